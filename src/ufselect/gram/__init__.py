@@ -1,0 +1,19 @@
+"""The action of S = AᵀA for the centred data A, never formed unless forming it is cheaper."""
+
+from ufselect.gram.base import GramOperator
+from ufselect.gram.dense import FormedGram, dense_gram
+from ufselect.gram.factory import gram_operator
+from ufselect.gram.lowrank import FactoredGram
+from ufselect.gram.sparse import SparseGram
+from ufselect.gram.spectrum import Spectrum, suggest_n_components
+
+__all__ = [
+    "FactoredGram",
+    "FormedGram",
+    "GramOperator",
+    "SparseGram",
+    "Spectrum",
+    "dense_gram",
+    "gram_operator",
+    "suggest_n_components",
+]

@@ -1,0 +1,96 @@
+"""The Gram matrix of a dense array: formed once for tall data, applied through the data for wide."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import get_blas_funcs
+
+from ufselect.gram.centring import centre_and_scale, row_blocks
+from ufselect.gram.lowrank import FactoredGram
+from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
+
+MIRROR_BLOCK = 256
+
+
+class FormedGram:
+    """An explicit n_features × n_features matrix S.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_features, n_features)
+        Symmetric positive semidefinite.
+    n_samples : int
+        Number of samples behind the matrix.
+    scale : float
+        Power of two by which the data were divided.
+    """
+
+    def __init__(self, matrix: NDArray, n_samples: int, scale: float = 1.0) -> None:
+        self.matrix = matrix
+        self.n_samples = n_samples
+        self.scale = scale
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.matrix.shape[0], self.matrix.shape[0])
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.matrix.dtype
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        return self.matrix @ vectors
+
+    def diag(self) -> NDArray:
+        return self.matrix.diagonal().copy()
+
+    def trace(self) -> float:
+        return float(self.matrix.trace())
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        return self.matrix[np.ix_(indices, indices)]
+
+    def eigenpairs(self, count: int) -> Spectrum:
+        return symmetric_eigenpairs(self.matrix, count)
+
+    def to_dense(self) -> NDArray:
+        return self.matrix
+
+
+def dense_gram(X: NDArray) -> FormedGram | FactoredGram:
+    """Build the operator of a finite float array, n_samples × n_features.
+
+    For n_features ≤ n_samples, S is accumulated from centred blocks of rows, so that no centred copy of
+    the data exists. Otherwise one centred copy is kept as the factor.
+    """
+    n_samples, n_features = X.shape
+    mean, scale = centre_and_scale(X)
+    if n_features > n_samples:
+        centred = X - mean
+        centred *= 1 / scale
+        return FactoredGram(centred, n_samples, scale)
+    return FormedGram(_accumulate(X, mean, scale), n_samples, scale)
+
+
+def _accumulate(X: NDArray, mean: NDArray, scale: float) -> NDArray:
+    """Sum the outer products of centred rows in place, one triangle, then mirror it."""
+    n_samples, n_features = X.shape
+    gram = np.zeros((n_features, n_features), dtype=X.dtype, order="F")
+    (syrk,) = get_blas_funcs(("syrk",), (gram,))
+    for rows in row_blocks(n_samples, n_features * X.itemsize):
+        block = np.subtract(X[rows], mean, order="C")
+        block *= 1 / scale
+        gram = syrk(1.0, block.T, beta=1.0, c=gram, overwrite_c=True)
+    mirror_upper(gram)
+    return gram.T  # symmetric: the transpose only turns Fortran order into C order
+
+
+def mirror_upper(matrix: NDArray) -> None:
+    """Copy the upper triangle of a square array onto the lower one, in place."""
+    n = matrix.shape[0]
+    for start in range(0, n, MIRROR_BLOCK):
+        stop = min(start + MIRROR_BLOCK, n)
+        corner = matrix[start:stop, start:stop]
+        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+        matrix[stop:, start:stop] = matrix[start:stop, stop:].T

@@ -1,0 +1,71 @@
+"""The Gram matrix through a factor: wide centred data, or a truncated factor of any data."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
+
+from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
+
+SMALL_SIDE = 1000
+SMALL_SHARE = 0.15
+
+
+class FactoredGram:
+    """``S = FᵀF`` for a k × n_features factor F, applied as ``Fᵀ(F V)``.
+
+    With the centred data as factor this is the exact operator for wide data; with k smaller than the rank
+    it is a low-rank approximation.
+
+    Parameters
+    ----------
+    factor : ndarray of shape (k, n_features)
+        Rows whose outer products sum to S.
+    n_samples : int
+        Number of samples behind the factor.
+    scale : float
+        Power of two by which the data were divided.
+    """
+
+    def __init__(self, factor: NDArray, n_samples: int, scale: float = 1.0) -> None:
+        self.factor = factor
+        self.n_samples = n_samples
+        self.scale = scale
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.factor.shape[1], self.factor.shape[1])
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.factor.dtype
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        return self.factor.T @ (self.factor @ vectors)
+
+    def diag(self) -> NDArray:
+        return np.einsum("ij,ij->j", self.factor, self.factor)
+
+    def trace(self) -> float:
+        return float(np.vdot(self.factor, self.factor))
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        columns = self.factor[:, indices]
+        return columns.T @ columns
+
+    def eigenpairs(self, count: int) -> Spectrum:
+        """Return leading eigenpairs from the small k × k matrix ``F Fᵀ``, formed where memory allows."""
+        n_rows, n_features = self.factor.shape
+        if n_rows <= max(SMALL_SIDE, SMALL_SHARE * n_features):
+            small = symmetric_eigenpairs(self.factor @ self.factor.T, count)
+        else:
+            operator = LinearOperator(
+                (n_rows, n_rows), matvec=lambda u: self.factor @ (self.factor.T @ u), dtype=self.dtype
+            )
+            small = symmetric_eigenpairs(operator, count)
+        vectors, _ = np.linalg.qr(self.factor.T @ (small.vectors / np.sqrt(small.values)))
+        return Spectrum(small.values, vectors)
+
+    def to_dense(self) -> NDArray:
+        return self.factor.T @ self.factor

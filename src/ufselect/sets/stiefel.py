@@ -1,0 +1,50 @@
+r"""Matrices with orthonormal columns, :math:`\{X \in R^{d \times m} : X^\top X = I\}`."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+
+def project(matrix: NDArray) -> NDArray:
+    """Return the polar factor, the nearest matrix with orthonormal columns.
+
+    For well-conditioned input the m × m Gram matrix gives it at the cost of two products; one
+    Newton–Schulz step then squares the remaining error. Otherwise QR and the SVD of R are used.
+    """
+    gram = matrix.T @ matrix
+    values, vectors = linalg.eigh(gram, check_finite=False, driver="evd")
+    # Forming the Gram matrix squares the condition number; past 1/sqrt(eps) its digits are gone.
+    if not values[0] > values[-1] * np.sqrt(np.finfo(matrix.dtype).eps):
+        return _project_by_qr(matrix)
+    polar = matrix @ ((vectors / np.sqrt(values)) @ vectors.T)
+    defect = polar.T @ polar
+    defect.flat[:: defect.shape[0] + 1] -= 1
+    if np.abs(defect).max() > 4 * np.finfo(matrix.dtype).eps:
+        polar -= polar @ (0.5 * defect)
+    return polar
+
+
+def _project_by_qr(matrix: NDArray) -> NDArray:
+    q, r = linalg.qr(matrix, mode="economic", check_finite=False)
+    u, _, vt = linalg.svd(r, check_finite=False)
+    return q @ (u @ vt)
+
+
+def contains(matrix: NDArray, tol: float = 1e-6) -> bool:
+    """Tell whether the columns are orthonormal to within ``tol``."""
+    defect = matrix.T @ matrix - np.eye(matrix.shape[1], dtype=matrix.dtype)
+    return bool(np.abs(defect).max(initial=0.0) <= tol)
+
+
+def distance(matrix: NDArray) -> float:
+    """Return the Frobenius distance to the set."""
+    singular = linalg.svdvals(matrix, check_finite=False)
+    return float(np.linalg.norm(singular - 1))
+
+
+def random_point(n_rows: int, n_columns: int, rng: np.random.Generator) -> NDArray:
+    """Draw a matrix with orthonormal columns, the Q factor of a Gaussian one."""
+    q, _ = np.linalg.qr(rng.standard_normal((n_rows, n_columns)))
+    return q

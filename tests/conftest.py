@@ -1,0 +1,43 @@
+"""Settings shared by all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "ufselect", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("ufselect")
+
+SHARED = Path(__file__).resolve().parents[2] / "shared"
+DATA_DIR = Path(os.environ.get("UFSELECT_DATA", SHARED / "data"))
+REFERENCE_DIR = SHARED / "reference"
+REAL_SETS = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
+
+
+def load_real(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the data as float64 and the labels of a real data set, or skip the test."""
+    path = DATA_DIR / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"real data absent: no {name}.npz beside the project (set UFSELECT_DATA)")
+    with np.load(path, allow_pickle=False) as stored:
+        return stored["X"].astype(np.float64), stored["y"]
+
+
+@pytest.fixture
+def real():
+    """Give a test the loader of the real data sets."""
+    return load_real
+
+
+@pytest.fixture
+def reference_path():
+    """Give a test the folder of the original programs' outputs, or skip it."""
+    if not REFERENCE_DIR.exists():
+        pytest.skip("reference outputs absent: no shared/reference beside the project")
+    return REFERENCE_DIR

@@ -1,0 +1,68 @@
+"""scikit-learn's own checks, and the promises that every selector makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ufselect.selectors.registry import all_selectors, missing_requirements
+
+SELECTORS = [
+    pytest.param(
+        selector,
+        id=name,
+        marks=pytest.mark.skipif(
+            bool(missing_requirements(selector)), reason=f"needs {', '.join(missing_requirements(selector))}"
+        ),
+    )
+    for name, selector in all_selectors().items()
+]
+RUNNABLE = [selector() for selector in all_selectors().values() if not missing_requirements(selector)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks(RUNNABLE)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((60, 4)) @ rng.standard_normal((4, 12)) + 0.1 * rng.standard_normal((60, 12))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_ranking_scores_and_support_agree(selector, data):
+    fitted = selector(n_features_to_select=5).fit(data)
+    assert sorted(fitted.ranking_) == list(range(1, 13))
+    assert fitted.support_.sum() == 5
+    assert np.all(np.isfinite(fitted.scores_))
+    order = np.argsort(fitted.ranking_)
+    assert np.all(np.diff(fitted.scores_[order]) <= 0)
+    assert set(np.flatnonzero(fitted.support_)) == set(order[:5])
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("bad", [0, 13, 0.0, 1.5, "many", True])
+def test_bad_feature_count_is_refused(selector, data, bad):
+    with pytest.raises((ValueError, TypeError), match="n_features_to_select"):
+        selector(n_features_to_select=bad).fit(data)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_constant_columns_never_give_nan(selector, data):
+    constant = data.copy()
+    constant[:, [0, 5]] = 3.25
+    fitted = selector(n_features_to_select=5).fit(constant)
+    assert np.all(np.isfinite(fitted.scores_))
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_metadata_for_tables_is_there(selector):
+    assert selector.label
+    assert selector.cost
+    assert set(selector.paper_grid) <= set(selector().get_params())
