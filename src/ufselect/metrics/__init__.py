@@ -1,1 +1,14 @@
-""""""
+"""How good a selection is: clustering quality, agreement and stability."""
+
+from ufselect.metrics.clustering import clustering_accuracy, normalized_mutual_info
+from ufselect.metrics.evaluate import SelectionScore, evaluate_selection
+from ufselect.metrics.stability import feature_similarity_rate, selection_stability
+
+__all__ = [
+    "SelectionScore",
+    "clustering_accuracy",
+    "evaluate_selection",
+    "feature_similarity_rate",
+    "normalized_mutual_info",
+    "selection_stability",
+]

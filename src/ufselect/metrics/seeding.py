@@ -1,0 +1,65 @@
+"""Starting points of K-means for many runs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+SEEDINGS = ("random", "k-means++", "greedy-k-means++")
+
+
+def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding: str) -> NDArray:
+    """Return the samples, n_runs × n_clusters, at which the runs start.
+
+    Each run draws from its own generator, so that a run does not depend on how many others there are. The
+    two k-means++ rules [1]_ consume random numbers in the order of scikit-learn's ``kmeans_plusplus`` and
+    choose the same samples as it does with the same seed and ``n_local_trials=1`` or its default.
+
+    References
+    ----------
+    .. [1] D. Arthur and S. Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
+    """
+    generators = [np.random.RandomState(seed) for seed in seeds]
+    if seeding == "random":
+        return np.array([rng.choice(len(points), n_clusters, replace=False) for rng in generators])
+    n_trials = 1 if seeding == "k-means++" else 2 + int(np.log(n_clusters))
+    uniform = np.array([rng.random_sample(1 + (n_clusters - 1) * n_trials) for rng in generators])
+    return _plus_plus(points, n_clusters, uniform[:, 0], uniform[:, 1:].reshape(len(seeds), -1, n_trials))
+
+
+def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray) -> NDArray:
+    """Choose each further sample with probability proportional to the squared distance from those chosen.
+
+    Of several trials the one that leaves the smallest sum of squared distances is kept.
+    """
+    n_samples, n_runs = len(points), len(first)
+    norms = np.einsum("ij,ij->i", points, points)
+    chosen = np.empty((n_runs, n_clusters), dtype=np.intp)
+    chosen[:, 0] = np.minimum((first * n_samples).astype(np.intp), n_samples - 1)
+    closest = _squared_distances(points, norms, chosen[:, 0])
+    runs = np.arange(n_runs)
+    for step in range(1, n_clusters):
+        thresholds = trials[:, step - 1] * closest.sum(axis=1)[:, None]
+        cumulative = np.cumsum(closest, axis=1)
+        candidates = np.array([np.searchsorted(*pair) for pair in zip(cumulative, thresholds, strict=True)])
+        np.minimum(candidates, n_samples - 1, out=candidates)
+        distances = _squared_distances(points, norms, candidates.ravel()).reshape(*candidates.shape, -1)
+        np.minimum(distances, closest[:, None], out=distances)
+        best = np.argmin(distances.sum(axis=2), axis=1)
+        chosen[:, step] = candidates[runs, best]
+        closest = distances[runs, best]
+    return chosen
+
+
+def _squared_distances(points: NDArray, norms: NDArray, samples: NDArray) -> NDArray:
+    """Return the squared distances of the named samples, one a row, to all points."""
+    distances = points[samples] @ points.T
+    distances *= -2
+    distances += norms[samples, None]
+    distances += norms
+    np.maximum(distances, 0, out=distances)
+    # A sample's distance to itself is rounding noise; left in, it could be drawn again.
+    distances[np.arange(len(samples)), samples] = 0
+    return distances
