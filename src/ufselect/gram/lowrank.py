@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
+from ufselect.sets import stiefel
 
 SMALL_SIDE = 1000
 SMALL_SHARE = 0.15
@@ -42,7 +43,8 @@ class FactoredGram:
         return self.factor.dtype
 
     def matmat(self, vectors: NDArray) -> NDArray:
-        return self.factor.T @ (self.factor @ vectors)
+        # Wide rows times the factor run faster in BLAS than the factor times thin columns.
+        return ((vectors.T @ self.factor.T) @ self.factor).T
 
     def diag(self) -> NDArray:
         return np.einsum("ij,ij->j", self.factor, self.factor)
@@ -64,7 +66,8 @@ class FactoredGram:
                 (n_rows, n_rows), matvec=lambda u: self.factor @ (self.factor.T @ u), dtype=self.dtype
             )
             small = symmetric_eigenpairs(operator, count)
-        vectors, _ = np.linalg.qr(self.factor.T @ (small.vectors / np.sqrt(small.values)))
+        # Small eigenvalues lose digits on the way; the nearest orthonormal columns restore them.
+        vectors = stiefel.project(((small.vectors / np.sqrt(small.values)).T @ self.factor).T)
         return Spectrum(small.values, vectors)
 
     def to_dense(self) -> NDArray:

@@ -74,7 +74,10 @@ class SparseGram:
 
     def eigenpairs(self, count: int) -> Spectrum:
         operator = LinearOperator(
-            self.shape, matvec=lambda v: self.matmat(v.reshape(-1, 1))[:, 0], matmat=self.matmat, dtype=self.dtype
+            self.shape,
+            matvec=lambda v: self.matmat(v.reshape(-1, 1))[:, 0],
+            matmat=self.matmat,
+            dtype=self.dtype,
         )
         return symmetric_eigenpairs(operator, count)
 

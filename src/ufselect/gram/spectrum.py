@@ -14,7 +14,7 @@ DENSE_ORDER = 128
 DENSE_SHARE = 0.25
 LANCZOS_SEED = 20240917
 LANCZOS_MAX_ITER = 1000
-FIRST_GUESS = 32
+LANCZOS_TOL = 1e-11
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def symmetric_eigenpairs(matrix: NDArray | LinearOperator, count: int) -> Spectr
     values, vectors = values[::-1], vectors[:, ::-1]
     cutoff = max(float(values[0]), 0.0) * order * np.finfo(values.dtype).eps
     rank = int(np.count_nonzero(values > cutoff))
-    return Spectrum(values[:rank], np.ascontiguousarray(vectors[:, :rank]))
+    return Spectrum(values[:rank], np.asfortranarray(vectors[:, :rank]))
 
 
 def _dense_eigenpairs(matrix: NDArray, count: int) -> tuple[NDArray, NDArray]:
@@ -59,13 +59,13 @@ def _dense_eigenpairs(matrix: NDArray, count: int) -> tuple[NDArray, NDArray]:
 
 def _lanczos_eigenpairs(matrix: NDArray | LinearOperator, count: int) -> tuple[NDArray, NDArray]:
     order = matrix.shape[0]
-    start = np.random.default_rng(LANCZOS_SEED).standard_normal(order).astype(matrix.dtype)
+    start = np.asarray(np.random.default_rng(LANCZOS_SEED).standard_normal(order), dtype=matrix.dtype)
     try:
-        return eigsh(matrix, k=count, v0=start, maxiter=LANCZOS_MAX_ITER)
+        return eigsh(matrix, k=count, v0=start, maxiter=LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
     except ArpackNoConvergence:
         # A wider Krylov space settles clustered eigenvalues that the default width cannot.
         width = min(order - 1, 4 * count + 40)
-        return eigsh(matrix, k=count, v0=start, ncv=width, maxiter=10 * LANCZOS_MAX_ITER)
+        return eigsh(matrix, k=count, v0=start, ncv=width, maxiter=10 * LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
 
 
 def suggest_n_components(values: NDArray, trace: float, order: int) -> int | None:

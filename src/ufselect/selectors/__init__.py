@@ -1,5 +1,8 @@
 """The selectors: one method a file."""
 
 from ufselect.selectors.baselines import MaxVariance
+from ufselect.selectors.dscofs import DSCOFS
+from ufselect.selectors.path import DSCOFSPath, dscofs_path
+from ufselect.selectors.registry import all_selectors
 
-__all__ = ["MaxVariance"]
+__all__ = ["DSCOFS", "DSCOFSPath", "MaxVariance", "all_selectors", "dscofs_path"]

@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.selectors.progress import CallbackSupportMixin, FitProgress, with_callbacks
 
-
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 
 
@@ -137,9 +136,7 @@ def resolve_feature_count(requested: int | float, n_features: int) -> int:
             )
         return int(requested)
     if not 0 < requested <= 1:
-        raise ValueError(
-            f"n_features_to_select={requested} must be an integer count or a share in (0, 1]."
-        )
+        raise ValueError(f"n_features_to_select={requested} must be an integer count or a share in (0, 1].")
     return max(1, round(float(requested) * n_features))
 
 

@@ -14,7 +14,7 @@ except ImportError:  # scikit-learn 1.8 has no callbacks
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in where scikit-learn offers no callbacks."""
 
-    def with_callbacks(method: Callable) -> Callable:  # type: ignore[no-redef]
+    def with_callbacks(method: Callable) -> Callable:
         """Return the method as it is."""
         return method
 

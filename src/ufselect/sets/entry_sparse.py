@@ -9,8 +9,8 @@ from ufselect.sets.largest import mask_of_largest
 
 
 def support(matrix: NDArray, n_entries: int) -> NDArray:
-    """Mark the ``n_entries`` entries of largest magnitude; ties go to the lower row, then column."""
-    return mask_of_largest(np.abs(matrix).ravel(), n_entries).reshape(matrix.shape)
+    """Mark the ``n_entries`` entries of largest magnitude; ties go to the lower column, then row."""
+    return mask_of_largest(np.abs(matrix).ravel(order="F"), n_entries).reshape(matrix.shape, order="F")
 
 
 def project(matrix: NDArray, n_entries: int) -> NDArray:

@@ -6,23 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+LOSSLESS = 1e-3  # ratio of the extreme eigenvalues of MᵀM down to which at most three digits are lost
+
 
 def project(matrix: NDArray) -> NDArray:
     """Return the polar factor, the nearest matrix with orthonormal columns.
 
-    For well-conditioned input the m × m Gram matrix gives it at the cost of two products; one
-    Newton–Schulz step then squares the remaining error. Otherwise QR and the SVD of R are used.
+    For well-conditioned input the m × m Gram matrix gives it at the cost of two products; where that
+    loses digits, one Newton–Schulz step squares the remaining error. Otherwise QR and the SVD of R are used.
     """
     gram = matrix.T @ matrix
     values, vectors = linalg.eigh(gram, check_finite=False, driver="evd")
     # Forming the Gram matrix squares the condition number; past 1/sqrt(eps) its digits are gone.
-    if not values[0] > values[-1] * np.sqrt(np.finfo(matrix.dtype).eps):
+    eps = np.finfo(matrix.dtype).eps
+    if not values[0] > values[-1] * np.sqrt(eps):
         return _project_by_qr(matrix)
-    polar = matrix @ ((vectors / np.sqrt(values)) @ vectors.T)
-    defect = polar.T @ polar
-    defect.flat[:: defect.shape[0] + 1] -= 1
-    if np.abs(defect).max() > 4 * np.finfo(matrix.dtype).eps:
-        polar -= polar @ (0.5 * defect)
+    root = (vectors / np.sqrt(values)) @ vectors.T
+    polar = (root @ matrix.T).T  # column-major, the order in which Gram operators are applied fastest
+    if values[0] < LOSSLESS * values[-1]:
+        defect = polar.T @ polar
+        defect.flat[:: defect.shape[0] + 1] -= 1
+        polar -= ((0.5 * defect) @ polar.T).T
     return polar
 
 

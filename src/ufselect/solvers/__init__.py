@@ -1,1 +1,19 @@
-""""""
+"""Iterative methods: one driver loop, one method a file."""
+
+from ufselect.solvers.iterate import iterate
+from ufselect.solvers.pam import PamState, ProximalAlternatingMinimisation
+from ufselect.solvers.problem import DoubleSparsePCA
+from ufselect.solvers.result import SolverResult, Status
+from ufselect.solvers.stiefel_pencf import PenCF
+from ufselect.solvers.stiefel_power import PowerStep
+
+__all__ = [
+    "DoubleSparsePCA",
+    "PamState",
+    "PenCF",
+    "PowerStep",
+    "ProximalAlternatingMinimisation",
+    "SolverResult",
+    "Status",
+    "iterate",
+]

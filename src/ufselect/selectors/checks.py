@@ -1,0 +1,83 @@
+"""Checks of parameters: one sentence that says what is wrong and what to do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+DEFAULT_ENTRY_SHARE = 0.1
+
+
+class InactiveConstraintWarning(UserWarning):
+    """A constraint is so loose that it cannot shape the result."""
+
+
+def check_nonnegative(name: str, value: Any) -> None:
+    """Refuse anything but a finite number of at least 0."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        raise ValueError(f"{name} must be a finite number of at least 0, not {value!r}.")
+
+
+def check_positive_int(name: str, value: Any) -> None:
+    """Refuse anything but an integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, not {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse anything but one of the given words."""
+    if value not in choices:
+        listed = ", ".join(f'"{choice}"' for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}, not {value!r}.")
+
+
+def resolve_entry_count(entry_sparsity: float | int | None, n_features: int, n_components: int) -> int:
+    """Return s, the number of entries kept of an n_features × n_components matrix.
+
+    Raises
+    ------
+    ValueError
+        If it is outside its range, or leaves fewer entries than columns: no such matrix is orthonormal.
+    """
+    total = n_features * n_components
+    if entry_sparsity is None:
+        return total
+    if isinstance(entry_sparsity, bool) or not isinstance(entry_sparsity, Real):
+        raise ValueError(
+            f"entry_sparsity must be a share in (0, 1], a count or None, not {entry_sparsity!r}."
+        )
+    if isinstance(entry_sparsity, Integral):
+        count = int(entry_sparsity)
+    elif 0 < entry_sparsity <= 1:
+        count = int(np.floor(entry_sparsity * total * (1 + 1e-12)))  # 0.1 · 30 is 3, rounding aside
+        if entry_sparsity >= DEFAULT_ENTRY_SHARE:
+            count = max(count, n_components)  # so that the default also serves fewer than ten features
+    else:
+        raise ValueError(
+            f"entry_sparsity={entry_sparsity} must be a share in (0, 1], an integer count or None."
+        )
+    if not n_components <= count <= total:
+        raise ValueError(
+            f"entry_sparsity={entry_sparsity} keeps {count} of the {total} entries of the loading matrix; "
+            f"{n_components} orthonormal columns need at least {n_components}: raise entry_sparsity."
+            if count < n_components
+            else f"entry_sparsity={entry_sparsity} is more than the {total} entries of the loading matrix; "
+            f"use at most {total}, or None."
+        )
+    return count
+
+
+def warn_if_entries_cannot_bind(n_entries: int, n_rows: int, n_components: int, n_features: int) -> None:
+    """Warn when every matrix with ``n_rows`` non-zero rows meets the entry constraint anyway."""
+    if n_entries >= n_rows * n_components:
+        warnings.warn(
+            f"The entry constraint cannot bind: {n_entries} entries are allowed and {n_rows} features have "
+            f"{n_rows * n_components}. Set entry_sparsity below {n_rows / n_features:.3g}, or to None to "
+            "drop the constraint.",
+            InactiveConstraintWarning,
+            stacklevel=4,
+        )

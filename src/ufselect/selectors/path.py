@@ -1,0 +1,140 @@
+"""DSCOFS for many feature counts and entry sparsities at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from ufselect.gram import gram_operator
+from ufselect.selectors.base import ranks_from_scores, resolve_feature_count
+from ufselect.selectors.dimension import component_spectrum
+from ufselect.selectors.dscofs import DSCOFS
+from ufselect.solvers.start import Start
+
+PAPER_COUNTS = tuple(range(10, 101, 10))
+PAPER_ENTRY_SHARES = DSCOFS.paper_grid["entry_sparsity"]
+
+
+@dataclass(frozen=True)
+class DSCOFSPath:
+    """The selections of a grid of feature counts × entry sparsities.
+
+    Attributes
+    ----------
+    n_features_to_select : tuple of int
+        Feature counts, the first axis of the arrays.
+    entry_sparsity : tuple
+        Entry sparsities as given, the second axis.
+    scores : ndarray of shape (n_counts, n_sparsities, n_features)
+        Row norms of X at each grid point.
+    objective : ndarray of shape (n_counts, n_sparsities)
+        Final objective in units of the data squared.
+    n_iter, converged, entries_bind : ndarray of shape (n_counts, n_sparsities)
+        Iterations made, whether the stopping rule was met, and whether the entry constraint can bind.
+    n_components : int
+        Number of components used throughout.
+    """
+
+    n_features_to_select: tuple[int, ...]
+    entry_sparsity: tuple[float | int | None, ...]
+    scores: NDArray
+    objective: NDArray
+    n_iter: NDArray
+    converged: NDArray
+    entries_bind: NDArray
+    n_components: int
+
+    def ranking(self, n_features_to_select: int, entry_sparsity: float | int | None) -> NDArray:
+        """Return the ranks at one grid point, 1 for the best feature."""
+        row = self.n_features_to_select.index(n_features_to_select)
+        column = self.entry_sparsity.index(entry_sparsity)
+        return ranks_from_scores(self.scores[row, column])
+
+    def support(self, n_features_to_select: int, entry_sparsity: float | int | None) -> NDArray:
+        """Return the mask of selected features at one grid point."""
+        return self.ranking(n_features_to_select, entry_sparsity) <= n_features_to_select
+
+
+def dscofs_path(
+    X: Any,
+    n_features_to_select: Sequence[int | float] = PAPER_COUNTS,
+    entry_sparsity: Sequence[float | int | None] = PAPER_ENTRY_SHARES,
+    *,
+    warm_start: bool = True,
+    **parameters: Any,
+) -> DSCOFSPath:
+    """Fit DSCOFS on a whole grid, sharing the Gram matrix, its decomposition and warm starts.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        The data.
+    n_features_to_select : sequence of int or float
+        Feature counts or shares.
+    entry_sparsity : sequence of float, int or None
+        Values of DSCOFS's parameter of that name.
+    warm_start : bool, default=True
+        Start each point from the solution at the next looser entry sparsity for the same count. Where the
+        problem has several stationary points this follows one branch; False starts every point as a
+        separate fit would and gives exactly its result.
+    **parameters
+        Further parameters of :class:`DSCOFS`.
+
+    Returns
+    -------
+    DSCOFSPath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect import dscofs_path
+    >>> path = dscofs_path(load_digits().data, (10, 20), (0.1, 0.3), n_components=10)
+    >>> int(path.support(20, 0.1).sum())
+    20
+    """
+    template = DSCOFS(**parameters)
+    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    n_features = X.shape[1]
+    template._check_parameters(n_features)
+    counts = tuple(resolve_feature_count(count, n_features) for count in n_features_to_select)
+    sparsities = tuple(entry_sparsity)
+    if not counts or not sparsities:
+        raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
+
+    gram = gram_operator(X)
+    spectrum = component_spectrum(gram, template._given_n_components())
+    n_components = spectrum.values.size
+    first_start = template._start(gram, spectrum)
+    estimators = [DSCOFS(**{**parameters, "entry_sparsity": value}) for value in sparsities]
+    allowed = [estimator._problem(gram, spectrum, 1).n_entries for estimator in estimators]
+
+    shape = (len(counts), len(sparsities))
+    scores = np.empty((*shape, n_features), dtype=gram.dtype)
+    objective, n_iter = np.empty(shape), np.empty(shape, dtype=np.intp)
+    converged = np.empty(shape, dtype=bool)
+    for row, count in enumerate(counts):
+        start = first_start
+        for column in np.argsort(allowed, kind="stable")[::-1]:
+            estimator = estimators[column]
+            problem = estimator._problem(gram, spectrum, count)
+            result = estimator._solve(problem, start, None)
+            scores[row, column] = np.linalg.norm(result.state.X, axis=1)
+            objective[row, column] = result.objective_history[-1] * gram.scale**2
+            n_iter[row, column], converged[row, column] = result.n_iter, result.converged
+            if warm_start:
+                start = Start(result.state.X, result.state.product, is_informed=True)
+    return DSCOFSPath(
+        n_features_to_select=counts,
+        entry_sparsity=sparsities,
+        scores=scores,
+        objective=objective,
+        n_iter=n_iter,
+        converged=converged,
+        entries_bind=np.less.outer(allowed, np.multiply(counts, n_components)).T,
+        n_components=n_components,
+    )

@@ -1,0 +1,15 @@
+"""One source of randomness from scikit-learn's ``random_state``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a NumPy generator for an int, a RandomState, a Generator or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return np.random.default_rng(random_state)
