@@ -1,0 +1,212 @@
+"""Data sets by name: from a folder, from the cache, or from their public source."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import datasets as bundled
+from sklearn.utils import Bunch
+
+from ufselect.datasets.catalogue import ENTRIES, Entry
+from ufselect.datasets.reading import read_arrays
+
+logger = logging.getLogger("ufselect")
+
+BUNDLED: dict[str, Callable[[], Bunch]] = {
+    "digits": bundled.load_digits,
+    "breast_cancer": bundled.load_breast_cancer,
+    "wine": bundled.load_wine,
+    "iris": bundled.load_iris,
+}
+
+
+class DatasetUnavailableError(OSError):
+    """A data set is neither on this machine nor to be had from its source."""
+
+
+def list_datasets() -> list[str]:
+    """Return the names that :func:`load_dataset` knows.
+
+    Examples
+    --------
+    >>> from ufselect.datasets import list_datasets
+    >>> "isolet" in list_datasets(), "digits" in list_datasets()
+    (True, True)
+    """
+    return [*ENTRIES, *BUNDLED]
+
+
+def load_dataset(name: str) -> Bunch:
+    """Load a data set by name.
+
+    The sets of the published comparisons are looked for, in this order, in the folder named by the
+    environment variable ``UFSELECT_DATA``, in the cache (the folder ``UFSELECT_CACHE``, else the user's cache
+    folder), and at their public source, from where they are downloaded into the cache
+    (``pip install "ufselect[data]"``). In a folder, ``isolet.npz`` (arrays ``X`` and ``y``) or the original
+    ``Isolet.mat`` is taken. Each step is logged to the logger ``ufselect``. Files are never unpickled.
+
+    The content is verified by SHA-256: that of the ``.npz`` file in circulation, or else that of the decoded
+    arrays (``X`` as float64 in C order, then ``y`` as int64), since the publishers give no checksums.
+
+    ``digits``, ``breast_cancer``, ``wine`` and ``iris`` come with scikit-learn and need no file.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_datasets`.
+
+    Returns
+    -------
+    Bunch
+        ``data`` (float64, n_samples × n_features), ``target``, ``feature_names`` and ``DESCR``; for images
+        also ``image_shape`` (rows, columns) and ``image_order`` for ``numpy.reshape``.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown or a file's content is not that of the data set.
+    DatasetUnavailableError
+        If the data set is not on this machine and cannot be downloaded.
+
+    Examples
+    --------
+    >>> from ufselect.datasets import load_dataset
+    >>> load_dataset("wine").data.shape
+    (178, 13)
+    """
+    if name in BUNDLED:
+        return _bundled(name)
+    if name not in ENTRIES:
+        guess = get_close_matches(str(name).lower(), list_datasets(), n=1)
+        hint = f" Did you mean {guess[0]!r}?" if guess else ""
+        raise ValueError(f"Unknown data set {name!r}; known are {', '.join(list_datasets())}.{hint}")
+    entry = ENTRIES[name]
+    path = _local_file(name, entry)
+    if path is not None:
+        return _bunch(name, entry, *_read_verified(entry, path))
+    path = _download(name, entry)
+    try:
+        return _bunch(name, entry, *_read_verified(entry, path))
+    except ValueError:
+        path.unlink()  # a wrong file must not be taken from the cache next time
+        raise
+
+
+def content_sha256(data: NDArray, labels: NDArray) -> str:
+    """Return the checksum of data and labels, whatever file they came from."""
+    # + 0.0 turns -0.0 into 0.0, which compares equal.
+    content = np.asarray(data + 0.0, dtype="<f8").tobytes() + np.asarray(labels, dtype="<i8").tobytes()
+    return hashlib.sha256(content).hexdigest()
+
+
+def _local_file(name: str, entry: Entry) -> Path | None:
+    """Return the first file of the data set in the user's folder or the cache."""
+    for place, folder in _folders():
+        for file_name in (f"{name}.npz", entry.file_name, f"{name}.mat"):
+            path = folder / file_name
+            if path.is_file():
+                logger.info("%s: using %s from %s.", name, path, place)
+                return path
+        logger.info("%s: not in %s (%s).", name, place, folder)
+    return None
+
+
+def _folders() -> Iterator[tuple[str, Path]]:
+    chosen = os.environ.get("UFSELECT_DATA")
+    if chosen:
+        if not Path(chosen).is_dir():
+            raise ValueError(f"UFSELECT_DATA names {chosen!r}, which is not a folder; correct or unset it.")
+        yield "the folder UFSELECT_DATA", Path(chosen)
+    cache = _cache_folder()
+    if cache is not None:
+        yield "the cache", cache
+
+
+def _cache_folder() -> Path | None:
+    """Return the cache folder, or None where neither the user nor pooch names one."""
+    chosen = os.environ.get("UFSELECT_CACHE")
+    if chosen:
+        return Path(chosen)
+    if find_spec("pooch") is None:
+        return None
+    import pooch
+
+    return Path(pooch.os_cache("ufselect"))
+
+
+def _download(name: str, entry: Entry) -> Path:
+    """Fetch the original file into the cache."""
+    help_yourself = (
+        f"Put {name}.npz (arrays X and y) or {entry.file_name} in a folder and set UFSELECT_DATA to it."
+    )
+    if find_spec("pooch") is None:
+        raise DatasetUnavailableError(
+            f"{entry.title} is not on this machine, and downloading needs pooch: "
+            f'pip install "ufselect[data]". {help_yourself}'
+        )
+    import pooch
+
+    logger.info("%s: downloading %s.", name, entry.url)
+    try:
+        return Path(
+            pooch.retrieve(
+                entry.url, known_hash=None, fname=entry.file_name, path=_cache_folder(), progressbar=False
+            )
+        )
+    except OSError as error:
+        reason = f" {entry.summary}" if entry.content_sha256 is None else ""
+        raise DatasetUnavailableError(
+            f"{entry.title} is not on this machine and could not be downloaded from {entry.url} "
+            f"({type(error).__name__}).{reason} {help_yourself}"
+        ) from error
+
+
+def _read_verified(entry: Entry, path: Path) -> tuple[NDArray, NDArray]:
+    """Read a file and make sure that it holds what the catalogue says."""
+    data, labels = read_arrays(path)
+    known_file = path.suffix == ".npz" and hashlib.sha256(path.read_bytes()).hexdigest() == entry.npz_sha256
+    if not known_file and entry.content_sha256 not in (None, content_sha256(data, labels)):
+        raise ValueError(
+            f"{path} does not hold the published {entry.title} data, its SHA-256 differs; remove the file "
+            "or give it another name."
+        )
+    if data.shape != (entry.n_samples, entry.n_features):
+        raise ValueError(
+            f"{path} holds data of shape {data.shape}; {entry.title} has {entry.n_samples} samples of "
+            f"{entry.n_features} features."
+        )
+    return data, labels
+
+
+def _bunch(name: str, entry: Entry, data: NDArray, labels: NDArray) -> Bunch:
+    description = (
+        f"{entry.title}: {entry.n_samples} samples, {entry.n_features} features, {entry.n_classes} classes.\n"
+        f"{entry.summary}\nSource: https://github.com/{entry.repository}, file {entry.path}.\n"
+    )
+    images = (
+        {}
+        if entry.image_shape is None
+        else {"image_shape": entry.image_shape, "image_order": entry.image_order}
+    )
+    names = [f"{name}_{j}" for j in range(data.shape[1])]
+    return Bunch(data=data, target=labels, feature_names=names, DESCR=description, **images)
+
+
+def _bundled(name: str) -> Bunch:
+    source = BUNDLED[name]()
+    images = {"image_shape": (8, 8), "image_order": "C"} if name == "digits" else {}
+    return Bunch(
+        data=np.asarray(source.data, dtype=np.float64),
+        target=source.target,
+        feature_names=list(source.feature_names),
+        DESCR=source.DESCR,
+        **images,
+    )
