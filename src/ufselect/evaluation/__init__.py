@@ -1,0 +1,7 @@
+"""Evaluation: protocol, grids, resumable runs, tables and statistics."""
+
+from ufselect.evaluation.compare import Comparison, compare
+from ufselect.evaluation.protocol import Protocol
+from ufselect.evaluation.store import ResultStore
+
+__all__ = ["Comparison", "Protocol", "ResultStore", "compare"]

@@ -1,0 +1,153 @@
+"""Fits that serve many grid points at once."""
+
+from __future__ import annotations
+
+import json
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from ufselect.evaluation.identity import canonical, features_hash
+from ufselect.evaluation.methods import ALL_FEATURES, Method, accepts, is_random
+from ufselect.evaluation.store import Selection
+from ufselect.selectors import DSCOFS, dscofs_path
+from ufselect.selectors.base import UnsupervisedSelector
+
+FAILED, OK = "failed", "ok"
+
+
+@dataclass(frozen=True)
+class FitTask:
+    """A piece of work: one fit, or one path, and all the grid points that it answers.
+
+    ``points`` are parameter points that differ only in what the fit shares out.
+    """
+
+    key: str
+    selector: type[UnsupervisedSelector] | None
+    points: tuple[str, ...]
+    counts: tuple[int, ...]
+    seed: int
+
+    @property
+    def title(self) -> str:
+        """What is running, for people."""
+        return f"{self.key} {self.points[0]}" + (
+            f" and {len(self.points) - 1} more" if self.points[1:] else ""
+        )
+
+
+def fit_tasks(method: Method, counts: Sequence[int], n_features: int) -> Iterator[FitTask]:
+    """Divide a method's grid into fits that share as much as they can."""
+    if method.selector is None:
+        yield FitTask(ALL_FEATURES, None, ("{}",), (n_features,), 0)
+        return
+    for points, seed in _families(method):
+        shared_counts = (
+            [tuple(counts)] if method.is_nested or method.selector is DSCOFS else [(c,) for c in counts]
+        )
+        for some in shared_counts:
+            yield FitTask(method.key, method.selector, points, some, seed)
+
+
+def _families(method: Method) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Group the points that one fit serves, once a seed."""
+    assert method.selector is not None
+    families: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for point in method.points:
+        shared = {name: v for name, v in point.items() if name != "entry_sparsity"}
+        families[canonical(shared if method.selector is DSCOFS else point)].append(point)
+    for family in families.values():
+        n_seeds = method.n_seeds if is_random(method.selector, family[0]) else 1
+        for seed in range(n_seeds):
+            yield tuple(canonical(point) for point in family), seed
+
+
+def run_fit(X: NDArray, data: str, versions: str, task: FitTask) -> list[Selection]:
+    """Carry out a fit task and return one row a point and count.
+
+    A fit that fails by its numbers is recorded with its reason; the table shows it.
+    """
+    start = time.process_time()
+    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            subsets = _subsets(X, task)
+        except (ValueError, FloatingPointError, np.linalg.LinAlgError) as error:
+            failure = f"{type(error).__name__}: {error}"
+            subsets = {(point, count): None for point in task.points for count in task.counts}
+        else:
+            failure = ""
+    seconds = time.process_time() - start
+    note = failure or "; ".join(sorted({f"{w.category.__name__}" for w in caught}))
+    return [
+        _row(data, versions, task, point, count, subset, note, seconds)
+        for (point, count), subset in subsets.items()
+    ]
+
+
+def _row(
+    data: str,
+    versions: str,
+    task: FitTask,
+    point: str,
+    count: int,
+    subset: NDArray | None,
+    note: str,
+    seconds: float,
+) -> Selection:
+    return Selection(
+        data=data,
+        method=task.key,
+        params=point,
+        n_features=count,
+        seed=task.seed,
+        versions=versions,
+        subset="" if subset is None else features_hash(subset),
+        features="[]" if subset is None else json.dumps(np.sort(subset).tolist()),
+        status=FAILED if subset is None else OK,
+        note=note,
+        seconds=seconds,
+    )
+
+
+def _subsets(X: NDArray, task: FitTask) -> dict[tuple[str, int], NDArray | None]:
+    if task.selector is None:
+        return {("{}", X.shape[1]): np.arange(X.shape[1])}
+    if task.selector is DSCOFS:
+        return _path_subsets(X, task)
+    (point,) = task.points
+    fitted = make_selector(task.selector, json.loads(point), task.seed, max(task.counts)).fit(X)
+    return {(point, count): np.flatnonzero(fitted.ranking_ <= count) for count in task.counts}
+
+
+def _path_subsets(X: NDArray, task: FitTask) -> dict[tuple[str, int], NDArray | None]:
+    points = {point: json.loads(point) for point in task.points}
+    default = DSCOFS().entry_sparsity
+    shares = {point: params.pop("entry_sparsity", default) for point, params in points.items()}
+    shared = dict(points[task.points[0]])
+    if is_random(DSCOFS, shared):
+        shared["random_state"] = task.seed
+    path = dscofs_path(X, task.counts, tuple(shares.values()), warm_start=False, **shared)
+    return {
+        (point, count): np.flatnonzero(path.support(count, share))
+        for point, share in shares.items()
+        for count in task.counts
+    }
+
+
+def make_selector(
+    selector: type[UnsupervisedSelector], params: dict[str, Any], seed: int, count: int
+) -> UnsupervisedSelector:
+    """Return the estimator of a grid point, seeded where it is random."""
+    settings = dict(params)
+    if accepts(selector, "random_state"):
+        settings.setdefault("random_state", seed)
+    return selector(n_features_to_select=count, **settings)

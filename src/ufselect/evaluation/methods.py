@@ -1,0 +1,130 @@
+"""The methods of a comparison: every selector that can run here, and the baselines of every table."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ufselect.evaluation.protocol import MODES, Problem, Protocol
+from ufselect.evaluation.spaces import parameter_points
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.registry import all_selectors, missing_requirements
+
+ALL_FEATURES = "AllFeatures"
+BEST_DRAW = "BestRandomSubset"
+BASELINES = (ALL_FEATURES, "RandomSubset", "PCALeverage")
+# A ranking of these serves every count; a method not named here is fitted anew for each count.
+NESTED = frozenset(
+    "LaplacianScore MaxVariance PCALeverage RNE RandomSubset SOGFS SPCAFS SPCAPSD TSFS UDFS".split()
+)
+DEFAULT_ORDER = (
+    "AllFeatures RandomSubset BestRandomSubset PCALeverage MaxVariance LaplacianScore UDFS SOGFS RNE FSPCA "
+    "SPCAFS SPCAPSD TSFS DSCOFS AutoSelector"
+).split()
+N_DRAWS = 10
+
+
+@dataclass(frozen=True)
+class Method:
+    """One line of a comparison.
+
+    Attributes
+    ----------
+    key, label : str
+        Name in the store and name in tables.
+    selector : type or None
+        The class; None for all features.
+    points : tuple of dict
+        Parameter points to try.
+    n_seeds : int
+        Seeds over which a random method is averaged.
+    """
+
+    key: str
+    label: str
+    selector: type[UnsupervisedSelector] | None
+    points: tuple[dict[str, Any], ...]
+    n_seeds: int = 1
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether one fit serves all counts."""
+        return self.selector is not None and self.selector.__name__ in NESTED
+
+
+def choose_methods(
+    names: Sequence[str] | None, mode: str, problem: Problem, protocol: Protocol
+) -> list[Method]:
+    """Return the methods of a comparison, the three baselines always among them.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        Class names or labels; None for every selector whose requirements are installed.
+    mode : {"fixed", "oracle", "auto"}
+        Defaults, the search space of each method, or the label-free choice.
+    """
+    if mode not in MODES:
+        raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
+    classes = _resolve(names)
+    methods = [Method(ALL_FEATURES, "All features", None, ({},))]
+    methods += [_method(selector, mode, problem, protocol) for selector in classes.values()]
+    if mode == "oracle":
+        draws = tuple({"random_state": 1000 + k} for k in range(protocol.max_points))
+        methods.append(Method(BEST_DRAW, f"Random, best of {len(draws)}", classes["RandomSubset"], draws))
+    if mode == "auto":
+        methods.append(_automatic(problem))
+    return sorted(methods, key=lambda method: _position(method.key))
+
+
+def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector]]:
+    known = {name: cls for name, cls in all_selectors().items() if name != "AutoSelector"}
+    baselines = {name: known[name] for name in BASELINES if name != ALL_FEATURES}
+    if names is None:
+        return {**baselines, **{name: cls for name, cls in known.items() if not missing_requirements(cls)}}
+    by_word = {word.lower(): name for name, cls in known.items() for word in (name, cls.label)}
+    chosen = {}
+    for word in names:
+        if word == ALL_FEATURES:
+            continue
+        name = by_word.get(word.lower())
+        if name is None:
+            raise ValueError(f"Unknown method {word!r}; known are {', '.join(known)}.")
+        missing = missing_requirements(known[name])
+        if missing:
+            raise ValueError(
+                f"{name} needs {', '.join(missing)}, which is not installed; install or omit it."
+            )
+        chosen[name] = known[name]
+    return {**baselines, **chosen}
+
+
+def _method(selector: type[UnsupervisedSelector], mode: str, problem: Problem, protocol: Protocol) -> Method:
+    name = selector.__name__
+    points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else ({},)
+    seeds = N_DRAWS if name == "RandomSubset" else protocol.n_starts
+    return Method(name, selector.label, selector, tuple(points), seeds)
+
+
+def _automatic(problem: Problem) -> Method:
+    from ufselect.tuning import AutoSelector
+
+    return Method("AutoSelector", "AutoSelector", AutoSelector, ({"n_clusters": problem.n_classes},))
+
+
+def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:
+    """Tell whether a selector has a parameter of this name."""
+    return parameter in inspect.signature(selector).parameters
+
+
+def is_random(selector: type[UnsupervisedSelector], params: dict[str, Any]) -> bool:
+    """Tell whether a fit with these parameters depends on a seed that they leave open."""
+    if "random_state" in params or not accepts(selector, "random_state"):
+        return False
+    return selector.is_stochastic or params.get("init") == "random"
+
+
+def _position(key: str) -> tuple[int, str]:
+    return (DEFAULT_ORDER.index(key) if key in DEFAULT_ORDER else len(DEFAULT_ORDER), key)

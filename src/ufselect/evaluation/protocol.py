@@ -1,0 +1,106 @@
+"""What an evaluation does: how often K-means runs, how it is seeded, how many features are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array, check_consistent_length
+
+from ufselect.metrics.clustering import encode_labels
+from ufselect.metrics.seeding import SEEDINGS
+
+PAPER_COUNTS = tuple(range(10, 101, 10))
+MODES = ("fixed", "oracle", "auto")
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The settings on which scores depend.
+
+    Attributes
+    ----------
+    counts : tuple of int
+        Numbers of features at which every selection is scored.
+    n_runs : int
+        K-means runs of a final score.
+    seeding : str
+        How K-means is seeded; see :func:`ufselect.metrics.evaluate_selection`.
+    seed : int
+        Seeds the K-means runs.
+    n_starts : int
+        Fits with different seeds of a method that is random; their scores are averaged.
+    screening_runs : int or None
+        K-means runs with which all grid points are scored before the best are scored with ``n_runs``; None
+        scores every point with ``n_runs`` (exact mode).
+    finalists : int
+        Grid points a method and count, by each metric, that go from screening to the final score.
+    max_points : int
+        Parameter points a method, the same for all.
+    """
+
+    counts: tuple[int, ...] = PAPER_COUNTS
+    n_runs: int = 50
+    seeding: str = "k-means++"
+    seed: int = 0
+    n_starts: int = 5
+    screening_runs: int | None = 5
+    finalists: int = 3
+    max_points: int = 49
+
+    def __post_init__(self) -> None:
+        if self.seeding not in SEEDINGS:
+            raise ValueError(f"seeding must be one of {', '.join(SEEDINGS)}, not {self.seeding!r}.")
+        for name in ("n_runs", "n_starts", "finalists", "max_points"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)!r}.")
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every grid point gets the final number of runs."""
+        return self.screening_runs is None or self.screening_runs >= self.n_runs
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One data set with its classes, ready to be evaluated."""
+
+    name: str
+    X: NDArray
+    y: NDArray
+    n_classes: int
+    counts: tuple[int, ...]
+
+
+def make_problem(name: str, X: Any, y: Any, counts: Sequence[int]) -> Problem:
+    """Check data, classes and counts before any long work.
+
+    Raises
+    ------
+    ValueError
+        If they do not fit together, or no count is below the number of features.
+    """
+    X = check_array(X, dtype=np.float64, ensure_min_samples=2)
+    codes, n_classes = encode_labels(y)
+    check_consistent_length(X, codes)
+    if n_classes < 2:
+        raise ValueError("The labels name one class only; a comparison by clustering needs at least two.")
+    usable = tuple(sorted({int(count) for count in counts if 1 <= count < X.shape[1]}))
+    if not usable:
+        raise ValueError(
+            f"None of the counts {list(counts)} lies between 1 and {X.shape[1] - 1}, one less than the "
+            "number of features; pass smaller counts."
+        )
+    return Problem(name, X, codes, n_classes, usable)
+
+
+def default_counts(n_features: int) -> tuple[int, ...]:
+    """Return the paper's counts where they fit, else about ten counts up to four fifths of the features."""
+    fitting = tuple(count for count in PAPER_COUNTS if count <= 0.8 * n_features)
+    if len(fitting) >= 5:
+        return fitting
+    largest = max(1, int(0.8 * n_features))
+    return tuple(sorted({max(1, round(share * largest / 10)) for share in range(1, 11)}))

@@ -1,0 +1,153 @@
+"""From a data set and methods to rows: fit, screen, score the finalists."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.evaluation.execute import execute
+from ufselect.evaluation.fitting import OK, FitTask, fit_tasks, run_fit
+from ufselect.evaluation.identity import data_hash, software_versions
+from ufselect.evaluation.methods import Method
+from ufselect.evaluation.progress import Listener, to_log, watched
+from ufselect.evaluation.protocol import Problem, Protocol
+from ufselect.evaluation.rows import Row, collect_rows
+from ufselect.evaluation.store import ResultStore, Score, Selection
+from ufselect.metrics import evaluate_selection
+
+SUBSETS_A_TASK = 10
+
+
+@dataclass(frozen=True)
+class ScoreTask:
+    """Subsets to cluster in one go."""
+
+    subsets: tuple[tuple[str, str], ...]
+    n_runs: int
+
+    @property
+    def title(self) -> str:
+        """What is running, for people."""
+        return f"K-means, {self.n_runs} runs on {len(self.subsets)} subsets"
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Computes what a store lacks for a data set.
+
+    Every step is looked up in the store before and written to it after, so that a run can be stopped at any
+    moment and taken up again.
+    """
+
+    store: ResultStore
+    protocol: Protocol
+    n_jobs: int = 1
+    client: Any = None
+    listener: Listener = to_log
+
+    def run(self, problem: Problem, methods: Sequence[Method]) -> list[Row]:
+        """Fit and score the methods on one data set and return the rows with final scores."""
+        data, versions = data_hash(problem.X, problem.y), software_versions()
+        self.store.add_dataset(data, problem.name)
+        selections = self._select(problem, methods, data, versions)
+        protocol = self.protocol
+        if not protocol.is_exact and any(len(method.points) > 1 for method in methods):
+            assert protocol.screening_runs is not None
+            self._score(problem, selections, protocol.screening_runs, data, versions)
+            screened = collect_rows(
+                selections, self._scores(data, versions, protocol.screening_runs), methods, problem
+            )
+            selections = _finalists(selections, screened, protocol.finalists)
+        self._score(problem, selections, protocol.n_runs, data, versions)
+        return collect_rows(selections, self._scores(data, versions, protocol.n_runs), methods, problem)
+
+    def _select(
+        self, problem: Problem, methods: Sequence[Method], data: str, versions: str
+    ) -> list[Selection]:
+        known = {row.key: row for row in self.store.selections(data)}
+        tasks = [task for m in methods for task in fit_tasks(m, problem.counts, problem.X.shape[1])]
+        keys = {task: _keys(task, data, versions) for task in tasks}
+        missing = [task for task in tasks if not all(key in known for key in keys[task])]
+        pairs = execute(run_fit, (problem.X, data, versions), missing, self.n_jobs, self.client)
+        for _, rows in watched(pairs, len(missing), problem.name, "fits", self.listener):
+            self.store.add_selections(rows)
+            known.update({row.key: row for row in rows})
+        return [known[key] for task in tasks for key in keys[task]]
+
+    def _score(
+        self, problem: Problem, selections: Iterable[Selection], n_runs: int, data: str, versions: str
+    ) -> None:
+        scored = self._scores(data, versions, n_runs)
+        missing = {
+            row.subset: row.features for row in selections if row.status == OK and row.subset not in scored
+        }
+        items = sorted(missing.items())
+        tasks = [
+            ScoreTask(tuple(items[start : start + SUBSETS_A_TASK]), n_runs)
+            for start in range(0, len(items), SUBSETS_A_TASK)
+        ]
+        shared = (problem.X, problem.y, data, versions, self.protocol)
+        pairs = execute(run_scores, shared, tasks, self.n_jobs, self.client)
+        for _, rows in watched(pairs, len(tasks), problem.name, f"scores, {n_runs} runs,", self.listener):
+            self.store.add_scores(rows)
+
+    def _scores(self, data: str, versions: str, n_runs: int) -> dict[str, Score]:
+        protocol = self.protocol
+        return {
+            row.subset: row
+            for row in self.store.scores(data)
+            if (row.seeding, row.kmeans_seed, row.n_runs, row.versions)
+            == (protocol.seeding, protocol.seed, n_runs, versions)
+        }
+
+
+def run_scores(
+    X: NDArray, y: NDArray, data: str, versions: str, protocol: Protocol, task: ScoreTask
+) -> list[Score]:
+    """Cluster some subsets and return their scores."""
+    rows = []
+    for subset, features in task.subsets:
+        index = np.array(json.loads(features))
+        score = evaluate_selection(X, y, index, task.n_runs, protocol.seeding, protocol.seed)
+        rows.append(
+            Score(
+                data=data,
+                subset=subset,
+                seeding=protocol.seeding,
+                kmeans_seed=protocol.seed,
+                n_runs=task.n_runs,
+                versions=versions,
+                acc_mean=score.acc_mean,
+                acc_std=score.acc_std,
+                nmi_mean=score.nmi_mean,
+                nmi_std=score.nmi_std,
+                acc_runs=json.dumps(score.acc_runs.round(6).tolist()),
+                nmi_runs=json.dumps(score.nmi_runs.round(6).tolist()),
+            )
+        )
+    return rows
+
+
+def _keys(task: FitTask, data: str, versions: str) -> list[tuple[str, str, str, int, int, str]]:
+    return [
+        (data, task.key, point, count, task.seed, versions) for point in task.points for count in task.counts
+    ]
+
+
+def _finalists(selections: list[Selection], screened: list[Row], n_kept: int) -> list[Selection]:
+    """Keep, for each method and count, the points that screen best by accuracy or by NMI."""
+    groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
+    for row in screened:
+        groups[row.method, row.n_features].append(row)
+    kept = set()
+    for (method, count), rows in groups.items():
+        for metric in ("acc_mean", "nmi_mean"):
+            best = sorted(rows, key=lambda row: (-getattr(row, metric), row.params))[:n_kept]
+            kept.update((method, count, row.params) for row in best)
+    return [row for row in selections if (row.method, row.n_features, row.params) in kept]
