@@ -35,37 +35,42 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
         raise ValueError(f"{name} must be one of {listed}, not {value!r}.")
 
 
+def check_entry_sparsity(value: Any) -> None:
+    """Refuse anything but a share in (0, 1], a count of at least 1 or None."""
+    if value is None:
+        return
+    is_count = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    is_share = isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
+    if not is_count and not is_share:
+        raise ValueError(f"entry_sparsity must be a share in (0, 1], a count or None, not {value!r}.")
+
+
 def resolve_entry_count(entry_sparsity: float | int | None, n_features: int, n_components: int) -> int:
     """Return s, the number of entries kept of an n_features × n_components matrix.
 
     Raises
     ------
     ValueError
-        If it is outside its range, or leaves fewer entries than columns: no such matrix is orthonormal.
+        If more entries are asked for than there are, or fewer than columns: no such matrix is orthonormal.
     """
+    check_entry_sparsity(entry_sparsity)
     total = n_features * n_components
     if entry_sparsity is None:
         return total
-    if isinstance(entry_sparsity, bool) or not isinstance(entry_sparsity, Real):
-        raise ValueError(
-            f"entry_sparsity must be a share in (0, 1], a count or None, not {entry_sparsity!r}."
-        )
     if isinstance(entry_sparsity, Integral):
         count = int(entry_sparsity)
-    elif 0 < entry_sparsity <= 1:
+    else:
         count = int(np.floor(entry_sparsity * total * (1 + 1e-12)))  # 0.1 · 30 is 3, rounding aside
         if entry_sparsity >= DEFAULT_ENTRY_SHARE:
             count = max(count, n_components)  # so that the default also serves fewer than ten features
-    else:
-        raise ValueError(
-            f"entry_sparsity={entry_sparsity} must be a share in (0, 1], an integer count or None."
-        )
-    if not n_components <= count <= total:
+    if count < n_components:
         raise ValueError(
             f"entry_sparsity={entry_sparsity} keeps {count} of the {total} entries of the loading matrix; "
             f"{n_components} orthonormal columns need at least {n_components}: raise entry_sparsity."
-            if count < n_components
-            else f"entry_sparsity={entry_sparsity} is more than the {total} entries of the loading matrix; "
+        )
+    if count > total:
+        raise ValueError(
+            f"entry_sparsity={entry_sparsity} is more than the {total} entries of the loading matrix; "
             f"use at most {total}, or None."
         )
     return count

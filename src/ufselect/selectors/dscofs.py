@@ -15,6 +15,7 @@ from ufselect.gram import GramOperator, Spectrum, gram_operator
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
 from ufselect.selectors.checks import (
     check_choice,
+    check_entry_sparsity,
     check_nonnegative,
     check_positive_int,
     resolve_entry_count,
@@ -180,7 +181,7 @@ class DSCOFS(UnsupervisedSelector):
         self.verbose = verbose
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters(X.shape[1])
+        self._check_parameters()
         gram = gram_operator(X)
         spectrum = component_spectrum(gram, self._given_n_components())
         problem = self._problem(gram, spectrum, n_selected)
@@ -195,7 +196,7 @@ class DSCOFS(UnsupervisedSelector):
             )
         return self._fitted(gram, problem, result)
 
-    def _check_parameters(self, n_features: int) -> None:
+    def _check_parameters(self) -> None:
         check_nonnegative("mu_entry", self.mu_entry)
         check_nonnegative("mu_row", self.mu_row)
         check_nonnegative("tau", self.tau)
@@ -206,7 +207,7 @@ class DSCOFS(UnsupervisedSelector):
         check_choice("x_solver", self.x_solver, tuple(X_SOLVERS))
         if isinstance(self.init, str):
             check_choice("init", self.init, ("pca", "random"))
-        resolve_entry_count(self.entry_sparsity, n_features, 1)
+        check_entry_sparsity(self.entry_sparsity)
 
     def _given_n_components(self) -> int | str:
         """Return the parameter, or the width of a starting matrix when it is ``"auto"``."""

@@ -100,7 +100,7 @@ def dscofs_path(
     template = DSCOFS(**parameters)
     X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
     n_features = X.shape[1]
-    template._check_parameters(n_features)
+    template._check_parameters()
     counts = tuple(resolve_feature_count(count, n_features) for count in n_features_to_select)
     sparsities = tuple(entry_sparsity)
     if not counts or not sparsities:

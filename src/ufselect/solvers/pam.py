@@ -101,8 +101,11 @@ class ProximalAlternatingMinimisation:
     ) -> PamState:
         """Make the Y- and Z-steps for a new X and evaluate the objective there."""
         problem = self.problem
-        Y = entry_sparse.project(_remember(X, last_Y, problem.memory), problem.n_entries)
-        Z = row_sparse.project(_remember(X, last_Z, problem.memory), problem.n_rows)
+        Y = Z = X  # what a set that holds every matrix leaves
+        if problem.n_entries < X.size:
+            Y = entry_sparse.project(_remember(X, last_Y, problem.memory), problem.n_entries)
+        if problem.n_rows < X.shape[0]:
+            Z = row_sparse.project(_remember(X, last_Z, problem.memory), problem.n_rows)
         if product is None:
             product = problem.gram.matmat(X)
         objective = problem.objective(X, product, Y, Z)

@@ -1,0 +1,108 @@
+"""The constraint sets: exact counts, best among feasible points, idempotence, ties."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
+
+from tests.strategies import COARSE, matrices
+from ufselect.sets import entry_sparse, row_sparse, stiefel
+from ufselect.sets.largest import SAMPLING_SIZE, mask_of_largest
+
+
+@given(matrices(elements=COARSE), st.integers(0, 10))
+def test_row_projection_keeps_exactly_the_count_and_is_nearest(matrix, count):
+    projected = row_sparse.project(matrix, count)
+    assert row_sparse.support(matrix, count).sum() == min(count, matrix.shape[0])
+    assert row_sparse.contains(projected, count)
+    distance = np.linalg.norm(matrix - projected)
+    assert row_sparse.distance(matrix, count) == pytest.approx(distance)
+    rows = range(matrix.shape[0])
+    best = min(
+        np.linalg.norm(np.delete(matrix, kept, axis=0))
+        for kept in combinations(rows, min(count, matrix.shape[0]))
+    )
+    assert distance == pytest.approx(best, abs=1e-12)
+    np.testing.assert_array_equal(row_sparse.project(projected, count), projected)
+
+
+@given(matrices(max_rows=4, max_columns=3, elements=COARSE), st.integers(0, 12))
+def test_entry_projection_keeps_exactly_the_count_and_is_nearest(matrix, count):
+    projected = entry_sparse.project(matrix, count)
+    assert entry_sparse.support(matrix, count).sum() == min(count, matrix.size)
+    assert entry_sparse.contains(projected, count)
+    dropped = np.sort(np.abs(matrix), axis=None)[: max(matrix.size - count, 0)]
+    assert entry_sparse.distance(matrix, count) == pytest.approx(np.linalg.norm(dropped))
+    assert np.linalg.norm(matrix - projected) == pytest.approx(np.linalg.norm(dropped))
+    np.testing.assert_array_equal(entry_sparse.project(projected, count), projected)
+
+
+def test_ties_go_to_the_lower_index_whatever_the_memory_order():
+    equal = np.ones((3, 2))
+    np.testing.assert_array_equal(row_sparse.support(equal, 2), [True, True, False])
+    expected = [[True, True], [True, False], [True, False]]
+    np.testing.assert_array_equal(entry_sparse.support(equal, 4), expected)
+    np.testing.assert_array_equal(entry_sparse.support(np.asfortranarray(equal), 4), expected)
+
+
+def test_a_set_does_not_contain_what_lies_outside():
+    matrix = np.ones((3, 2))
+    assert not row_sparse.contains(matrix, 2)
+    assert not entry_sparse.contains(matrix, 5)
+    assert not stiefel.contains(matrix)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.1, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("kind", ["spread", "sorted", "ties", "one large"])
+def test_large_arrays_agree_with_sorting(share, kind):
+    rng = np.random.default_rng(0)
+    size = 3 * SAMPLING_SIZE + 7
+    values = {
+        "spread": rng.standard_normal(size),
+        "sorted": np.sort(rng.standard_normal(size)),
+        "ties": rng.integers(0, 5, size).astype(float),
+        "one large": np.r_[np.zeros(size - 1), 1.0],
+    }[kind]
+    count = int(share * size)
+    mask = mask_of_largest(values, count)
+    expected = np.zeros(size, dtype=bool)
+    expected[np.argsort(-values, kind="stable")[:count]] = True
+    np.testing.assert_array_equal(mask, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("condition", [1.0, 1e2, 1e6, 1e12])
+def test_polar_factor_is_orthonormal_and_that_of_scipy(condition, dtype):
+    rng = np.random.default_rng(1)
+    left, _ = np.linalg.qr(rng.standard_normal((30, 5)))
+    right, _ = np.linalg.qr(rng.standard_normal((5, 5)))
+    matrix = ((left * np.geomspace(1, 1 / condition, 5)) @ right).astype(dtype)
+    polar = stiefel.project(matrix)
+    assert polar.dtype == dtype
+    assert stiefel.contains(polar, tol=1e-13 if dtype == np.float64 else 1e-5)
+    if condition * np.finfo(dtype).eps < 1e-3:
+        expected, _ = linalg.polar(matrix.astype(np.float64))
+        np.testing.assert_allclose(polar, expected, atol=20 * condition * np.finfo(dtype).eps)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_polar_factor_is_nearest_among_sampled_orthonormal_matrices(seed):
+    rng = np.random.default_rng(seed)
+    matrix = rng.standard_normal((6, 3))
+    nearest = np.linalg.norm(matrix - stiefel.project(matrix))
+    assert stiefel.distance(matrix) == pytest.approx(nearest)
+    for _ in range(20):
+        other = stiefel.random_point(6, 3, rng)
+        assert stiefel.contains(other, tol=1e-12)
+        assert nearest <= np.linalg.norm(matrix - other) + 1e-12
+
+
+def test_polar_factor_of_a_rank_deficient_matrix_is_orthonormal():
+    matrix = np.zeros((6, 3))
+    matrix[0, 0] = 1.0
+    assert stiefel.contains(stiefel.project(matrix), tol=1e-12)
