@@ -3,5 +3,6 @@
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.protocol import Protocol
 from ufselect.evaluation.store import ResultStore
+from ufselect.evaluation.study import Study, reproduce
 
-__all__ = ["Comparison", "Protocol", "ResultStore", "compare"]
+__all__ = ["Comparison", "Protocol", "ResultStore", "Study", "compare", "reproduce"]

@@ -34,12 +34,15 @@ class Comparison:
         How parameters were chosen.
     protocol : Protocol
         How scores were computed.
+    failures : dict
+        Why a fit failed, by method and parameters; empty if none did.
     """
 
     rows: list[Row] = field(repr=False)
     tables: dict[str, Table]
     mode: str
     protocol: Protocol
+    failures: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def to_markdown(self) -> str:
         """Return both tables in Markdown."""
@@ -120,8 +123,12 @@ def compare(
     shape = getattr(X, "shape", None) or (len(X), len(X[0]))
     problem = make_problem(name, X, y, default_counts(shape[1]) if counts is None else counts)
     chosen = choose_methods(methods, mode, problem, protocol)
-    with tempfile.TemporaryDirectory() as folder:
-        with ResultStore(Path(folder) / "results.sqlite" if store is None else store) as results:
-            rows = Runner(results, protocol, n_jobs, client, as_listener(progress)).run(problem, chosen)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ResultStore(Path(folder) / "results.sqlite" if store is None else store) as results,
+    ):
+        runner = Runner(results, protocol, n_jobs, client, as_listener(progress))
+        outcome = runner.run(problem, chosen)
+    rows = outcome.rows
     tables = {metric: main_table(rows, mode, metric, [name]) for metric in METRICS}
-    return Comparison(rows, tables, mode, protocol)
+    return Comparison(rows, tables, mode, protocol, outcome.failures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from ufselect.evaluation.protocol import MODES, Problem, Protocol
@@ -17,12 +18,15 @@ BEST_DRAW = "BestRandomSubset"
 BASELINES = (ALL_FEATURES, "RandomSubset", "PCALeverage")
 # A ranking of these serves every count; a method not named here is fitted anew for each count.
 NESTED = frozenset(
-    "LaplacianScore MaxVariance PCALeverage RNE RandomSubset SOGFS SPCAFS SPCAPSD TSFS UDFS".split()
-)
+    {
+        "LaplacianScore", "MaxVariance", "PCALeverage", "RNE", "RandomSubset", "SOGFS", "SPCAFS", "SPCAPSD",
+        "TSFS", "UDFS",
+    }
+)  # fmt: skip
 DEFAULT_ORDER = (
-    "AllFeatures RandomSubset BestRandomSubset PCALeverage MaxVariance LaplacianScore UDFS SOGFS RNE FSPCA "
-    "SPCAFS SPCAPSD TSFS DSCOFS AutoSelector"
-).split()
+    ALL_FEATURES, "RandomSubset", BEST_DRAW, "PCALeverage", "MaxVariance", "LaplacianScore", "UDFS", "SOGFS",
+    "RNE", "FSPCA", "SPCAFS", "SPCAPSD", "TSFS", "DSCOFS", "AutoSelector",
+)  # fmt: skip
 N_DRAWS = 10
 
 
@@ -109,9 +113,17 @@ def _method(selector: type[UnsupervisedSelector], mode: str, problem: Problem, p
 
 
 def _automatic(problem: Problem) -> Method:
+    if not can_choose_without_labels():
+        raise ValueError('mode="auto" needs ufselect.tuning, which this installation lacks; use "fixed".')
     from ufselect.tuning import AutoSelector
 
     return Method("AutoSelector", "AutoSelector", AutoSelector, ({"n_clusters": problem.n_classes},))
+
+
+def can_choose_without_labels() -> bool:
+    """Tell whether the label-free choice of parameters is part of this installation."""
+    spec = find_spec("ufselect.tuning")
+    return spec is not None and spec.origin is not None
 
 
 def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:

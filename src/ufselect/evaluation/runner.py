@@ -38,6 +38,28 @@ class ScoreTask:
 
 
 @dataclass(frozen=True)
+class Outcome:
+    """What a run on one data set found.
+
+    Attributes
+    ----------
+    rows : list of Row
+        Grid points with their final scores.
+    screened : list of Row
+        All grid points, with scores of the screening; the same as ``rows`` where nothing was screened.
+    subsets : dict
+        Features by (method, params, n_features, seed).
+    failures : dict
+        Reason of each failed fit, by (method, params).
+    """
+
+    rows: list[Row]
+    screened: list[Row]
+    subsets: dict[tuple[str, str, int, int], list[int]]
+    failures: dict[tuple[str, str], str]
+
+
+@dataclass(frozen=True)
 class Runner:
     """Computes what a store lacks for a data set.
 
@@ -51,12 +73,13 @@ class Runner:
     client: Any = None
     listener: Listener = to_log
 
-    def run(self, problem: Problem, methods: Sequence[Method]) -> list[Row]:
-        """Fit and score the methods on one data set and return the rows with final scores."""
+    def run(self, problem: Problem, methods: Sequence[Method]) -> Outcome:
+        """Fit and score the methods on one data set."""
         data, versions = data_hash(problem.X, problem.y), software_versions()
         self.store.add_dataset(data, problem.name)
-        selections = self._select(problem, methods, data, versions)
+        selections = everything = self._select(problem, methods, data, versions)
         protocol = self.protocol
+        screened = None
         if not protocol.is_exact and any(len(method.points) > 1 for method in methods):
             assert protocol.screening_runs is not None
             self._score(problem, selections, protocol.screening_runs, data, versions)
@@ -65,7 +88,17 @@ class Runner:
             )
             selections = _finalists(selections, screened, protocol.finalists)
         self._score(problem, selections, protocol.n_runs, data, versions)
-        return collect_rows(selections, self._scores(data, versions, protocol.n_runs), methods, problem)
+        rows = collect_rows(selections, self._scores(data, versions, protocol.n_runs), methods, problem)
+        return Outcome(
+            rows=rows,
+            screened=rows if screened is None else screened,
+            subsets={
+                (row.method, row.params, row.n_features, row.seed): row.indices
+                for row in everything
+                if row.status == OK
+            },
+            failures={(row.method, row.params): row.note for row in everything if row.status != OK},
+        )
 
     def _select(
         self, problem: Problem, methods: Sequence[Method], data: str, versions: str

@@ -114,7 +114,5 @@ def _nemenyi(scores: NDArray) -> NDArray:
     try:
         import scikit_posthocs
     except ImportError as error:
-        raise ImportError(
-            'The Nemenyi test needs scikit-posthocs: pip install "ufselect[study]".'
-        ) from error
+        raise ImportError('The Nemenyi test needs scikit-posthocs: pip install "ufselect[study]".') from error
     return np.asarray(scikit_posthocs.posthoc_nemenyi_friedman(scores))

@@ -38,7 +38,8 @@ CREATE TABLE IF NOT EXISTS extras (
 CREATE VIEW IF NOT EXISTS results AS
     SELECT datasets.name AS dataset, selections.method, selections.params, selections.n_features,
            selections.seed, scores.seeding, scores.kmeans_seed, scores.n_runs, scores.acc_mean,
-           scores.acc_std, scores.nmi_mean, scores.nmi_std, selections.seconds, selections.subset, selections.versions
+           scores.acc_std, scores.nmi_mean, scores.nmi_std, selections.seconds,
+           selections.subset, selections.versions
     FROM selections JOIN scores USING (data, subset, versions) JOIN datasets USING (data);
 """
 BUSY_SECONDS = 60

@@ -77,7 +77,9 @@ def main_table(
     body = []
     for method, label in methods.items():
         cells = [_cell(chosen.get((name, method)), metric, name) for name in datasets]
-        means = [getattr(chosen[name, method], f"{metric}_mean") for name in present if (name, method) in chosen]
+        means = [
+            getattr(chosen[name, method], f"{metric}_mean") for name in present if (name, method) in chosen
+        ]
         whole = f"{np.mean(means):.2f}" if len(means) == len(present) else "–"
         body.append((label, *cells, whole))
     columns = ("Method", *(TITLES.get(name, name) for name in datasets), "Mean")
