@@ -1,0 +1,35 @@
+"""Methods by the names people type."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.registry import all_selectors
+from ufselect.tables.errors import TableError
+
+
+def find_method(name: str) -> type[UnsupervisedSelector]:
+    """Return a selector by its name; case, hyphens and underscores do not matter.
+
+    Raises
+    ------
+    TableError
+        If there is none, with the nearest.
+
+    Examples
+    --------
+    >>> from ufselect.tables.methods import find_method
+    >>> find_method("max-variance").__name__
+    'MaxVariance'
+    """
+    known = {_folded(key): value for key, value in all_selectors().items()}
+    if _folded(name) in known:
+        return known[_folded(name)]
+    close = get_close_matches(_folded(name), known, n=1)
+    hint = f"did you mean {known[close[0]].__name__}?" if close else f"known are {', '.join(all_selectors())}."
+    raise TableError(f"There is no method {name!r}; {hint}")
+
+
+def _folded(name: str) -> str:
+    return name.lower().replace("-", "").replace("_", "").replace(" ", "")
