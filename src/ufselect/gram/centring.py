@@ -35,20 +35,45 @@ def power_of_two_near(magnitude: float) -> float:
     return float(np.ldexp(1.0, int(np.frexp(magnitude)[1]) - 1))
 
 
-def centre_and_scale(X: NDArray) -> tuple[NDArray, float]:
-    """Return the column means of ``X`` and a power of two near its largest centred entry.
+def working_dtype(dtype: np.dtype) -> np.dtype:
+    """Return the floating-point type in which data of a type are worked on: float32 stays, others float64.
+
+    Raises
+    ------
+    TypeError
+        If the type is not boolean, integer or real floating-point.
+    """
+    if np.dtype(dtype).kind not in "biuf":
+        raise TypeError(f"X holds {dtype} values; convert its columns to numbers first.")
+    return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+
+
+def mean_and_scale(X: NDArray) -> tuple[NDArray, float]:
+    """Return the column means of ``X`` in float64 and a power of two near its largest centred entry.
 
     Sums run over differences to the first row, so that a constant column has exactly its value as mean
-    and a column with a large mean keeps its digits.
+    and a column with a large mean keeps its digits. Integers and booleans are converted block by block.
+
+    Raises
+    ------
+    ValueError
+        If the data hold NaN or infinity, or if their range overflows.
     """
-    first = X[0].copy()
+    dtype = working_dtype(X.dtype)
+    first = X[0].astype(dtype)
     total = np.zeros(X.shape[1])
     largest = 0.0
-    with np.errstate(over="ignore"):
-        for rows in row_blocks(X.shape[0], X.shape[1] * X.itemsize):
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in row_blocks(X.shape[0], X.shape[1] * dtype.itemsize):
             difference = X[rows] - first
             total += difference.sum(axis=0, dtype=np.float64)
             largest = max(largest, float(np.abs(difference, out=difference).max(initial=0.0)))
-    scale = power_of_two_near(largest)
-    mean = (first.astype(np.float64) + total / X.shape[0]).astype(X.dtype)
-    return mean, scale
+    if not np.all(np.isfinite(total)) and not np.all(np.isfinite(X)):
+        raise ValueError("X contains NaN or infinity; fill in or drop those values first.")
+    return first.astype(np.float64) + total / X.shape[0], power_of_two_near(largest)
+
+
+def centre_and_scale(X: NDArray) -> tuple[NDArray, float]:
+    """Return the column means of ``X`` in its own type and a power of two near its largest centred entry."""
+    mean, scale = mean_and_scale(X)
+    return mean.astype(X.dtype), scale

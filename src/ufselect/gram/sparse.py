@@ -27,7 +27,7 @@ class SparseGram:
     def __init__(self, X: sparse.sparray | sparse.spmatrix) -> None:
         self.data = X.tocsr()
         self.n_samples, self.n_features = self.data.shape
-        self.mean = _column_means(self.data)
+        self.mean = column_means(self.data).astype(self.data.dtype)
         largest = max(
             float(np.abs(self.data.data).max(initial=0.0)), float(np.abs(self.mean).max(initial=0.0))
         )
@@ -85,8 +85,8 @@ class SparseGram:
         return self.subgram(np.arange(self.n_features))
 
 
-def _column_means(X: sparse.csr_array) -> NDArray:
-    """Return exact-as-possible column means; a constant column gets exactly its value."""
+def column_means(X: sparse.csr_array) -> NDArray:
+    """Return column means in float64, as exact as possible; a constant column gets exactly its value."""
     X.sum_duplicates()
     n_samples, n_features = X.shape
     n_stored = np.bincount(X.indices, minlength=n_features)
@@ -95,4 +95,4 @@ def _column_means(X: sparse.csr_array) -> NDArray:
     # Columns stored in full are summed as differences to their first value: no digits lost to a large mean.
     first[n_stored < n_samples] = 0.0
     total = np.bincount(X.indices, weights=X.data - first[X.indices], minlength=n_features)
-    return (first + total / n_samples).astype(X.dtype)
+    return first + total / n_samples

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -12,8 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ufselect.gram import reduce_data
+from ufselect.gram.dask import is_dask
+from ufselect.selectors.large import (
+    accumulate,
+    check_columns,
+    goes_out_of_core,
+    open_if_stored,
+    reduce_for,
+    select_columns,
+    summarise_reduction,
+)
 from ufselect.selectors.progress import CallbackSupportMixin, FitProgress, with_callbacks
 
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
@@ -38,6 +51,9 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     ----------------
     accepts_sparse : bool
         Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
+    reduces_to : {"gram", "rows"} or None
+        What data that are not in memory are reduced to before ``_fit``: "gram" if it uses nothing but
+        ``gram_operator(X)`` and ``X.shape``, "rows" if a sample of the rows will do, None if neither.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
     label : str
@@ -51,6 +67,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """
 
     accepts_sparse: ClassVar[bool] = False
+    reduces_to: ClassVar[str | None] = None
     is_stochastic: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
@@ -63,6 +80,9 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
         """Score the features of validated data."""
 
+    def _check_parameters(self) -> None:
+        """Refuse bad parameters before data that are not in memory are read."""
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> UnsupervisedSelector:
         """Choose the features.
@@ -70,7 +90,9 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The data, without missing values.
+            The data, without missing values. Selectors that work through the Gram matrix also take a dask
+            array or data frame, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store,
+            or a :class:`~ufselect.gram.GramAccumulator`.
         y : ignored
             Present for scikit-learn's pipelines.
 
@@ -78,6 +100,28 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         -------
         self
         """
+        with unchanged_on_error(self):
+            X, n_selected = self._prepare(open_if_stored(X))
+            self._run(X, n_selected)
+        return self
+
+    def _run(self, X: Any, n_selected: int) -> None:
+        with FitProgress(self, X) as progress:
+            fitted = self._fit(X, n_selected, progress)
+        summary = summarise_reduction(X, fitted.attributes)
+        for stale in {"_accumulator", "reduction_"} & vars(self).keys():
+            delattr(self, stale)
+        if summary is not None:
+            self.reduction_ = summary
+        self._set_fitted(fitted, n_selected)
+
+    def _prepare(self, X: Any) -> tuple[Any, int]:
+        """Return validated data, or what data outside memory are reduced to, and the number to select."""
+        if goes_out_of_core(self, X):
+            n_features = check_columns(self, X, reset=True)
+            n_selected = resolve_feature_count(self.n_features_to_select, n_features)
+            self._check_parameters()
+            return reduce_for(self, X), n_selected
         X = validate_data(
             self,
             X,
@@ -85,11 +129,61 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             dtype=[np.float64, np.float32],
             ensure_min_samples=2,
         )
-        n_selected = resolve_feature_count(self.n_features_to_select, X.shape[1])
-        with FitProgress(self, X) as progress:
-            fitted = self._fit(X, n_selected, progress)
-        self._set_fitted(fitted, n_selected)
+        return X, resolve_feature_count(self.n_features_to_select, X.shape[1])
+
+    @available_if(lambda selector: selector.reduces_to == "gram")
+    def partial_fit(self, X: Any, y: Any = None) -> UnsupervisedSelector:
+        """Take in a batch of rows and choose the features anew from all batches so far.
+
+        Memory does not grow with the number of batches. Each call solves the problem again; to take in
+        many batches before solving once, fill a :class:`~ufselect.gram.GramAccumulator` and pass that to
+        ``fit``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The batch; the first one needs two rows.
+        y : ignored
+            Present for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
+        earlier = getattr(self, "_accumulator", None)
+        with unchanged_on_error(self):
+            batch = validate_data(
+                self,
+                X,
+                reset=earlier is None,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=2 if earlier is None else 1,
+            )
+            n_selected = resolve_feature_count(self.n_features_to_select, batch.shape[1])
+            accumulator = accumulate(earlier, batch)
+            self._run(reduce_data(accumulator), n_selected)
+            self._accumulator = accumulator
         return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns; those of a dask collection stay lazy.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        X_selected : of the kind of X, of shape (n_samples, n_selected)
+        """
+        X = open_if_stored(X)
+        if not is_dask(X):
+            return super().transform(X)
+        check_is_fitted(self, "support_")
+        check_columns(self, X, reset=False)
+        return select_columns(X, self.support_)
 
     def _set_fitted(self, fitted: Fitted, n_selected: int) -> None:
         for name, value in fitted.attributes.items():
@@ -108,6 +202,19 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.non_deterministic = False
         return tags
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was when a fit fails or is interrupted."""
+    state: dict[str, Any] = vars(estimator)
+    before = dict(state)
+    try:
+        yield
+    except BaseException:
+        state.clear()
+        state.update(before)
+        raise
 
 
 def ranks_from_scores(scores: NDArray) -> NDArray:

@@ -67,6 +67,7 @@ class PCALeverage(UnsupervisedSelector):
     """
 
     accepts_sparse = True
+    reduces_to = "gram"
     label = "PCA leverage"
     cost = "n d² (tall), n² d (wide)"
 
@@ -118,6 +119,7 @@ class MaxVariance(UnsupervisedSelector):
     """
 
     accepts_sparse = True
+    reduces_to = "gram"
     label = "Max variance"
     cost = "n d"
 
@@ -126,7 +128,7 @@ class MaxVariance(UnsupervisedSelector):
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
         gram = gram_operator(X)
-        return Fitted(np.sqrt(gram.diag() / X.shape[0]) * gram.scale)
+        return Fitted(np.sqrt(gram.diag() / gram.n_samples) * gram.scale)
 
 
 class RandomSubset(UnsupervisedSelector):

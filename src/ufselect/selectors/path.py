@@ -14,6 +14,13 @@ from ufselect.gram import gram_operator
 from ufselect.selectors.base import ranks_from_scores, resolve_feature_count
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs import DSCOFS
+from ufselect.selectors.large import (
+    check_columns,
+    goes_out_of_core,
+    open_if_stored,
+    reduce_for,
+    summarise_reduction,
+)
 from ufselect.solvers.start import Start
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
@@ -72,8 +79,8 @@ def dscofs_path(
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        The data.
+    X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+        The data, as for the ``fit`` of :class:`DSCOFS`.
     n_features_to_select : sequence of int or float
         Feature counts or shares.
     entry_sparsity : sequence of float, int or None
@@ -98,17 +105,24 @@ def dscofs_path(
     20
     """
     template = DSCOFS(**parameters)
-    X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-    n_features = X.shape[1]
     template._check_parameters()
+    X = open_if_stored(X)
+    out_of_core = goes_out_of_core(template, X)
+    if out_of_core:
+        n_features = check_columns(template, X, reset=True)
+    else:
+        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        n_features = X.shape[1]
     counts = tuple(resolve_feature_count(count, n_features) for count in n_features_to_select)
     sparsities = tuple(entry_sparsity)
     if not counts or not sparsities:
         raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
 
+    X = reduce_for(template, X) if out_of_core else X
     gram = gram_operator(X)
     spectrum = component_spectrum(gram, template._given_n_components())
     n_components = spectrum.values.size
+    summarise_reduction(X, {"n_components_": n_components})
     first_start = template._start(gram, spectrum)
     estimators = [DSCOFS(**{**parameters, "entry_sparsity": value}) for value in sparsities]
     allowed = [estimator._problem(gram, spectrum, 1).n_entries for estimator in estimators]

@@ -1,0 +1,118 @@
+"""Opens what lies on disk in blocks, without reading it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ufselect.gram.dask import import_dask
+
+HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
+ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
+BLOCK_BYTES = f"{2**26} B"
+
+
+def is_store(X: Any) -> bool:
+    """Tell whether X is a path, or an open zarr array or HDF5 dataset."""
+    return isinstance(X, (str, os.PathLike)) or _is_open_store(X)
+
+
+def _is_open_store(X: Any) -> bool:
+    return type(X).__module__.split(".")[0] in ("zarr", "h5py") and hasattr(X, "chunks")
+
+
+def open_blocks(store: Any, dataset: str | None = None) -> Any:
+    """Open a store of blocks for a selector's ``fit``; nothing is read yet.
+
+    Parameters
+    ----------
+    store : path, zarr.Array or h5py.Dataset
+        A directory of parquet parts or one parquet file, a zarr array or group, an HDF5 file, or a .npy
+        file. On a cluster, every worker must be able to open it under the same name.
+    dataset : str, optional
+        Name of the array within a zarr group or HDF5 file; may be left out where there is only one of two
+        dimensions.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame, dask.array.Array or numpy.memmap
+        For parquet, for zarr and HDF5, and for .npy.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is nothing of that name, or nothing known in it.
+
+    Examples
+    --------
+    >>> import tempfile, os, numpy as np
+    >>> from ufselect.gram import open_blocks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "table.npy")
+    ...     np.save(path, np.ones((4, 3)))
+    ...     shape = open_blocks(path).shape
+    >>> shape
+    (4, 3)
+    """
+    if _is_open_store(store):
+        return _from_open(store)
+    path = Path(store)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or directory {path}.")
+    if path.suffix == ".npy":
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    if path.suffix in HDF5_SUFFIXES:
+        file = _import_store("h5py").File(path, "r")
+        return _from_open(_only_array(file, dataset, path))
+    if path.is_dir() and any((path / mark).exists() for mark in ZARR_MARKS):
+        opened = _import_store("zarr").open(path, mode="r")
+        return _from_open(opened if hasattr(opened, "chunks") else _only_array(opened, dataset, path))
+    if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
+        return import_dask("dask.dataframe").read_parquet(path)
+    raise ValueError(
+        f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file."
+    )
+
+
+def _import_store(module: str) -> Any:
+    try:
+        return import_dask(module)
+    except ImportError as error:
+        raise ImportError(f"{module} is needed to open this store: pip install {module}") from error
+
+
+def _from_open(array: Any) -> Any:
+    """Wrap an open array with blocks that are whole multiples of its stored chunks."""
+    import_dask("dask.array")
+    chunks = import_dask("dask.array.core").normalize_chunks(
+        ("auto", -1) if array.chunks is None else "auto",
+        shape=array.shape,
+        dtype=array.dtype,
+        limit=BLOCK_BYTES,
+        previous_chunks=None if array.chunks is None else _stored_chunks(array),
+    )
+    return import_dask("dask.array").from_array(array, chunks=chunks)
+
+
+def _stored_chunks(array: Any) -> tuple[tuple[int, ...], ...]:
+    return tuple(
+        (size,) * (length // size) + ((length % size,) if length % size else ())
+        for size, length in zip(array.chunks, array.shape, strict=True)
+    )
+
+
+def _only_array(group: Any, dataset: str | None, path: Path) -> Any:
+    if dataset is not None:
+        if dataset not in group:
+            raise ValueError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
+        return group[dataset]
+    tables = [name for name in group if getattr(group[name], "ndim", 0) == 2]
+    if len(tables) != 1:
+        raise ValueError(
+            f"{path} holds {len(tables)} arrays of two dimensions; "
+            "open the one you mean with ufselect.gram.open_blocks(path, dataset=…)."
+        )
+    return group[tables[0]]
