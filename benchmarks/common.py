@@ -1,0 +1,66 @@
+"""What the benchmarks share: data, CPU seconds of one thread, tables."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+REAL_SETS = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
+# Samples, features and classes, to generate a stand-in where the real data are absent.
+SHAPES = {
+    "coil20": (1440, 1024, 20),
+    "usps": (1000, 256, 10),
+    "lung_discrete": (73, 325, 7),
+    "glioma": (50, 4434, 4),
+    "umist": (575, 644, 20),
+    "warppie10p": (210, 2420, 10),
+    "isolet": (1560, 617, 26),
+}
+DATA_DIR = Path(os.environ.get("UFSELECT_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+
+def load(name: str) -> tuple[np.ndarray, int]:
+    """Return the data and the number of classes; generated data of the same shape where it is absent."""
+    path = DATA_DIR / f"{name}.npz"
+    if path.exists():
+        with np.load(path, allow_pickle=False) as stored:
+            return stored["X"].astype(np.float64), int(np.unique(stored["y"]).size)
+    n_samples, n_features, n_classes = SHAPES[name]
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((n_samples, 3 * n_classes)) * np.geomspace(5, 0.5, 3 * n_classes)
+    data = scores @ rng.standard_normal((3 * n_classes, n_features))
+    return data + 0.5 * rng.standard_normal((n_samples, n_features)), n_classes
+
+
+def data_source() -> str:
+    """Say which data the figures stand for."""
+    return "real data sets" if (DATA_DIR / "isolet.npz").exists() else "GENERATED data of the same shapes"
+
+
+def cpu_seconds(run: Callable[[], object], repeats: int = 5) -> float:
+    """Return the smallest CPU time of several runs."""
+    best = np.inf
+    for _ in range(repeats):
+        start = time.process_time()
+        run()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a Markdown table."""
+    print(f"\n### {title}\n")
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        cells = [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
+        print("| " + " | ".join(cells) + " |", flush=True)
