@@ -6,6 +6,7 @@ import json
 import time
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,7 @@ def dissect(problem: Problem, n_selected: int) -> Anatomy:
     """Fit DSCOFS on one data set with neither, either and both kinds of sparsity."""
     n_features = problem.X.shape[1]
     rank = int(np.linalg.matrix_rank(problem.X - problem.X.mean(axis=0)))
-    settings = {"n_components": min(problem.n_classes, rank)}
+    settings: dict[str, Any] = {"n_components": min(problem.n_classes, rank)}
     with warnings.catch_warnings():
         # Fits without one of the constraints are the point here, not an oversight.
         warnings.simplefilter("ignore")

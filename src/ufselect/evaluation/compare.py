@@ -17,7 +17,7 @@ from ufselect.evaluation.runner import Runner
 from ufselect.evaluation.store import ResultStore
 from ufselect.evaluation.tables import Table, main_table
 
-QUICK = {"n_runs": 10, "screening_runs": 3, "finalists": 1, "max_points": 9, "n_starts": 2}
+QUICK: dict[str, Any] = {"n_runs": 10, "screening_runs": 3, "finalists": 1, "max_points": 9, "n_starts": 2}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,9 @@ def run_fit(X: NDArray, data: str, versions: str, task: FitTask) -> list[Selecti
             subsets = {(point, count): None for point in task.points for count in task.counts}
         else:
             failure = ""
+    if failure and len(task.points) > 1:  # one bad point must not take the others with it
+        alone = [replace(task, points=(point,)) for point in task.points]
+        return [row for single in alone for row in run_fit(X, data, versions, single)]
     seconds = time.process_time() - start
     note = failure or "; ".join(sorted({f"{w.category.__name__}" for w in caught}))
     return [

@@ -48,8 +48,8 @@ class Protocol:
     seed: int = 0
     n_starts: int = 5
     screening_runs: int | None = 5
-    finalists: int = 3
-    max_points: int = 49
+    finalists: int = 2
+    max_points: int = 100
 
     def __post_init__(self) -> None:
         if self.seeding not in SEEDINGS:

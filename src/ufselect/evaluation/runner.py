@@ -178,7 +178,7 @@ def _finalists(selections: list[Selection], screened: list[Row], n_kept: int) ->
     groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in screened:
         groups[row.method, row.n_features].append(row)
-    kept = set()
+    kept: set[tuple[str, int, str]] = set()
     for (method, count), rows in groups.items():
         for metric in ("acc_mean", "nmi_mean"):
             best = sorted(rows, key=lambda row: (-getattr(row, metric), row.params))[:n_kept]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,30 @@ import numpy as np
 from ufselect.evaluation.protocol import Problem
 from ufselect.selectors.base import UnsupervisedSelector
 
-# Where the published grid is not the class's own: penalties relative to the largest eigenvalue mean the same
-# on every data set, and a constraint that keeps more than r/d of the entries cannot bind.
-SPACES: dict[str, Mapping[str, tuple]] = {
-    "DSCOFS": {
-        "mu_entry": (0.01, 0.1, 1.0),
-        "mu_row": (0.01, 0.1, 1.0),
-        "entry_sparsity": (0.02, 0.05, 0.1, 0.2, 0.5),
-    },
+Axis = Sequence[Mapping[str, Any]]
+
+RANDOM_STARTS = 7
+DSCOFS_STARTS: Axis = (
+    {"init": "pca"},
+    *({"init": "random", "random_state": start} for start in range(RANDOM_STARTS)),
+)
+
+
+def axis(name: str, *values: Any) -> Axis:
+    """Return the values of one parameter as an axis of a space."""
+    return tuple({name: value} for value in values)
+
+
+# Where the published grid is not the class's own. Penalties relative to the largest eigenvalue mean the same
+# on every data set. The paper draws a random start; each start is one point here, since choosing among
+# starts by the labels is choosing.
+SPACES: dict[str, tuple[Axis, ...]] = {
+    "DSCOFS": (
+        DSCOFS_STARTS,
+        axis("mu_entry", 0.1, 1.0),
+        axis("mu_row", 0.01, 0.1),
+        axis("entry_sparsity", 0.02, 0.05, 0.3),
+    ),
 }
 
 
@@ -31,16 +47,19 @@ def parameter_points(
     The number of components or clusters is the number of classes, as in the published comparisons. A space
     that is too large is thinned by a fixed random choice.
     """
-    space = SPACES.get(selector.__name__, selector.paper_grid)
-    common = _class_count(selector, problem)
-    values = [dict(zip(space, point, strict=True)) for point in itertools.product(*space.values())]
-    if len(values) > max_points:
-        kept = np.random.RandomState(0).permutation(len(values))[:max_points]
-        values = [values[index] for index in sorted(kept)]
-    return [{**common, **value} for value in values]
+    space = SPACES.get(selector.__name__) or tuple(
+        axis(name, *values) for name, values in selector.paper_grid.items()
+    )
+    common = class_count(selector, problem)
+    points = [{name: v for part in point for name, v in part.items()} for point in itertools.product(*space)]
+    if len(points) > max_points:
+        kept = np.random.RandomState(0).permutation(len(points))[:max_points]
+        points = [points[index] for index in sorted(kept)]
+    return [{**common, **point} for point in points]
 
 
-def _class_count(selector: type[UnsupervisedSelector], problem: Problem) -> dict[str, int]:
+def class_count(selector: type[UnsupervisedSelector], problem: Problem) -> dict[str, int]:
+    """Return the number of classes as the number of components and clusters, where a selector has them."""
     parameters = inspect.signature(selector).parameters
     rank = int(np.linalg.matrix_rank(problem.X - problem.X.mean(axis=0)))
     found = {}

@@ -1,0 +1,51 @@
+"""Matrices as images: loadings under kinds of sparsity, and sensitivity to two parameters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.evaluation.rows import Row
+from ufselect.plotting.style import tidy
+
+
+def plot_loadings(matrix: NDArray, title: str, ax: Any) -> None:
+    """Draw the magnitudes of a loading matrix, features downwards; white is exactly zero."""
+    magnitudes = np.ma.masked_equal(np.abs(matrix), 0.0)
+    largest = float(np.abs(matrix).max()) or 1.0
+    ax.imshow(
+        magnitudes, aspect="auto", interpolation="nearest", cmap="viridis_r", vmin=0.0, vmax=0.6 * largest
+    )
+    share = np.count_nonzero(matrix) / matrix.size
+    tidy(ax, f"{title}\n{share:.0%} of the entries", "Component", "Feature")
+    ax.spines[["top", "right"]].set_visible(True)
+
+
+def plot_sensitivity(rows: Sequence[Row], metric: str, ax: Any) -> Any:
+    """Draw DSCOFS's best mean at each number of features and entry share, and return the image.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Rows of DSCOFS on one data set, with ``entry_sparsity`` among their parameters.
+    """
+    values: dict[tuple[int, float], float] = {}
+    for row in rows:
+        cell = row.n_features, json.loads(row.params)["entry_sparsity"]
+        values[cell] = max(values.get(cell, -np.inf), getattr(row, f"{metric}_mean"))
+    counts, shares = sorted({cell[0] for cell in values}), sorted({cell[1] for cell in values})
+    grid = np.array([[values.get((count, share), np.nan) for count in counts] for share in shares])
+    image = ax.imshow(grid, aspect="auto", origin="lower", cmap="cividis")
+    ax.set_xticks(range(len(counts)), counts)
+    ax.set_yticks(range(len(shares)), [f"{share:g}" for share in shares])
+    middle = np.nanmean([np.nanmin(grid), np.nanmax(grid)])
+    for (i, j), value in np.ndenumerate(grid):
+        if np.isfinite(value):
+            colour = "white" if value < middle else "black"
+            ax.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=7, color=colour)
+    tidy(ax, rows[0].dataset, "Number of features r", "Entry share α")
+    return image

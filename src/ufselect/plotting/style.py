@@ -1,0 +1,61 @@
+"""The look of figures: colours that colour-blind readers tell apart, marks that survive grey print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+# Okabe and Ito's palette; a line style and a marker go with each colour, so that grey print will do.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#6A3D9A")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", "-.", ":")
+STRONG = {"DSCOFS": "#000000"}
+
+
+def require_figure() -> Any:
+    """Return ``matplotlib.figure.Figure``.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError('Figures need matplotlib: pip install "ufselect[study]".') from error
+    return Figure
+
+
+def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Give each label its own colour, marker and line; DSCOFS is black and on top."""
+    styles: dict[str, dict[str, Any]] = {}
+    for position, label in enumerate(label for label in labels if label not in STRONG):
+        styles[label] = {
+            "color": COLOURS[position % len(COLOURS)],
+            "marker": MARKERS[position % len(MARKERS)],
+            "linestyle": LINES[(position // len(COLOURS)) % len(LINES)],
+            "linewidth": 1.3,
+            "markersize": 4,
+            "zorder": 2,
+        }
+    for label in labels:
+        if label in STRONG:
+            styles[label] = {
+                "color": STRONG[label],
+                "marker": "o",
+                "linestyle": "-",
+                "linewidth": 2.2,
+                "markersize": 5,
+                "zorder": 3,
+            }
+    return styles
+
+
+def tidy(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
+    """Label axes and take away the frame's upper and right sides."""
+    ax.set_title(title, fontsize=10)
+    ax.set_xlabel(x, fontsize=9)
+    ax.set_ylabel(y, fontsize=9)
+    ax.tick_params(labelsize=8)
+    ax.spines[["top", "right"]].set_visible(False)
