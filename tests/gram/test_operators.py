@@ -8,7 +8,16 @@ from hypothesis import given
 from scipy import sparse
 
 from tests.strategies import structured_data
-from ufselect.gram import FactoredGram, FormedGram, GramOperator, SparseGram, dense_gram, gram_operator
+from ufselect.gram import (
+    FactoredGram,
+    FormedGram,
+    GramAccumulator,
+    GramOperator,
+    SparseGram,
+    dense_gram,
+    gram_operator,
+    reduce_data,
+)
 from ufselect.gram.centring import centre_and_scale, power_of_two_near, row_blocks
 
 RNG = np.random.default_rng(0)
@@ -30,6 +39,8 @@ BUILDERS = {
     "dense": gram_operator,
     "sparse": lambda X: gram_operator(sparse.csr_array(X)),
     "low rank": lambda X: _factored(X),
+    "streamed": lambda X: _streamed(X),
+    "dask": lambda X: _from_dask(X),
 }
 
 
@@ -37,6 +48,18 @@ def _factored(X):
     mean, scale = centre_and_scale(X)
     _, singular, vt = np.linalg.svd((X - mean) / scale, full_matrices=False)
     return FactoredGram((singular[:, None] * vt).astype(X.dtype), X.shape[0], scale)
+
+
+def _streamed(X):
+    accumulator = GramAccumulator()
+    for batch in np.array_split(X, 3):
+        accumulator.update(batch)
+    return accumulator.gram()
+
+
+def _from_dask(X):
+    array = pytest.importorskip("dask.array")
+    return reduce_data(array.from_array(X, chunks=(11, 7))).gram
 
 
 def reference(X, scale):
