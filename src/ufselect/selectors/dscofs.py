@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from ufselect.gram import GramOperator, Spectrum, gram_operator
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
@@ -32,7 +33,7 @@ from ufselect.solvers import (
     SolverResult,
     iterate,
 )
-from ufselect.solvers.pam import XSolver
+from ufselect.solvers.pam import XSolver, onset_for
 from ufselect.solvers.start import Start, best_random_start, given_start, pca_start
 
 X_SOLVERS: dict[str, Callable[[], XSolver]] = {"power": PowerStep, "pencf": PenCF}
@@ -139,6 +140,7 @@ class DSCOFS(UnsupervisedSelector):
     """
 
     accepts_sparse = True
+    reduces_to = "gram"
     label = "DSCOFS"
     cost = "n d² + iterations · d² m (tall), iterations · n d m (wide)"
     paper_grid: ClassVar = {
@@ -239,8 +241,19 @@ class DSCOFS(UnsupervisedSelector):
         return pca_start(spectrum)
 
     def _solve(self, problem: DoubleSparsePCA, start: Start, progress: FitProgress | None) -> SolverResult:
-        method = ProximalAlternatingMinimisation(problem, start, X_SOLVERS[self.x_solver]())
+        x_solver = X_SOLVERS[self.x_solver]()
+        method = ProximalAlternatingMinimisation(problem, start, x_solver, onset_for(self.tol))
         return iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
+
+    @property
+    def explained_variance_ratio_(self) -> NDArray:
+        """Share of the total variance along each leading principal axis of the selected features.
+
+        Worked out when asked for: it would be a fair part of the time of a small fit.
+        """
+        check_is_fitted(self, "support_")
+        values = linalg.eigvalsh(self._selected_scatter, check_finite=False)[::-1]
+        return np.clip(values[: self.n_components_], 0, None)
 
     def _fitted(self, gram: GramOperator, problem: DoubleSparsePCA, result: SolverResult) -> Fitted:
         state = result.state
@@ -256,16 +269,10 @@ class DSCOFS(UnsupervisedSelector):
                 "entry_sparse_components_": state.Y.T,
                 "n_components_": state.X.shape[1],
                 "n_entries_": problem.n_entries,
-                "explained_variance_ratio_": _explained_share(gram, selected, state.X.shape[1]),
+                "_selected_scatter": gram.subgram(selected) / gram.trace(),
                 "constraint_residuals_": dict(result.residuals),
                 "objective_history_": history,
                 "n_iter_": result.n_iter,
                 "converged_": result.converged,
             },
         )
-
-
-def _explained_share(gram: GramOperator, selected: NDArray, n_components: int) -> NDArray:
-    """Return the leading eigenvalues of the selected block over the trace of the whole."""
-    values = linalg.eigvalsh(gram.subgram(selected), check_finite=False)[::-1]
-    return np.clip(values[:n_components], 0, None) / gram.trace()

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.sets import entry_sparse, row_sparse, stiefel
+from ufselect.sets import stiefel
+from ufselect.solvers import extrapolation
+from ufselect.solvers.extrapolation import Trail
 from ufselect.solvers.problem import DoubleSparsePCA, squared_distance
 from ufselect.solvers.start import Start
+from ufselect.solvers.supports import Support, largest
 
-# Early steps change the supports and gain nothing from momentum; once the relative decrease has fallen to
-# the paper's tolerance, extrapolation makes the remaining way three to six times shorter.
-MOMENTUM_ONSET = 1e-3
+# Relative decrease of the objective at which extrapolation sets in. A run that stops near the paper's
+# tolerance is over sooner without it. One that is to settle takes a third of the steps with it, the earlier
+# it sets in the fewer.
+LATE_ONSET = 1e-3
+EARLY_ONSET = 1e-2
+SETTLING_TOL = 1e-5
+
+
+def onset_for(tol: float) -> float:
+    """Return when extrapolation should set in for a run that stops at ``tol``."""
+    return EARLY_ONSET if tol <= SETTLING_TOL else LATE_ONSET
 
 
 class XSolver(Protocol):
@@ -30,9 +41,9 @@ class XSolver(Protocol):
 class PamState:
     """A point of the iteration.
 
-    ``product`` is S @ X, ``ascent`` is S @ X + B, half the negative gradient of the X-step; ``momentum`` is
-    the weighted change of ascent to be added at the next step, ``age`` the number of extrapolated steps in
-    a row, 0 before momentum has set in.
+    ``product`` is S @ X, ``ascent`` is S @ X + B, half the negative gradient of the X-step; ``entries`` and
+    ``rows`` are the supports of Y (flat, column by column) and Z, None where everything is kept; ``trail`` is
+    what extrapolation knows, None before it has set in.
     """
 
     X: NDArray
@@ -41,8 +52,9 @@ class PamState:
     product: NDArray
     ascent: NDArray
     objective: float
-    momentum: NDArray | None = None
-    age: int = 0
+    entries: Support | None
+    rows: Support | None
+    trail: Trail | None = None
 
 
 class ProximalAlternatingMinimisation:
@@ -57,12 +69,17 @@ class ProximalAlternatingMinimisation:
         Y = Z = X, before any sparsity, as the authors' program does.
     x_solver : XSolver
         How the X-step is made.
+    onset : float
+        Relative decrease of the objective at which extrapolation sets in.
     """
 
-    def __init__(self, problem: DoubleSparsePCA, start: Start, x_solver: XSolver) -> None:
+    def __init__(
+        self, problem: DoubleSparsePCA, start: Start, x_solver: XSolver, onset: float = LATE_ONSET
+    ) -> None:
         self.problem = problem
         self.start = start
         self.x_solver = x_solver
+        self.onset = onset
         self.unit = problem.unit
         self.resolution = 4 * float(np.finfo(problem.gram.dtype).eps)
 
@@ -75,16 +92,19 @@ class ProximalAlternatingMinimisation:
         return self._complete(X, X, X, product)
 
     def step(self, state: PamState) -> PamState:
-        if state.momentum is not None:
-            extrapolated = self._move(state, state.ascent + state.momentum)
+        if state.trail is not None:
+            point = extrapolation.extrapolate(state.trail, state.ascent)
+            extrapolated = self._move(state, point)
             if extrapolated.objective < state.objective:
-                return self._with_momentum(state, extrapolated, state.age)
+                is_smooth = _same_supports(state, extrapolated)
+                trail = state.trail.follow(point, extrapolated.ascent, state.ascent, is_smooth=is_smooth)
+                return replace(extrapolated, trail=trail)
         plain = self._move(state, state.ascent)
         if plain.objective > state.objective:
             plain = self._complete(stiefel.project(state.ascent), state.Y, state.Z)
         if plain.objective >= state.objective:
             return state  # stationary up to rounding
-        return self._with_momentum(state, plain, 0)
+        return replace(plain, trail=self._begin_trail(state, plain))
 
     def residuals(self, state: PamState) -> dict[str, float]:
         return {
@@ -94,33 +114,48 @@ class ProximalAlternatingMinimisation:
 
     def _move(self, state: PamState, ascent: NDArray) -> PamState:
         X = self.x_solver.solve(self.problem, state.X, state.product, ascent)
-        return self._complete(X, state.Y, state.Z)
+        return self._complete(X, state.Y, state.Z, last=state)
 
     def _complete(
-        self, X: NDArray, last_Y: NDArray, last_Z: NDArray, product: NDArray | None = None
+        self,
+        X: NDArray,
+        last_Y: NDArray,
+        last_Z: NDArray,
+        product: NDArray | None = None,
+        last: PamState | None = None,
     ) -> PamState:
         """Make the Y- and Z-steps for a new X and evaluate the objective there."""
         problem = self.problem
         Y = Z = X  # what a set that holds every matrix leaves
+        entries = rows = None
         if problem.n_entries < X.size:
-            Y = entry_sparse.project(_remember(X, last_Y, problem.memory), problem.n_entries)
+            Y = _remember(X, last_Y, problem.memory)
+            entries = largest(np.abs(Y).ravel(order="F"), problem.n_entries, last.entries if last else None)
+            Y *= entries.mask.reshape(Y.shape, order="F")
         if problem.n_rows < X.shape[0]:
-            Z = row_sparse.project(_remember(X, last_Z, problem.memory), problem.n_rows)
+            Z = _remember(X, last_Z, problem.memory)
+            rows = largest(np.einsum("ij,ij->i", Z, Z), problem.n_rows, last.rows if last else None)
+            Z *= rows.mask[:, None]
         if product is None:
             product = problem.gram.matmat(X)
         objective = problem.objective(X, product, Y, Z)
-        return PamState(X, Y, Z, product, problem.ascent(X, product, Y, Z), objective)
+        return PamState(X, Y, Z, product, problem.ascent(X, product, Y, Z), objective, entries, rows)
 
-    def _with_momentum(self, last: PamState, new: PamState, age: int) -> PamState:
-        """Give the new state its extrapolation, once steps have become small."""
-        if not self.x_solver.extrapolates:
-            return new
+    def _begin_trail(self, last: PamState, new: PamState) -> Trail | None:
+        """Return the new state's trail, once steps have become small."""
         decrease = last.objective - new.objective
-        if age == 0 and last.age == 0 and decrease > MOMENTUM_ONSET * (self.unit + abs(last.objective)):
-            return new
-        age += 1
-        momentum = (age / (age + 3)) * (new.ascent - last.ascent)
-        return PamState(new.X, new.Y, new.Z, new.product, new.ascent, new.objective, momentum, age)
+        is_early = decrease > self.onset * (self.unit + abs(last.objective))
+        if not self.x_solver.extrapolates or (last.trail is None and is_early):
+            return None
+        return extrapolation.begin(last.ascent, new.ascent, last.ascent)
+
+
+def _same_supports(first: PamState, second: PamState) -> bool:
+    return _same(first.entries, second.entries) and _same(first.rows, second.rows)
+
+
+def _same(first: Support | None, second: Support | None) -> bool:
+    return first is None or second is None or np.array_equal(first.mask, second.mask)
 
 
 def _remember(X: NDArray, last: NDArray, memory: float) -> NDArray:
