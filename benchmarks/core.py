@@ -113,14 +113,21 @@ def isolet_demonstration() -> None:
 def against_rivals(quick: bool) -> None:
     X, m = load("isolet")
     ours = cpu_seconds(lambda: DSCOFS(100, n_components=m).fit(X))
-    rows: list[tuple[object, ...]] = [("DSCOFS", ours, 1.0)]
+    rows: list[tuple[object, ...]] = [("DSCOFS", ours, 1.0, ours, 1.0)]
     for name, package, run in _rivals(X, m, quick):
         if find_spec(package) is None:
             print(f"{name}: skipped, {package} is not installed.")
             continue
         seconds = cpu_seconds(run, repeats=1)
         rows.append((name, seconds, seconds / ours))
-    print_table("100 of 617 features on Isolet", ("method", "CPU s", "times DSCOFS"), rows)
+        with threadpool_limits(1):
+            alone = cpu_seconds(run, repeats=1) if seconds < 10 else seconds
+        rows[-1] += (alone, alone / ours)
+    print_table(
+        "100 of 617 features on Isolet",
+        ("method", "CPU s", "times DSCOFS", "no OpenMP either, CPU s", "times DSCOFS"),
+        rows,
+    )
 
 
 def _rivals(X: np.ndarray, m: int, quick: bool) -> list[tuple[str, str, Callable[[], object]]]:
@@ -178,7 +185,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     warnings.simplefilter("ignore")
     print(f"Measured on {data_source()}, one BLAS thread, CPU seconds.")
-    with threadpool_limits(1):
+    with threadpool_limits(1, user_api="blas"):
         against_pca()
         path_against_fits()
         isolet_demonstration()
