@@ -141,7 +141,9 @@ def plot_pixels(
     ax.imshow(_picture(base, image_shape, order), cmap="Greys", vmax=faint, interpolation="nearest")
     patches = import_module("matplotlib.patches")
     for row, column in np.argwhere(chosen):
-        square = patches.Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=KEPT, edgecolor="white", linewidth=1.2)
+        square = patches.Rectangle(
+            (column - 0.5, row - 0.5), 1, 1, facecolor=KEPT, edgecolor="white", linewidth=1.2
+        )
         ax.add_patch(square)
     ax.set(xticks=[], yticks=[], title=f"{int(chosen.sum())} of {chosen.size} pixels kept")
     return ax

@@ -86,10 +86,14 @@ def _table(arrays: Mapping[str, Any], path: Path, label_array: str | None) -> Ta
     labels = None if label_name is None else np.ravel(arrays[label_name])
     if labels is not None and labels.size != data.shape[0]:
         if labels.size != data.shape[1]:
-            raise TableError(f"{path} holds {labels.size} labels for {data.shape[0]} rows; they must be as many.")
+            raise TableError(
+                f"{path} holds {labels.size} labels for {data.shape[0]} rows; they must be as many."
+            )
         data = data.T
     names, name_notes = _names(arrays, data.shape[1])
-    ids_name = next((name for name in ID_NAMES if name in arrays and np.size(arrays[name]) == data.shape[0]), None)
+    ids_name = next(
+        (name for name in ID_NAMES if name in arrays and np.size(arrays[name]) == data.shape[0]), None
+    )
     whole = np.full(data.shape[1], data.dtype.kind in "biu")
     return Table(
         data=_floats(data),

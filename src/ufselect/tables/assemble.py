@@ -59,7 +59,11 @@ class _Columns:
 
 
 def assemble(
-    blocks: Iterable[Any], names: Sequence[str], unnamed: Sequence[bool], roles: ColumnRoles, n_rows: int = 1000
+    blocks: Iterable[Any],
+    names: Sequence[str],
+    unnamed: Sequence[bool],
+    roles: ColumnRoles,
+    n_rows: int = 1000,
 ) -> Table:
     """Join blocks, data frames with columns 0, 1, …, into a table.
 
@@ -129,7 +133,9 @@ def _numbers(block: Any, columns: _Columns, dtype: np.dtype) -> NDArray:
     """Return the features of a block; a column that is no longer numeric is noted and filled with NaN."""
     kinds = np.array([kind.kind for kind in block.dtypes])
     columns.whole &= np.isin(kinds, ["b", "i", "u"])
-    lost = columns.features[~np.isin(kinds[columns.features], list("biuf")) & columns.numeric[columns.features]]
+    lost = columns.features[
+        ~np.isin(kinds[columns.features], list("biuf")) & columns.numeric[columns.features]
+    ]
     for position in lost:
         columns.numeric[position] = False
         columns.strangers[int(position)] = _stranger(block.iloc[:, position])

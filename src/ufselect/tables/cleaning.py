@@ -32,7 +32,9 @@ def clean(table: Table, impute: str | None = None) -> Table:
         If values are missing and nothing was said about them, or infinite, or nothing is left.
     """
     if impute is not None and impute not in POLICIES:
-        raise TableError(f"The policy for missing values must be one of {', '.join(POLICIES)}, not {impute!r}.")
+        raise TableError(
+            f"The policy for missing values must be one of {', '.join(POLICIES)}, not {impute!r}."
+        )
     if min(table.shape) == 0:
         raise TableError(_nothing_left(table))
     missing, infinite, low, high = _column_facts(table.data)
@@ -74,7 +76,9 @@ def _column_facts(data: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 def _filled(table: Table, missing: NDArray) -> Table:
     if sparse.issparse(table.data):
-        raise TableError("Missing values in sparse data cannot be filled; set them to 0 or use --impute drop.")
+        raise TableError(
+            "Missing values in sparse data cannot be filled; set them to 0 or use --impute drop."
+        )
     data = np.array(table.data)
     for column in np.flatnonzero(missing):
         values = data[:, column]
@@ -94,7 +98,8 @@ def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> st
     one = columns.size == 1
     return (
         f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; "
-        f"add --impute median to fill them, or --impute drop to leave {'that column' if one else 'those columns'} out."
+        "add --impute median to fill them, or --impute drop to leave "
+        f"{'that column' if one else 'those columns'} out."
     )
 
 

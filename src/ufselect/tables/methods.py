@@ -27,7 +27,9 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
     if _folded(name) in known:
         return known[_folded(name)]
     close = get_close_matches(_folded(name), known, n=1)
-    hint = f"did you mean {known[close[0]].__name__}?" if close else f"known are {', '.join(all_selectors())}."
+    hint = (
+        f"did you mean {known[close[0]].__name__}?" if close else f"known are {', '.join(all_selectors())}."
+    )
     raise TableError(f"There is no method {name!r}; {hint}")
 
 

@@ -9,10 +9,50 @@ from typing import Any
 from ufselect.tables.errors import TableError, listed
 
 ID_NAMES = frozenset(
-    "id index idx name names sample sample_id sampleid sample_name cell cell_id barcode barcodes row row_id "
-    "row_name row_names rowname rownames patient patient_id subject subject_id uuid key".split()
+    [
+        "id",
+        "index",
+        "idx",
+        "name",
+        "names",
+        "sample",
+        "sample_id",
+        "sampleid",
+        "sample_name",
+        "cell",
+        "cell_id",
+        "barcode",
+        "barcodes",
+        "row",
+        "row_id",
+        "row_name",
+        "row_names",
+        "rowname",
+        "rownames",
+        "patient",
+        "patient_id",
+        "subject",
+        "subject_id",
+        "uuid",
+        "key",
+    ]
 )
-LABEL_NAMES = frozenset("label labels class classes target targets y gnd category group cluster species".split())
+LABEL_NAMES = frozenset(
+    [
+        "label",
+        "labels",
+        "class",
+        "classes",
+        "target",
+        "targets",
+        "y",
+        "gnd",
+        "category",
+        "group",
+        "cluster",
+        "species",
+    ]
+)
 FEWEST_ROWS_A_CLASS = 2
 
 
@@ -47,7 +87,10 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
         which = listed(sorted(set(repeated)))
         notes.append(f"Repeated column names were numbered, as in {repeated[0]}.2: {which}.")
     if blank:
-        notes.append(f"{blank} column{'s' * (blank > 1)} without a name {'were' if blank > 1 else 'was'} named by position.")
+        notes.append(
+            f"{blank} column{'s' * (blank > 1)} without a name {'were' if blank > 1 else 'was'} "
+            "named by position."
+        )
     return result, notes
 
 
@@ -76,7 +119,7 @@ def find_column(asked: str, names: Sequence[str], option: str) -> int:
 
 
 def looks_like_id(position: int, name: str, unnamed: bool, values: Any) -> bool:
-    """Whether a column holds row ids: by name or as an unnamed first column, distinct, text or whole numbers."""
+    """Whether a column holds row ids: by name or first and unnamed; distinct, text or whole numbers."""
     fits = name.lower().replace(" ", "_") in ID_NAMES or (position == 0 and unnamed)
     return bool(fits and values.dtype.kind in "iuOUT" and values.notna().all() and values.is_unique)
 

@@ -128,7 +128,9 @@ def format_of(path: Path) -> str:
         return ".parquet"
     if kind in (*TEXT, ".parquet", ".npy", ".npz", ".mat", ".h5ad"):
         return kind
-    advice = "export it from the spreadsheet as csv" if kind in (".xlsx", ".xls", ".ods") else f"give {FORMATS}"
+    advice = (
+        "export it from the spreadsheet as csv" if kind in (".xlsx", ".xls", ".ods") else f"give {FORMATS}"
+    )
     if kind in (".pkl", ".pickle", ".joblib"):
         advice = f"pickles are never loaded because they can run code; give {FORMATS}"
     raise TableError(f"{path} has a format that is not read here; {advice}.")

@@ -7,7 +7,7 @@ import platform
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,6 +29,7 @@ RECORD_FORMAT = 1
 SCALINGS = ("none", "standard")
 DENSE_BYTES = 4 << 30
 REPORTED_PACKAGES = ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")
+OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose"}  # set by -k, --seed and the program
 EXTRA_OF = {"torch": "deep"}
 
 
@@ -99,8 +100,8 @@ def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelect
         raise ImportError(f'{method.__name__} needs {absent[0]}: pip install "ufselect[{extra}]".')
     known = method().get_params()
     for name in request.parameters:
-        if name not in known or name in ("n_features_to_select", "random_state", "verbose"):
-            free = sorted(set(known) - {"n_features_to_select", "random_state", "verbose"})
+        if name not in known or name in OWN_PARAMETERS:
+            free = sorted(set(known) - OWN_PARAMETERS)
             raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {', '.join(free)}.")
     settings = dict(request.parameters, n_features_to_select=request.n_features)
     if "random_state" in known:
@@ -116,7 +117,8 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
     n_features = table.shape[1]
     if request.n_features > n_features:
         raise TableError(
-            f"{request.n_features} features are asked for, but the table has {n_features} that can be chosen; "
+            f"{request.n_features} features are asked for, but the table has {n_features} that can "
+            "be chosen; "
             f"use -k {n_features} or less."
         )
     data = _suited(table, selector, request.scale)
@@ -139,9 +141,25 @@ def _suited(table: Table, selector: UnsupervisedSelector, scale: str) -> Any:
                 "dense; use --method DSCOFS."
             )
         data = data.toarray()
+    return scaled(data, scale)
+
+
+def scaled(data: Any, scale: str) -> Any:
+    """Return the data with unit variances if asked; sparse data are not shifted, so that they stay sparse."""
     if scale == "standard":
         return StandardScaler(with_mean=not sparse.issparse(data)).fit_transform(data)
     return data
+
+
+def request_for(selector: UnsupervisedSelector, like: Request) -> Request:
+    """Return a request that makes this selector: its method and those parameters that are not the default."""
+    default = type(selector)().get_params()
+    parameters = {
+        name: _plain(value)
+        for name, value in selector.get_params().items()
+        if name not in OWN_PARAMETERS and repr(value) != repr(default[name])
+    }
+    return replace(like, method=type(selector).__name__, parameters=parameters)
 
 
 def unit_note(table: Table, request: Request) -> str | None:
@@ -153,7 +171,8 @@ def unit_note(table: Table, request: Request) -> str | None:
     if typical and spread.max() > 100 * typical:
         name = table.feature_names[int(np.argmax(spread))]
         return (
-            f"Units differ: {name} varies {spread.max() / typical:.0f} times as much as the typical column and "
+            f"Units differ: {name} varies {spread.max() / typical:.0f} times as much as the "
+            "typical column and "
             "will weigh most; add --scale standard if units are not comparable."
         )
     return None
@@ -172,6 +191,7 @@ def record_of(run: Run, options: ReadOptions, notes: tuple[str, ...] = ()) -> di
             "n_features": table.shape[1],
             "id_column": table.id_name,
             "label_column": table.label_name,
+            "image_shape": list(table.image_shape) if table.image_shape is not None else None,
             "left_out": [asdict(column) for column in table.left_out],
         },
         "reading": asdict(options),
@@ -213,15 +233,15 @@ def read_record(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise TableError(f"{path} is not JSON; give the .json file that ufselect select wrote.") from error
     if not isinstance(record, dict) or record.get("ufselect_record") != RECORD_FORMAT:
-        raise TableError(f"{path} is no record of this version; give the .json file that ufselect select wrote.")
+        raise TableError(
+            f"{path} is no record of this version; give the .json file that ufselect select wrote."
+        )
     return record
 
 
 def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
     """Return the request and the reading options of a record."""
     return Request(**record["request"]), ReadOptions(**record["reading"])
-
-
 
 
 def versions() -> dict[str, str]:

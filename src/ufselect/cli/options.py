@@ -1,0 +1,189 @@
+"""What people type, turned into values; and the options that several commands share."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+DATA_HELP = (
+    "A csv, tsv, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, or the name "
+    "of a data set "
+    "(see ufselect datasets)."
+)
+
+
+class Settings:
+    """What holds for the whole program run."""
+
+    debug: bool = False
+
+
+def _set_debug(value: bool) -> bool:
+    Settings.debug = Settings.debug or value
+    return value
+
+
+Debug = Annotated[
+    bool,
+    typer.Option("--debug", help="Show the traceback of an error.", callback=_set_debug, expose_value=True),
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for scripts.")]
+IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column of row ids.")]
+LabelColumn = Annotated[
+    str | None,
+    typer.Option("--labels", metavar="COLUMN", help="Column of classes; never used for the selection."),
+]
+Impute = Annotated[
+    str | None,
+    typer.Option(
+        "--impute",
+        metavar="median|drop",
+        help="Missing values: fill by the column's median, or leave such columns out; else an error.",
+    ),
+]
+Guess = Annotated[
+    bool, typer.Option("--guess/--no-guess", help="Recognise id and label columns by their names.")
+]
+Separator = Annotated[
+    str | None, typer.Option("--separator", help='Mark between fields of a text file ("tab" for tabs).')
+]
+Decimal = Annotated[str | None, typer.Option("--decimal", metavar=".|,", help="Decimal mark of a text file.")]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header", help="Whether a text file begins with names.", show_default="found out"
+    ),
+]
+Scale = Annotated[
+    str,
+    typer.Option(
+        "--scale", metavar="none|standard", help="standard: give every column mean 0 and variance 1 first."
+    ),
+]
+Count = Annotated[
+    str,
+    typer.Option(
+        "-k", "--features", metavar="K", help="How many features to keep: 50, or a share: 0.1 or 10%."
+    ),
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.")]
+Resamples = Annotated[
+    int,
+    typer.Option(
+        "--resamples", min=0, help="Refits on 80 % of the rows, for the report's stability; 0 for none."
+    ),
+]
+Parameter = Annotated[
+    list[str] | None,
+    typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."),
+]
+OutputTable = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="Write the reduced table here: .csv, .tsv, .parquet or .npz."),
+]
+ReportPage = Annotated[
+    Path | None, typer.Option("--report", help="Write a page that explains the result (.html).")
+]
+
+
+def count(text: str) -> int | float:
+    """Return "50" as a count, "0.1" or "10%" as a share.
+
+    Raises
+    ------
+    typer.BadParameter
+        If it is neither.
+    """
+    try:
+        value = float(text[:-1]) / 100 if text.endswith("%") else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        value = None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise typer.BadParameter(
+            f"{text!r} is neither a count such as 50 nor a share such as 0.1 or 10%.", param_hint="-k"
+        )
+    if (isinstance(value, int) and value < 1) or (isinstance(value, float) and not 0 < value <= 1):
+        raise typer.BadParameter(
+            f"{text} must be a count of at least 1 or a share in (0, 1].", param_hint="-k"
+        )
+    return value
+
+
+def parameters(pairs: list[str] | None) -> dict[str, Any]:
+    """Return ``name=value`` pairs as parameters; words that are no literals are text.
+
+    Raises
+    ------
+    typer.BadParameter
+        If a pair has no "=".
+    """
+    found = {}
+    for pair in pairs or []:
+        name, mark, text = pair.partition("=")
+        if not mark or not name.strip():
+            raise typer.BadParameter(f"{pair!r} must be NAME=VALUE, as in mu_row=0.1.", param_hint="--param")
+        found[name.strip()] = _literal(text.strip())
+    return found
+
+
+def _literal(text: str) -> Any:
+    words = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def choice(value: str | None, choices: tuple[str, ...], option: str) -> None:
+    """Refuse anything but one of the choices.
+
+    Raises
+    ------
+    typer.BadParameter
+        With the choices.
+    """
+    if value is not None and value not in choices:
+        raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}.", param_hint=option)
+
+
+def mark(text: str | None) -> str | None:
+    """Return a separator as typed; "tab" and "\\t" mean a tab."""
+    return "\t" if text in ("tab", r"\t", "TAB") else text
+
+
+def image_shape(text: str | None) -> tuple[int, int] | None:
+    """Return "28x23" as (28, 23).
+
+    Raises
+    ------
+    typer.BadParameter
+        If it has another form.
+    """
+    if text is None:
+        return None
+    rows, _, columns = text.lower().replace("×", "x").partition("x")
+    if not (rows.isdigit() and columns.isdigit() and int(rows) and int(columns)):
+        raise typer.BadParameter(f"{text!r} must be ROWSxCOLUMNS, as in 28x23.", param_hint="--image")
+    return int(rows), int(columns)
+
+
+def whole_or_auto(text: str, option: str) -> int | str:
+    """Return a count as an integer, or "auto".
+
+    Raises
+    ------
+    typer.BadParameter
+        If it is neither.
+    """
+    if text == "auto":
+        return text
+    if not text.isdigit() or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is neither a number of at least 1 nor auto.", param_hint=option)
+    return int(text)
