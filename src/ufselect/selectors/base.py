@@ -102,18 +102,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             X, n_selected = self._prepare(open_if_stored(X))
-            self._run(X, n_selected)
+            with FitProgress(self, X) as progress:
+                fitted = self._fit(X, n_selected, progress)
+            self._set_fitted(fitted, n_selected, X)
         return self
-
-    def _run(self, X: Any, n_selected: int) -> None:
-        with FitProgress(self, X) as progress:
-            fitted = self._fit(X, n_selected, progress)
-        summary = summarise_reduction(X, fitted.attributes)
-        for stale in {"_accumulator", "reduction_"} & vars(self).keys():
-            delattr(self, stale)
-        if summary is not None:
-            self.reduction_ = summary
-        self._set_fitted(fitted, n_selected)
 
     def _prepare(self, X: Any) -> tuple[Any, int]:
         """Return validated data, or what data outside memory are reduced to, and the number to select."""
@@ -162,7 +154,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             )
             n_selected = resolve_feature_count(self.n_features_to_select, batch.shape[1])
             accumulator = accumulate(earlier, batch)
-            self._run(reduce_data(accumulator), n_selected)
+            reduced = reduce_data(accumulator)
+            with FitProgress(self, reduced) as progress:
+                fitted = self._fit(reduced, n_selected, progress)
+            self._set_fitted(fitted, n_selected, reduced)
             self._accumulator = accumulator
         return self
 
@@ -185,7 +180,12 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_columns(self, X, reset=False)
         return select_columns(X, self.support_)
 
-    def _set_fitted(self, fitted: Fitted, n_selected: int) -> None:
+    def _set_fitted(self, fitted: Fitted, n_selected: int, X: Any) -> None:
+        summary = summarise_reduction(X, fitted.attributes)
+        for stale in {"_accumulator", "reduction_"} & vars(self).keys():
+            delattr(self, stale)
+        if summary is not None:
+            self.reduction_ = summary
         for name, value in fitted.attributes.items():
             setattr(self, name, value)
         self.scores_ = fitted.scores
