@@ -40,8 +40,7 @@ class Anatomy:
 def dissect(problem: Problem, n_selected: int) -> Anatomy:
     """Fit DSCOFS on one data set with neither, either and both kinds of sparsity."""
     n_features = problem.X.shape[1]
-    rank = int(np.linalg.matrix_rank(problem.X - problem.X.mean(axis=0)))
-    settings: dict[str, Any] = {"n_components": min(problem.n_classes, rank)}
+    settings: dict[str, Any] = {"n_components": problem.n_components}
     with warnings.catch_warnings():
         # Fits without one of the constraints are the point here, not an oversight.
         warnings.simplefilter("ignore")

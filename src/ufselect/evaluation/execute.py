@@ -46,7 +46,8 @@ def _paired(work: Callable[..., Result], shared: tuple, task: Task) -> tuple[Tas
 def _on_cluster(work: Callable, shared: tuple, tasks: Sequence, client: Any) -> Iterator[tuple]:
     from dask.distributed import as_completed
 
-    sent = client.scatter(list(shared), broadcast=True)
+    # Keys by content could be freed by an earlier stage while this one asks for them.
+    sent = client.scatter(list(shared), broadcast=True, hash=False)
     futures = [client.submit(_unpacked, work, task, *sent, pure=False) for task in tasks]
     for future in as_completed(futures):
         yield future.result()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,11 @@ class Problem:
     y: NDArray
     n_classes: int
     counts: tuple[int, ...]
+
+    @cached_property
+    def n_components(self) -> int:
+        """The number of classes, or the rank of the centred data if that is less."""
+        return min(self.n_classes, int(np.linalg.matrix_rank(self.X - self.X.mean(axis=0))))
 
 
 def make_problem(name: str, X: Any, y: Any, counts: Sequence[int]) -> Problem:

@@ -61,10 +61,9 @@ def parameter_points(
 def class_count(selector: type[UnsupervisedSelector], problem: Problem) -> dict[str, int]:
     """Return the number of classes as the number of components and clusters, where a selector has them."""
     parameters = inspect.signature(selector).parameters
-    rank = int(np.linalg.matrix_rank(problem.X - problem.X.mean(axis=0)))
     found = {}
     if "n_components" in parameters and parameters["n_components"].default == "auto":
-        found["n_components"] = min(problem.n_classes, rank)
+        found["n_components"] = problem.n_components
     if "n_clusters" in parameters:
         found["n_clusters"] = problem.n_classes
     return found

@@ -168,4 +168,4 @@ class ResultStore:
             return
         marks = ",".join("?" * len(rows[0]))
         with self._connection:
-            self._connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", rows)
+            self._connection.executemany(f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT DO NOTHING", rows)

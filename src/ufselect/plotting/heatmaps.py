@@ -20,6 +20,8 @@ def plot_loadings(matrix: NDArray, title: str, ax: Any) -> None:
     ax.imshow(
         magnitudes, aspect="auto", interpolation="nearest", cmap="viridis_r", vmin=0.0, vmax=0.6 * largest
     )
+    shown = range(0, matrix.shape[1], 1 + matrix.shape[1] // 6)
+    ax.set_xticks(shown, [component + 1 for component in shown])
     share = np.count_nonzero(matrix) / matrix.size
     tidy(ax, f"{title}\n{share:.0%} of the entries", "Component", "Feature")
     ax.spines[["top", "right"]].set_visible(True)

@@ -34,7 +34,7 @@ def plot_chosen_pixels(
     features: Sequence[int], X: NDArray, image_shape: tuple[int, int], order: str, title: str, ax: Any
 ) -> None:
     """Draw the mean image in grey and the selected pixels over it."""
-    picture = X.mean(axis=0).reshape(image_shape, order=order)  # type: ignore[call-overload]
+    picture = X.mean(axis=0).reshape(image_shape, order=order)
     chosen = np.zeros(X.shape[1], dtype=bool)
     chosen[list(features)] = True
     mask = chosen.reshape(image_shape, order=order)  # type: ignore[call-overload]

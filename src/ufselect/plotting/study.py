@@ -236,7 +236,7 @@ def shapes_figure() -> StudyFigure:
             found += chosen == TRUE_FEATURES
             plot_plane(X, y, chosen, selector.label, next(places))
     caption = (
-        "Three shapes hidden among seven noise features of the same mean and variance: the true plane and the "
+        "Three shapes among seven noise features of the same mean and variance: the true plane and the "
         f"plane of each method's first two features at default parameters, one noise draw. {found} of "
         f"{len(KINDS) * len(methods)} choices are the true plane; the table counts many draws."
     )
@@ -271,11 +271,11 @@ def pixels_figure(study: Study) -> StudyFigure:
 
 
 def write_figures(figures: Sequence[StudyFigure] | Iterator[StudyFigure], folder: Any) -> list[StudyFigure]:
-    """Save each figure as SVG, PDF and PNG and return them."""
+    """Save each figure as PDF and PNG and return them."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for item in figures:
-        for suffix in ("svg", "pdf", "png"):
+        for suffix in ("pdf", "png"):
             item.figure.savefig(folder / f"{item.name}.{suffix}", dpi=130)
         written.append(item)
     return written

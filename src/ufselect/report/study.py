@@ -15,7 +15,7 @@ from ufselect.evaluation.tables import Table
 from ufselect.plotting.study import StudyFigure, study_figures, write_figures
 
 STYLE = """
-body{font:16px/1.5 system-ui,sans-serif;max-width:68rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
+body{font:16px/1.5 system-ui,sans-serif;max-width:68rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a}
 h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem;border-bottom:1px solid #ccc;padding-bottom:.2rem}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;margin:.5rem 0 1.5rem}
 caption{text-align:left;font-weight:600;padding:.3rem 0}
@@ -56,8 +56,9 @@ def render_page(study: Study, figures: Sequence[StudyFigure]) -> str:
         "<meta name='viewport' content='width=device-width, initial-scale=1'>",
         f"<title>Reproduction of the DSCOFS experiments</title><style>{STYLE}</style></head><body>",
         "<h1>Unsupervised feature selection: the DSCOFS experiments reproduced</h1>",
-        "<nav><a href='#run'>What was run</a><a href='#main'>Main tables</a><a href='#paper'>Against the paper</a>"
-        "<a href='#more'>Further experiments</a><a href='#figures'>Figures</a></nav>",
+        "<nav><a href='#run'>What was run</a><a href='#main'>Main tables</a>",
+        "<a href='#paper'>Against the paper</a><a href='#more'>Further experiments</a>",
+        "<a href='#figures'>Figures</a></nav>",
         "<h2 id='run'>What was run</h2>",
         _what_was_run(study),
         "<h2 id='main'>Main tables</h2>",
@@ -83,8 +84,8 @@ def _what_was_run(study: Study) -> str:
     screening = (
         "every parameter point is scored with all runs"
         if protocol.is_exact
-        else f"parameter points are screened with {protocol.screening_runs} runs, and for each method and count "
-        f"the best {protocol.finalists} by either metric get all runs"
+        else f"parameter points are screened with {protocol.screening_runs} runs, and for each method and "
+        f"count the best {protocol.finalists} by either metric get all runs"
     )
     sets = ", ".join(
         f"{html.escape(name)} ({problem.X.shape[0]} × {problem.X.shape[1]}, {problem.n_classes} classes)"
@@ -95,8 +96,8 @@ def _what_was_run(study: Study) -> str:
         for name, reason in study.unavailable.items()
     )
     quick = (
-        "<p class='note'>This is the quick version: few runs and few parameter points. It shows the machinery; "
-        "its numbers mean little.</p>"
+        "<p class='note'>This is the quick version: few runs and few parameter points. It shows the "
+        "machinery; its numbers mean little.</p>"
         if study.quick
         else ""
     )
@@ -107,9 +108,9 @@ def _what_was_run(study: Study) -> str:
     return (
         f"{quick}<p>Data: {sets}.</p>{missing}"
         f"<p>Scores: K-means on the selected, unscaled features with as many clusters as classes, "
-        f"{protocol.n_runs} runs, seeding {html.escape(protocol.seeding)}, seed {protocol.seed}; ACC under the best "
-        f"matching, NMI with the geometric mean; {screening}. At most {protocol.max_points} parameter points a "
-        f"method; tried: {budget}.</p><p>Software: {html.escape(software_versions())}.</p>"
+        f"{protocol.n_runs} runs, seeding {html.escape(protocol.seeding)}, seed {protocol.seed}; ACC under "
+        f"the best matching, NMI with the geometric mean; {screening}. At most {protocol.max_points} parameter "
+        f"points a method; tried: {budget}.</p><p>Software: {html.escape(software_versions())}.</p>"
     )
 
 
@@ -125,8 +126,8 @@ def _table(table: Table) -> str:
     head = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in table.columns)
     rows = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in table.body)
     return (
-        f"<div class='scroll'><table><caption>{html.escape(table.title)}</caption><thead><tr>{head}</tr></thead>"
-        f"<tbody>{rows}</tbody></table></div>"
+        f"<div class='scroll'><table><caption>{html.escape(table.title)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
@@ -141,5 +142,6 @@ def _figure(item: StudyFigure) -> str:
     picture = base64.b64encode(buffer.getvalue()).decode("ascii")
     return (
         f"<h3>{html.escape(item.title)}</h3><figure><img src='data:image/png;base64,{picture}' "
-        f"alt='{html.escape(item.title, quote=True)}'><figcaption>{html.escape(item.caption)}</figcaption></figure>"
+        f"alt='{html.escape(item.title, quote=True)}'>"
+        f"<figcaption>{html.escape(item.caption)}</figcaption></figure>"
     )
