@@ -39,7 +39,7 @@ def check_entry_sparsity(value: Any) -> None:
     """Refuse anything but a share in (0, 1], a count of at least 1 or None."""
     if value is None:
         return
-    is_count = isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    is_count = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
     is_share = isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
     if not is_count and not is_share:
         raise ValueError(f"entry_sparsity must be a share in (0, 1], a count or None, not {value!r}.")
