@@ -11,9 +11,9 @@ BLOCK_BYTES = 2**21
 MIN_BLOCK_ROWS = 128
 
 
-def row_blocks(n_rows: int, row_bytes: int) -> Iterator[slice]:
-    """Cut ``range(n_rows)`` into slices of about two megabytes each."""
-    step = max(MIN_BLOCK_ROWS, BLOCK_BYTES // max(row_bytes, 1))
+def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+    """Cut ``range(n_rows)`` into slices of about ``block_bytes`` each, two megabytes by default."""
+    step = max(MIN_BLOCK_ROWS, block_bytes // max(row_bytes, 1))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 
