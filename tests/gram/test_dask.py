@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from ufselect.gram import dask as gram_dask
-from ufselect.gram import dense_gram, open_blocks, reduce_data, reduction
+from ufselect.gram import dense_gram, open_blocks, reduce_data, reduction, stores
 from ufselect.gram.dask import DaskBlocks
 
 da = pytest.importorskip("dask.array")
@@ -282,12 +282,14 @@ def test_stores(tmp_path):
         open_blocks(tmp_path / "group.zarr" / "first" / "c")
 
 
-def test_stored_chunks_are_read_whole(tmp_path):
+def test_stored_chunks_are_read_whole(tmp_path, monkeypatch):
     zarr = pytest.importorskip("zarr")
     stored = zarr.create_array(tmp_path / "t.zarr", shape=(1000, 300), chunks=(64, 100), dtype="f8")
-    blocks = open_blocks(stored)
-    assert all(size % 64 == 0 for size in blocks.chunks[0][:-1])
-    assert all(size % 100 == 0 for size in blocks.chunks[1][:-1])
+    assert open_blocks(stored).chunks == ((1000,), (100, 100, 100))
+    monkeypatch.setattr(stores, "BLOCK_BYTES", 2 * 64 * 100 * 8)
+    assert open_blocks(stored).chunks == ((128,) * 7 + (104,), (100, 100, 100))
+    monkeypatch.setattr(stores, "BLOCK_BYTES", 1)
+    assert open_blocks(stored).chunks == ((64,) * 15 + (40,), (100, 100, 100))
 
 
 def test_dask_is_not_imported_without_need():

@@ -29,7 +29,7 @@ from ufselect.gram.dense import FormedGram
 from ufselect.gram.sparse import column_means
 
 PANEL = 256
-# Adding to S costs as much as the product of some hundred rows, so more rows are centred at once than for means.
+# Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
 CENTRED_BYTES = 2**23
 
 

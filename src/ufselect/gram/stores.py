@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from ufselect.gram.dask import import_dask
 
 HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf")
 ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
-BLOCK_BYTES = f"{2**26} B"
+BLOCK_BYTES = 2**26
 
 
 def is_store(X: Any) -> bool:
@@ -85,23 +86,14 @@ def _import_store(module: str) -> Any:
 
 
 def _from_open(array: Any) -> Any:
-    """Wrap an open array with blocks that are whole multiples of its stored chunks."""
-    import_dask("dask.array")
-    chunks = import_dask("dask.array.core").normalize_chunks(
-        ("auto", -1) if array.chunks is None else "auto",
-        shape=array.shape,
-        dtype=array.dtype,
-        limit=BLOCK_BYTES,
-        previous_chunks=None if array.chunks is None else _stored_chunks(array),
-    )
-    return import_dask("dask.array").from_array(array, chunks=chunks)
-
-
-def _stored_chunks(array: Any) -> tuple[tuple[int, ...], ...]:
-    return tuple(
-        (size,) * (length // size) + ((length % size,) if length % size else ())
-        for size, length in zip(array.chunks, array.shape, strict=True)
-    )
+    """Wrap an open array with blocks that are its stored chunks, or whole multiples of small ones."""
+    dask_array = import_dask("dask.array")
+    stored = array.chunks
+    if stored is None:
+        return dask_array.from_array(array, chunks=("auto", -1))
+    chunk_bytes = math.prod(stored) * array.dtype.itemsize
+    rows = stored[0] * max(1, BLOCK_BYTES // max(chunk_bytes, 1))
+    return dask_array.from_array(array, chunks=(min(rows, max(array.shape[0], 1)), stored[1]))
 
 
 def _only_array(group: Any, dataset: str | None, path: Path) -> Any:
