@@ -15,7 +15,7 @@ from ufselect.cli.options import Settings
 
 app = typer.Typer(
     name="ufselect",
-    help="Keep the few columns that carry a table's structure, without labels: unsupervised feature selection.",
+    help="Unsupervised feature selection: keep the few columns that carry a table's structure.",
     epilog="Start with: ufselect demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

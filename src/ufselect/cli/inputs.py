@@ -41,7 +41,7 @@ def _as_image(table: Table, image: tuple[int, int]) -> Table:
         raise TableError(
             f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels, but {table.shape[1]} "
             "columns can be "
-            "chosen; give the true size, or drop --image when constant pixels were left out."
+            "chosen; give the true size."
         )
     return replace(table, image_shape=image)
 

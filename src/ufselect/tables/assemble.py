@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.tables.errors import TableError
-from ufselect.tables.naming import find_column, looks_like_id, looks_like_labels
+from ufselect.tables.naming import find_column, looks_like_id, looks_like_labels, may_have_role
 from ufselect.tables.record import LeftOut, Table
 
 SINGLE_PRECISION_BYTES = 3 << 30
@@ -119,9 +119,9 @@ def _positions(
     if not roles.guess:
         return id_position, label_position
     for position, (name, blank) in enumerate(zip(names, unnamed, strict=True)):
-        values = block.iloc[:, position] if blank or len(name) < 20 else None
-        if values is None or position in (id_position, label_position):
+        if position in (id_position, label_position) or not may_have_role(position, name):
             continue
+        values = block.iloc[:, position]
         if id_position is None and looks_like_id(position, name, blank, values):
             id_position = position
         elif label_position is None and looks_like_labels(name, values):
@@ -158,7 +158,10 @@ def _stranger(values: Any) -> tuple[str, float]:
         return str(values.dtype), 0.0
     if present.empty:
         return "", 0.0
-    parsed = pd.to_numeric(present.astype(str), errors="coerce")
+    words = present.astype(str)
+    parsed = pd.to_numeric(words, errors="coerce")
+    if parsed.isna().mean() > 0.5:
+        parsed = pd.to_numeric(words.str.replace(",", "."), errors="coerce")
     bad = present[parsed.isna()]
     return (str(bad.iloc[0]) if len(bad) else "", float(parsed.notna().mean()))
 

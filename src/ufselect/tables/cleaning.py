@@ -16,7 +16,7 @@ POLICIES = ("median", "drop")
 BLOCK_CELLS = 4 << 20
 
 
-def clean(table: Table, impute: str | None = None) -> Table:
+def clean(table: Table, impute: str | None = None, keep_constant: bool = False) -> Table:
     """Return the table without empty and constant columns and without missing values.
 
     Parameters
@@ -25,6 +25,8 @@ def clean(table: Table, impute: str | None = None) -> Table:
         As read.
     impute : {"median", "drop"} or None
         Fill missing values by the column's median, leave out columns that have some, or refuse them.
+    keep_constant : bool
+        Whether constant columns stay.
 
     Raises
     ------
@@ -44,11 +46,11 @@ def clean(table: Table, impute: str | None = None) -> Table:
     n_rows = table.shape[0]
     empty = missing == n_rows
     constant = ~empty & ~(high > low)
-    incomplete = (missing > 0) & ~empty & ~constant
+    incomplete = (missing > 0) & ~empty & (keep_constant | ~constant)
     if incomplete.any() and impute is None:
         raise TableError(_missing_sentence(table, missing, incomplete))
     reasons = np.where(empty, "empty", np.where(constant, "constant", "missing values"))
-    gone = empty | constant | (incomplete if impute == "drop" else False)
+    gone = empty | (constant & (not keep_constant)) | (incomplete if impute == "drop" else False)
     cleaned = table.without(gone, [str(reason) for reason in reasons[gone]])
     if impute == "median" and incomplete.any():
         cleaned = _filled(cleaned, missing[~gone])

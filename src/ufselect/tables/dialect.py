@@ -20,7 +20,8 @@ DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 DOT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+")
-MISSING = ("?", "-", "–", ".", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#WERT!", "#NV", "#BEZUG!")
+MISSING = ("?", "-", "–", ".", "n.a.", "N.A.", "k.A.", "k. A.", "missing")
+SPREADSHEET_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#WERT!", "#NV", "#BEZUG!", "#ZAHL!")
 
 
 @dataclass(frozen=True)

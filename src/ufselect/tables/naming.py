@@ -118,9 +118,15 @@ def find_column(asked: str, names: Sequence[str], option: str) -> int:
     raise TableError(f"{option} names the column {asked!r}, which the table does not have; {hint}")
 
 
+def may_have_role(position: int, name: str) -> bool:
+    """Whether a column is worth a look: the first one, or one with a telling name."""
+    return position == 0 or name.lower().replace(" ", "_") in ID_NAMES | LABEL_NAMES
+
+
 def looks_like_id(position: int, name: str, unnamed: bool, values: Any) -> bool:
-    """Whether a column holds row ids: by name or first and unnamed; distinct, text or whole numbers."""
-    fits = name.lower().replace(" ", "_") in ID_NAMES or (position == 0 and unnamed)
+    """Whether a column holds row ids, all distinct: by its name, or first and of words or unnamed."""
+    first_words = position == 0 and (unnamed or values.dtype.kind in "OUT")
+    fits = name.lower().replace(" ", "_") in ID_NAMES or first_words
     return bool(fits and values.dtype.kind in "iuOUT" and values.notna().all() and values.is_unique)
 
 

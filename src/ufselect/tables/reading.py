@@ -36,6 +36,8 @@ class ReadOptions:
         Whether a text file begins with names.
     guess : bool
         Whether to recognise id and label columns that were not named.
+    keep_constant : bool
+        Whether constant columns stay, as the pixels of images must.
     """
 
     id_column: str | None = None
@@ -45,6 +47,7 @@ class ReadOptions:
     decimal: str | None = None
     header: bool | None = None
     guess: bool = True
+    keep_constant: bool = False
 
 
 def read_table(
@@ -91,7 +94,7 @@ def read_table(
         raise TableError(f"There is no file {path}; check the name and the folder.")
     table = _read(path, options, progress)
     table = replace(table, source=path, sha256=file_sha256(path))
-    return clean(table.with_notes(*_role_notes(table, options)), options.impute)
+    return clean(table.with_notes(*_role_notes(table, options)), options.impute, options.keep_constant)
 
 
 def _read(path: Path, options: ReadOptions, progress: Progress | None) -> Table:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ufselect.tables.assemble import ColumnRoles, assemble
-from ufselect.tables.dialect import MISSING, Dialect, open_binary, sniff
+from ufselect.tables.dialect import MISSING, SPREADSHEET_ERRORS, Dialect, open_binary, sniff
 from ufselect.tables.errors import TableError, need
 from ufselect.tables.naming import distinct_names
 from ufselect.tables.record import Table
@@ -76,7 +76,7 @@ def _blocks(pandas: Any, path: Path, dialect: Dialect, progress: Progress | None
                 names=list(range(dialect.width)),
                 index_col=False,
                 skiprows=dialect.skip,
-                na_values=list(MISSING),
+                na_values=[*MISSING, *SPREADSHEET_ERRORS],
                 skipinitialspace=True,
                 low_memory=False,
                 chunksize=rows,

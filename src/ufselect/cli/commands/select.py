@@ -74,7 +74,7 @@ def select(
     else:
         earlier = None
         request = Request(method, opt.count(k), opt.parameters(param), seed, scale)
-        reading = ReadOptions(id_column, labels, impute, opt.mark(separator), decimal, header, guess)
+        reading = ReadOptions(id_column, labels, impute, opt.mark(separator), decimal, header, guess, picture is not None)
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     make_selector(request)
