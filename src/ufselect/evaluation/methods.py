@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -110,6 +110,16 @@ def _method(selector: type[UnsupervisedSelector], mode: str, problem: Problem, p
     points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else ({},)
     seeds = N_DRAWS if name == "RandomSubset" else protocol.n_starts
     return Method(name, selector.label, selector, tuple(points), seeds)
+
+
+def random_start(method: Method) -> Method:
+    """Return a method at its defaults but from random starts, averaged over several."""
+    return replace(
+        method,
+        key=f"{method.key}RandomStart",
+        label=f"{method.label}, random start",
+        points=({"init": "random"},),
+    )
 
 
 def _automatic(problem: Problem) -> Method:

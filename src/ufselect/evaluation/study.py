@@ -23,6 +23,7 @@ from ufselect.evaluation.methods import (
     Method,
     can_choose_without_labels,
     choose_methods,
+    random_start,
 )
 from ufselect.evaluation.paper import SEVEN, TITLES
 from ufselect.evaluation.progress import Listener, as_listener
@@ -264,6 +265,7 @@ def _run(
                 chosen += [rows_only(method) for method in chosen if method.key == "DSCOFS"]
                 methods[name] = {method.key: method for method in chosen}
             if mode == "fixed":
+                chosen += [random_start(method) for method in chosen if method.key == "DSCOFS"]
                 stabilities[name] = bootstrap_stability(runner, problem, chosen, 3 if quick else 10)
             outcomes[mode][name] = runner.run(problem, chosen)
         if "DSCOFS" in methods[name]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -270,12 +271,13 @@ def pixels_figure(study: Study) -> StudyFigure:
     return StudyFigure("pixels", "Selected pixels", caption, figure)
 
 
-def write_figures(figures: Sequence[StudyFigure] | Iterator[StudyFigure], folder: Any) -> list[StudyFigure]:
-    """Save each figure as PDF and PNG and return them."""
+def write_figures(figures: Iterable[StudyFigure], folder: Path) -> list[StudyFigure]:
+    """Save each figure as PNG and PDF and return them."""
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for item in figures:
-        for suffix in ("pdf", "png"):
-            item.figure.savefig(folder / f"{item.name}.{suffix}", dpi=130)
+        item.figure.savefig(folder / f"{item.name}.png", dpi=130)
+        item.figure.set_layout_engine("none")  # the first drawing has settled the layout
+        item.figure.savefig(folder / f"{item.name}.pdf", dpi=130)
         written.append(item)
     return written

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ufselect.evaluation.choice import HOW
@@ -45,11 +44,12 @@ def publish(study: Study, folder: Path) -> None:
         If matplotlib or scikit-posthocs is not installed.
     """
     figures = write_figures(study_figures(study), folder / "figures")
-    (folder / "index.html").write_text(render_page(study, figures), encoding="utf-8")
+    pictures = {item.name: (folder / "figures" / f"{item.name}.png").read_bytes() for item in figures}
+    (folder / "index.html").write_text(render_page(study, figures, pictures), encoding="utf-8")
 
 
-def render_page(study: Study, figures: Sequence[StudyFigure]) -> str:
-    """Return the page as HTML without outside references."""
+def render_page(study: Study, figures: Sequence[StudyFigure], pictures: Mapping[str, bytes]) -> str:
+    """Return the page as HTML without outside references; ``pictures`` are the figures as PNG, by name."""
     tables = {table.name: table for table in study.tables}
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
@@ -74,7 +74,7 @@ def render_page(study: Study, figures: Sequence[StudyFigure]) -> str:
         _table(tables[name]) for name in ("ablation", "ranks", "stability", "synthetic") if name in tables
     ]
     parts.append("<h2 id='figures'>Figures</h2>")
-    parts += [_figure(item) for item in figures]
+    parts += [_figure(item, pictures[item.name]) for item in figures]
     parts.append("</body></html>")
     return "\n".join(parts)
 
@@ -136,10 +136,8 @@ def _cell(words: str) -> str:
     return f"<td{mark}>{html.escape(words)}</td>"
 
 
-def _figure(item: StudyFigure) -> str:
-    buffer = io.BytesIO()
-    item.figure.savefig(buffer, format="png", dpi=110)
-    picture = base64.b64encode(buffer.getvalue()).decode("ascii")
+def _figure(item: StudyFigure, png: bytes) -> str:
+    picture = base64.b64encode(png).decode("ascii")
     return (
         f"<h3>{html.escape(item.title)}</h3><figure><img src='data:image/png;base64,{picture}' "
         f"alt='{html.escape(item.title, quote=True)}'>"
