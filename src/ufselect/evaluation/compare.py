@@ -17,7 +17,7 @@ from ufselect.evaluation.runner import Runner
 from ufselect.evaluation.store import ResultStore
 from ufselect.evaluation.tables import Table, main_table
 
-QUICK: dict[str, Any] = {"n_runs": 10, "screening_runs": 3, "finalists": 1, "max_points": 9, "n_starts": 2}
+QUICK: dict[str, Any] = {"n_runs": 10, "screening_runs": 3, "finalists": 1, "max_points": 6, "n_starts": 2}
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def compare(
     y : array-like of shape (n_samples,)
         The known classes, of any type.
     methods : sequence of str, default=None
-        Class names or labels of selectors; None for all that can run here.
+        Class names or labels of selectors; None for all that can run here, save TSFS, which must be named.
     counts : sequence of int, default=None
         Numbers of features; None for 10, 20, …, 100 or what fits the data.
     mode : {"fixed", "oracle", "auto"}, default="fixed"

@@ -28,6 +28,8 @@ DEFAULT_ORDER = (
     "RNE", "FSPCA", "SPCAFS", "SPCAPSD", "TSFS", "DSCOFS", "AutoSelector",
 )  # fmt: skip
 N_DRAWS = 10
+# Fits of minutes, where the others take seconds: only when named.
+ON_REQUEST = ("TSFS",)
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def choose_methods(
     Parameters
     ----------
     names : sequence of str or None
-        Class names or labels; None for every selector whose requirements are installed.
+        Class names or labels; None for every selector that can run here and takes no minutes for a fit.
     mode : {"fixed", "oracle", "auto"}
         Defaults, the search space of each method, or the label-free choice.
     """
@@ -87,7 +89,8 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
     known = {name: cls for name, cls in all_selectors().items() if name != "AutoSelector"}
     baselines = {name: known[name] for name in BASELINES if name != ALL_FEATURES}
     if names is None:
-        return {**baselines, **{name: cls for name, cls in known.items() if not missing_requirements(cls)}}
+        usual = {n: c for n, c in known.items() if n not in ON_REQUEST and not missing_requirements(c)}
+        return {**baselines, **usual}
     by_word = {word.lower(): name for name, cls in known.items() for word in (name, cls.label)}
     chosen = {}
     for word in names:

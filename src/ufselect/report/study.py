@@ -109,8 +109,8 @@ def _what_was_run(study: Study) -> str:
         f"{quick}<p>Data: {sets}.</p>{missing}"
         f"<p>Scores: K-means on the selected, unscaled features with as many clusters as classes, "
         f"{protocol.n_runs} runs, seeding {html.escape(protocol.seeding)}, seed {protocol.seed}; ACC under "
-        f"the best matching, NMI with the geometric mean; {screening}. At most {protocol.max_points} parameter "
-        f"points a method; tried: {budget}.</p><p>Software: {html.escape(software_versions())}.</p>"
+        f"the best matching, NMI with the geometric mean; {screening}. At most {protocol.max_points} "
+        f"parameter points a method; tried: {budget}.</p><p>Software: {html.escape(software_versions())}.</p>"
     )
 
 
