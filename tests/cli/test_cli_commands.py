@@ -72,7 +72,13 @@ def test_completion_script(monkeypatch, capsys):
 def test_datasets_say_where_they_are(folder, monkeypatch, capsys):
     assert run(["datasets", "--json"]) == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["wine"] == {"name": "wine", "samples": 178, "features": 13, "classes": 3, "where": "with scikit-learn"}
+    assert rows["wine"] == {
+        "name": "wine",
+        "samples": 178,
+        "features": 13,
+        "classes": 3,
+        "where": "with scikit-learn",
+    }
     assert rows["isolet"]["where"] == "to be fetched"
     (folder / "isolet.npz").write_bytes(b"there")
     monkeypatch.setenv("UFSELECT_DATA", str(folder))
@@ -89,12 +95,12 @@ def test_fetch_of_an_unknown_data_set(capsys):
 
 
 def test_report_of_a_record(folder, capsys):
-    assert run("select wine -k 4 --scale standard -o w.csv".split()) == 0
-    assert run("report w.json --resamples 0".split()) == 0
+    assert run(["select", "wine", "-k", "4", "--scale", "standard", "-o", "w.csv"]) == 0
+    assert run(["report", "w.json", "--resamples", "0"]) == 0
     page = (folder / "w.html").read_text(encoding="utf-8")
     assert "alcohol" in page
     assert "4 of 13 features" in page
-    assert run("report w.json".split()) == 1
+    assert run(["report", "w.json"]) == 1
     assert "w.html exists already" in capsys.readouterr().err
 
 
@@ -106,16 +112,16 @@ def test_compare(folder, capsys):
         assert word in out
     assert "Max variance" in (folder / "acc.md").read_text(encoding="utf-8")
     np.save(folder / "x.npy", np.random.default_rng(0).standard_normal((20, 5)))
-    assert run("compare x.npy".split()) == 1
+    assert run(["compare", "x.npy"]) == 1
     assert "--labels" in capsys.readouterr().err
-    assert run("compare wine --mode best".split()) == 2
+    assert run(["compare", "wine", "--mode", "best"]) == 2
 
 
 @pytest.mark.skipif(find_spec("ufselect.tuning.auto") is None, reason="no AutoSelector in ufselect.tuning")
 def test_tune_writes_a_record_that_select_repeats(folder, capsys):
-    assert run("tune wine -k 4 --scale standard -o a.csv".split()) == 0
+    assert run(["tune", "wine", "-k", "4", "--scale", "standard", "-o", "a.csv"]) == 0
     assert "Chosen without labels" in capsys.readouterr().err
-    assert run("select --from a.json -o b.csv".split()) == 0
+    assert run(["select", "--from", "a.json", "-o", "b.csv"]) == 0
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
     assert json.loads((folder / "a.json").read_text(encoding="utf-8"))["tuning"]
 

@@ -32,7 +32,23 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_whole_way(folder, capsys):
-    assert run("select cells.csv -k 5 -o picked.csv --report page.html --resamples 2".split()) == 0
+    assert (
+        run(
+            [
+                "select",
+                "cells.csv",
+                "-k",
+                "5",
+                "-o",
+                "picked.csv",
+                "--report",
+                "page.html",
+                "--resamples",
+                "2",
+            ]
+        )
+        == 0
+    )
     out, err = capsys.readouterr()
     picked, full = read_table("picked.csv"), read_table("cells.csv")
     record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
@@ -51,18 +67,18 @@ def test_the_whole_way(folder, capsys):
 def test_a_record_is_repeated_exactly_and_changed_data_are_refused(folder, capsys):
     arguments = "select cells.csv -k 4 -m random-subset --seed 11 -o a.csv"
     assert run(arguments.split()) == 0
-    assert run("select --from a.json -o b.csv".split()) == 0
+    assert run(["select", "--from", "a.json", "-o", "b.csv"]) == 0
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
     assert "The same features in the same order" in capsys.readouterr().err
     text = (folder / "cells.csv").read_text(encoding="utf-8")
     (folder / "cells.csv").write_text(text.replace("s0,", "s99,"), encoding="utf-8")
-    assert run("select --from a.json -o c.csv".split()) == 1
+    assert run(["select", "--from", "a.json", "-o", "c.csv"]) == 1
     assert "SHA-256 differs" in capsys.readouterr().err
-    assert run("select --from a.json -o c.csv --new-data".split()) == 0
+    assert run(["select", "--from", "a.json", "-o", "c.csv", "--new-data"]) == 0
 
 
 def test_json_is_all_that_is_printed(folder, capsys):
-    assert run("select cells.csv -k 20% -m MaxVariance --json".split()) == 0
+    assert run(["select", "cells.csv", "-k", "20%", "-m", "MaxVariance", "--json"]) == 0
     out, err = capsys.readouterr()
     record = json.loads(out)
     assert record["result"]["n_selected"] == 3
@@ -71,10 +87,16 @@ def test_json_is_all_that_is_printed(folder, capsys):
 
 
 def test_parameters_reach_the_method(folder, capsys):
-    line = "select cells.csv -k 5 --param n_components=2 --param entry_sparsity=none --param init=random --json"
+    line = (
+        "select cells.csv -k 5 --param n_components=2 --param entry_sparsity=none --param init=random --json"
+    )
     assert run(line.split()) == 0
     parameters = json.loads(capsys.readouterr().out)["parameters"]
-    assert (parameters["n_components"], parameters["entry_sparsity"], parameters["init"]) == (2, None, "random")
+    assert (parameters["n_components"], parameters["entry_sparsity"], parameters["init"]) == (
+        2,
+        None,
+        "random",
+    )
 
 
 @pytest.mark.parametrize(
@@ -112,14 +134,14 @@ def test_errors_are_one_sentence_with_the_remedy(folder, capsys, arguments, code
 
 def test_nothing_is_replaced_without_force(folder, capsys):
     (folder / "picked.json").write_text("mine", encoding="utf-8")
-    assert run("select cells.csv -k 3 -o picked.csv".split()) == 1
+    assert run(["select", "cells.csv", "-k", "3", "-o", "picked.csv"]) == 1
     assert "picked.json exists already" in capsys.readouterr().err
     assert not (folder / "picked.csv").exists()
-    assert run("select cells.csv -k 3 -o picked.csv --force".split()) == 0
+    assert run(["select", "cells.csv", "-k", "3", "-o", "picked.csv", "--force"]) == 0
 
 
 def test_debug_shows_the_traceback(folder, capsys):
-    assert run("select absent.csv --debug".split()) == 1
+    assert run(["select", "absent.csv", "--debug"]) == 1
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -129,16 +151,16 @@ def test_missing_values_name_the_columns_and_the_remedy(folder, capsys):
     cells[4] = ""
     text[3] = ",".join(cells)
     (folder / "holes.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
-    assert run("select holes.csv -k 3".split()) == 1
+    assert run(["select", "holes.csv", "-k", "3"]) == 1
     assert "g3 (1); add --impute median" in capsys.readouterr().err
-    assert run("select holes.csv -k 3 --impute median".split()) == 0
+    assert run(["select", "holes.csv", "-k", "3", "--impute", "median"]) == 0
     assert "1 missing value in 1 column was filled" in capsys.readouterr().err
 
 
 def test_names_with_markup_are_printed_as_they_are(folder, capsys):
     text = (folder / "cells.csv").read_text(encoding="utf-8").replace("g3", "[red]g3[/red]", 1)
     (folder / "cells.csv").write_text(text, encoding="utf-8")
-    assert run("select cells.csv -k 15".split()) == 0
+    assert run(["select", "cells.csv", "-k", "15"]) == 0
     assert "[red]g3[/red]" in capsys.readouterr().out
 
 
@@ -148,7 +170,8 @@ def test_module_and_missing_packages(folder):
     code = (
         "import sys; from importlib.machinery import PathFinder\n"
         "real = PathFinder.find_spec\n"
-        "PathFinder.find_spec = classmethod(lambda cls, name, *a: None if name in ('typer', 'rich') else real(name, *a))\n"
+        "PathFinder.find_spec = classmethod(lambda cls, name, *a: None if name in ('typer', "
+        "'rich') else real(name, *a))\n"
         "from ufselect.cli import main\n"
         "main(['--version'])"
     )

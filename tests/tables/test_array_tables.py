@@ -19,7 +19,13 @@ LABELS = np.array([0, 1, 0, 1])
 def frame():
     pandas = pytest.importorskip("pandas")
     return pandas.DataFrame(
-        {"id": list("wxyz"), "a": VALUES[:, 0], "b": VALUES[:, 1], "flat": VALUES[:, 2], "class": list("uvuv")}
+        {
+            "id": list("wxyz"),
+            "a": VALUES[:, 0],
+            "b": VALUES[:, 1],
+            "flat": VALUES[:, 2],
+            "class": list("uvuv"),
+        }
     )
 
 
@@ -63,7 +69,13 @@ def test_npy(tmp_path):
 
 
 def test_npz_with_names_ids_and_labels(tmp_path):
-    np.savez(tmp_path / "x.npz", X=VALUES, y=LABELS, feature_names=np.array(["p", "q", "r"]), ids=np.array(list("wxyz")))
+    np.savez(
+        tmp_path / "x.npz",
+        X=VALUES,
+        y=LABELS,
+        feature_names=np.array(["p", "q", "r"]),
+        ids=np.array(list("wxyz")),
+    )
     table = read_table(tmp_path / "x.npz")
     assert table.feature_names == ["p", "q"]
     assert table.labels.tolist() == LABELS.tolist()

@@ -36,7 +36,9 @@ def test_spreadsheet_export_with_everything_at_once(written):
         "dora;1,9;90;4;ho;;3;-2,5\r\n",
         encoding="utf-8-sig",
     )
-    with pytest.raises(TableError, match=r"2 of 6 numeric columns: Gewicht \(1\), Wert \(1\).*--impute median"):
+    with pytest.raises(
+        TableError, match=r"2 of 6 numeric columns: Gewicht \(1\), Wert \(1\).*--impute median"
+    ):
         read_table(path)
     table = read_table(path, ReadOptions(impute="median"))
     assert table.feature_names == ["Größe", "Gewicht", "Größe.2", "Wert"]
@@ -49,7 +51,12 @@ def test_spreadsheet_export_with_everything_at_once(written):
         ("konst", "constant"),
     }
     notes = " ".join(table.notes)
-    for words in ("decimal comma", "numbered", "taken as the row id", "2 missing values in 2 columns were filled"):
+    for words in (
+        "decimal comma",
+        "numbered",
+        "taken as the row id",
+        "2 missing values in 2 columns were filled",
+    ):
         assert words in notes
 
 
@@ -85,7 +92,12 @@ def test_grouped_thousands(written):
 
 
 @pytest.mark.parametrize(
-    "content", ["x\ty\nr1\t1\t2\nr2\t3\t5\nr3\t0\t0\n", ",x,y\nr1,1,2\nr2,3,5\nr3,0,0\n", "x,y\nr1,1,2\nr2,3,5\nr3,0,0\n"]
+    "content",
+    [
+        "x\ty\nr1\t1\t2\nr2\t3\t5\nr3\t0\t0\n",
+        ",x,y\nr1,1,2\nr2,3,5\nr3,0,0\n",
+        "x,y\nr1,1,2\nr2,3,5\nr3,0,0\n",
+    ],
 )
 def test_row_names_without_a_header(written, content):
     table = read_table(written(content), ReadOptions(label_column=None))
@@ -203,7 +215,9 @@ def test_quoted_line_breaks_in_names(written):
     assert table.data.tolist() == [[1, 2], [3, 5]]
 
 
-@pytest.mark.parametrize(("name", "hint"), [("a.xlsx", "as csv"), ("a.pkl", "never loaded"), ("a.foo", "give csv")])
+@pytest.mark.parametrize(
+    ("name", "hint"), [("a.xlsx", "as csv"), ("a.pkl", "never loaded"), ("a.foo", "give csv")]
+)
 def test_formats_that_are_not_read(tmp_path, name, hint):
     (tmp_path / name).write_bytes(b"x")
     with pytest.raises(TableError, match=hint):
@@ -212,7 +226,9 @@ def test_formats_that_are_not_read(tmp_path, name, hint):
         read_table(tmp_path / "absent.csv")
 
 
-@given(st.lists(st.sampled_from(["a", "b", "a.2", "", " a ", "column_1", "column_2"]), min_size=1, max_size=8))
+@given(
+    st.lists(st.sampled_from(["a", "b", "a.2", "", " a ", "column_1", "column_2"]), min_size=1, max_size=8)
+)
 def test_names_become_distinct_and_good_names_stay(names):
     result, _ = distinct_names(names)
     assert len(set(result)) == len(names)

@@ -28,7 +28,9 @@ CHOSEN = np.array([0, 2])
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "in.csv"
-    path.write_text("id;a;b;c;class\nx;1;2,5;0,1;u\ny;3;4,5;0,2;v\nz;5;6;0,25;u\nw;6;6;0,3;v\n", encoding="utf-8-sig")
+    path.write_text(
+        "id;a;b;c;class\nx;1;2,5;0,1;u\ny;3;4,5;0,2;v\nz;5;6;0,25;u\nw;6;6;0,3;v\n", encoding="utf-8-sig"
+    )
     return read_table(path)
 
 

@@ -1,0 +1,149 @@
+"""The page is complete, safe and self-contained."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from ufselect import DSCOFS, MaxVariance
+from ufselect.report import explain, report_html
+
+EVIL = '<script>alert("x")</script>'
+QUOTES = "\"'><img src=x onerror=alert(1)>"
+VOID = {"meta", "link", "input", "br", "img"}
+
+
+class Reader(HTMLParser):
+    """Collects tags and text, and makes sure that tags are closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict]] = []
+        self.text = ""
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text += data
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page)
+    assert reader.open == []
+    return reader
+
+
+@pytest.fixture(scope="module")
+def explanation():
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((60, 4)) @ rng.standard_normal((4, 12)) + 0.3 * rng.standard_normal((60, 12))
+    names = [f"f{j}" for j in range(10)] + [EVIL, QUOTES]
+    selector = DSCOFS(12, n_components=3, entry_sparsity=None).fit(data)
+    selector.set_params(n_features_to_select=8).fit(data)
+    return explain(selector, data, feature_names=names, image_shape=(3, 4), n_resamples=3)
+
+
+@pytest.fixture(scope="module")
+def page(explanation):
+    return report_html(explanation, title=EVIL, notes=[EVIL])
+
+
+def test_every_section_is_there(page):
+    reader = read(page)
+    for words in (
+        "The features, and why",
+        "The pixels",
+        "How much of the data they keep",
+        "Loadings",
+        "Redundancy among the kept",
+        "Stability under resampling",
+        "Convergence",
+        "Data and settings",
+        "8 of 12",
+        "random subsets",
+        "mu_row",
+    ):
+        assert words in reader.text
+    assert len(reader.ids) == len(set(reader.ids))
+    for tag, attributes in reader.tags:
+        if tag == "a":
+            assert attributes["href"].removeprefix("#") in reader.ids
+
+
+def test_names_from_outside_are_text_and_nothing_else(page):
+    reader = read(page)
+    assert page.count("<script") == 1
+    assert "<img" not in page
+    assert EVIL in reader.text
+    assert QUOTES in reader.text
+    assert not any(name.startswith("on") for _, attributes in reader.tags for name in attributes)
+
+
+def test_nothing_comes_from_outside(page):
+    reader = read(page)
+    for _, attributes in reader.tags:
+        assert not {"src", "srcset", "action", "xlink:href"} & set(attributes)
+        assert attributes.get("href", "#").startswith(("#", "data:"))
+    style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
+    assert "url(" not in style
+    assert "@import" not in style
+    policy = next(a["content"] for t, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+
+
+def test_charts_and_controls_have_names(page):
+    reader = read(page)
+    charts = [attributes for tag, attributes in reader.tags if tag == "svg"]
+    assert len(charts) >= 6
+    assert all(attributes["role"] == "img" and attributes["aria-label"] for attributes in charts)
+    labelled = {attributes["for"] for tag, attributes in reader.tags if tag == "label"}
+    assert all(attributes["id"] in labelled for tag, attributes in reader.tags if tag == "input")
+    heads = [
+        attributes for tag, attributes in reader.tags if tag == "th" and attributes.get("scope") == "col"
+    ]
+    assert sum("aria-sort" in attributes for attributes in heads) == page.count("<table id=")
+
+
+def test_the_table_shows_the_scores(page, explanation):
+    rows = re.search(r'<table id="kept">.*?<tbody>(.*?)</tbody>', page, re.S)[1].split("</tr>")[:-1]
+    assert len(rows) == 8
+    shown = [float(re.findall(r'data-value="([^"]*)"', row)[2]) for row in rows]
+    assert shown == [float(value) for value in explanation.scores[explanation.ranked]]
+
+
+def test_plain_methods_have_a_shorter_page():
+    data = np.random.default_rng(0).standard_normal((30, 6))
+    text = read(report_html(explain(MaxVariance(2).fit(data), data, n_resamples=0))).text
+    for words in ("Loadings", "Convergence", "Stability", "pixels"):
+        assert words not in text
+
+
+def test_many_features_stay_readable():
+    data = np.random.default_rng(0).standard_normal((30, 900))
+    page = report_html(explain(MaxVariance(60).fit(data), data, n_resamples=2))
+    assert "the first 500 of 840" in page
+    assert "The best 40 are shown" in page
+    assert len(page) < 2_000_000
+
+
+def test_notebooks_show_the_page(explanation):
+    shown = explanation._repr_html_()
+    assert shown.startswith("<iframe")
+    assert "<script" not in shown
