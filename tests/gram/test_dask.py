@@ -282,6 +282,35 @@ def test_stores(tmp_path):
         open_blocks(tmp_path / "group.zarr" / "first" / "c")
 
 
+def write_csr(group, data):
+    matrix = sparse.csr_array(data)
+    group.attrs["shape"] = list(data.shape)
+    for name in ("data", "indices", "indptr"):
+        group[name] = getattr(matrix, name)
+
+
+@pytest.mark.parametrize("block_bytes", [500, 10**9])
+def test_stored_csr_matrices_stay_sparse(block_bytes, tmp_path, monkeypatch):
+    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    monkeypatch.setattr(stores, "BLOCK_BYTES", block_bytes)
+    counts = np.random.default_rng(0).poisson(0.3, X.shape).astype(np.float32)
+    counts[17:20] = 0
+    with h5py.File(tmp_path / "cells.h5ad", "w") as file:
+        write_csr(file.create_group("X"), counts)
+        by_columns = file.create_group("layers/raw")
+        write_csr(by_columns, counts.T)
+        by_columns.attrs["encoding-type"] = "csc_matrix"
+    write_csr(zarr.open_group(tmp_path / "cells.zarr", mode="w").create_group("X"), counts)
+    for name in ("cells.h5ad", "cells.zarr"):
+        blocks = open_blocks(tmp_path / name)
+        assert (blocks.numblocks[0] > 1) == (block_bytes == 500)
+        computed = blocks.compute()
+        assert sparse.issparse(computed)
+        np.testing.assert_array_equal(computed.toarray(), counts)
+    with pytest.raises(ValueError, match="convert it to CSR"):
+        open_blocks(tmp_path / "cells.h5ad", dataset="layers/raw")
+
+
 def test_stored_chunks_are_read_whole(tmp_path, monkeypatch):
     zarr = pytest.importorskip("zarr")
     stored = zarr.create_array(tmp_path / "t.zarr", shape=(1000, 300), chunks=(64, 100), dtype="f8")

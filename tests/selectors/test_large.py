@@ -14,8 +14,10 @@ from sklearn.exceptions import NotFittedError
 
 from ufselect.gram import GramAccumulator, reduce_data, reduction
 from ufselect.selectors import large
+from ufselect.selectors.base import Fitted
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
 from ufselect.selectors.dscofs import DSCOFS
+from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.large import ApproximationWarning
 from ufselect.selectors.path import dscofs_path
 from ufselect.selectors.registry import all_selectors, missing_requirements
@@ -54,7 +56,7 @@ def client():
     """Start two worker processes of one thread each."""
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, memory_limit="1GB", dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=True, memory_limit="1GB", dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -152,6 +154,24 @@ def test_path_on_dask(client):
     found = dscofs_path(da.from_array(X, chunks=(70, 11)), (5, 8), (0.1, 0.4), n_components=3)
     np.testing.assert_array_equal(found.support(8, 0.1), expected.support(8, 0.1))
     np.testing.assert_allclose(found.objective, expected.objective, rtol=1e-8)
+
+
+def test_laplacian_score_uses_a_sample_of_rows(client, monkeypatch):
+    array = da.from_array(X, chunks=(70, 11))
+    np.testing.assert_array_equal(LaplacianScore().fit(array).scores_, LaplacianScore().fit(X).scores_)
+    monkeypatch.setattr(large, "SAMPLE_ROWS", 100)
+    rows = []
+    monkeypatch.setattr(LaplacianScore, "_fit", lambda self, data, *_: rows.append(data) or Fitted(data[0]))
+    LaplacianScore().fit(array)
+    LaplacianScore().fit(array)
+    np.testing.assert_array_equal(rows[0], rows[1])
+    positions = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in rows[0]]
+    assert len(positions) == 100
+    assert np.all(np.diff(positions) > 0)
+    broken = X.copy()
+    broken[positions[0]] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        LaplacianScore().fit(da.from_array(broken, chunks=(70, 11)))
 
 
 def count_reads(block, folder):

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ufselect.gram import (
@@ -77,7 +78,12 @@ def reduce_for(selector: Any, X: Any) -> Any:
     count = min(n_rows, SAMPLE_ROWS, max(2, SAMPLE_BYTES // (source.n_features * source.dtype.itemsize)))
     seed = getattr(selector, "random_state", None)
     rows = generator(0 if seed is None else seed).choice(n_rows, count, replace=False)
-    return source.sample(np.sort(rows))
+    return check_array(
+        source.sample(np.sort(rows)),
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=2,
+    )
 
 
 def accumulate(earlier: GramAccumulator | None, batch: Any) -> GramAccumulator:
