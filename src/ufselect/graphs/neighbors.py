@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -51,8 +52,7 @@ def nearest_neighbors(X: Any, n_neighbors: int) -> tuple[NDArray[np.intp], NDArr
     ([1, 0, 1], [1.0, 1.0, 2.0])
     """
     n_samples = X.shape[0]
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral) or n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be an integer of at least 1, not {n_neighbors!r}.")
+    _check_count(n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(
             f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, but X has {n_samples}: "
@@ -65,6 +65,34 @@ def nearest_neighbors(X: Any, n_neighbors: int) -> tuple[NDArray[np.intp], NDArr
     else:
         indices, squared = _dense_neighbors(scaled, n_neighbors)
     return indices, np.sqrt(squared) * scale
+
+
+def usable_neighbors(n_neighbors: int, available: int) -> int:
+    """Return the number of neighbours, lowered to what the samples allow with a warning.
+
+    Small samples then get a coarser graph and not an error, as in scikit-learn's local outlier factor.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Number of neighbours asked for, at least 1.
+    available : int
+        Most that the samples allow, at least 1.
+    """
+    _check_count(n_neighbors)
+    if n_neighbors > available:
+        warnings.warn(
+            f"n_neighbors={n_neighbors} is lowered to {available}, the most that so few samples allow; "
+            "set n_neighbors or give more samples.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return min(int(n_neighbors), available)
+
+
+def _check_count(n_neighbors: Any) -> None:
+    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+        raise ValueError(f"n_neighbors must be an integer of at least 1, not {n_neighbors!r}.")
 
 
 def _power_of_two(X: Any) -> float:
