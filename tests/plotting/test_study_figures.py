@@ -81,6 +81,15 @@ def test_zero_loadings_are_white(ax):
     assert "50%" in ax.get_title()
 
 
+def test_no_kept_feature_is_lost_among_many(ax):
+    matrix = np.zeros((4001, 2))
+    matrix[3999, 1] = 0.2
+    plot_loadings(matrix, "toy", ax)
+    shown = ax.images[0].get_array()
+    assert len(shown) < 200
+    assert (~shown.mask).sum() == 1
+
+
 def test_sensitivity_takes_the_best_of_the_other_parameters(ax):
     rows = [
         row("DSCOFS", count, 50 + count + 10 * mu, json.dumps({"entry_sparsity": share, "mu_row": mu}))

@@ -63,10 +63,15 @@ def plot_time(points: Sequence[tuple[str, float, float]], metric: str, ax: Any) 
     points : sequence of (label, seconds, mean)
         One a method.
     """
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     styles = line_styles([label for label, _, _ in points])
     for label, seconds, mean in points:
         style = {**styles[label], "linestyle": "", "markersize": 8}
         ax.semilogx(max(seconds, 1e-4), mean, label=label, **style)
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
     tidy(ax, "", "CPU seconds of one fit (one thread)", f"{metric.upper()} (%)")
     ax.grid(alpha=0.25)
     ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))

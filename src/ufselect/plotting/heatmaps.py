@@ -13,13 +13,30 @@ from ufselect.evaluation.rows import Row
 from ufselect.plotting.style import tidy
 
 
+SHOWN_ROWS = 160
+
+
 def plot_loadings(matrix: NDArray, title: str, ax: Any) -> None:
-    """Draw the magnitudes of a loading matrix, features downwards; white is exactly zero."""
-    magnitudes = np.ma.masked_equal(np.abs(matrix), 0.0)
-    largest = float(np.abs(matrix).max()) or 1.0
+    """Draw the magnitudes of a loading matrix, features downwards; white is exactly zero.
+
+    Where there are more features than a figure has lines, each line shows the largest of a few neighbours,
+    so that no kept feature is lost.
+    """
+    block = -(-len(matrix) // SHOWN_ROWS)
+    padded = np.pad(np.abs(matrix), ((0, -len(matrix) % block), (0, 0)))
+    pooled = padded.reshape(-1, block, matrix.shape[1]).max(axis=1)
+    magnitudes = np.ma.masked_equal(pooled, 0.0)
+    largest = float(pooled.max()) or 1.0
     ax.imshow(
-        magnitudes, aspect="auto", interpolation="nearest", cmap="viridis_r", vmin=0.0, vmax=0.6 * largest
+        magnitudes,
+        aspect="auto",
+        interpolation="nearest",
+        cmap="viridis_r",
+        vmin=0.0,
+        vmax=0.6 * largest,
+        extent=(-0.5, matrix.shape[1] - 0.5, len(pooled) * block, 0),
     )
+    ax.set_ylim(len(matrix), 0)
     shown = range(0, matrix.shape[1], 1 + matrix.shape[1] // 6)
     ax.set_xticks(shown, [component + 1 for component in shown])
     share = np.count_nonzero(matrix) / matrix.size
