@@ -178,3 +178,20 @@ def test_module_and_missing_packages(folder):
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     assert ended.stderr.strip() == 'The command line needs typer and rich: pip install "ufselect[cli]"'
+
+
+def test_a_record_is_found_from_elsewhere_and_takes_no_other_settings(folder, capsys, monkeypatch):
+    assert run(["select", "cells.csv", "-k", "4", "-o", "a.csv"]) == 0
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub")
+    capsys.readouterr()
+    assert run(["select", "--from", "../a.json", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["repeats"]["same_features"] is True
+    assert run(["select", "--from", "../a.json", "-k", "5"]) == 2
+    assert "give no others" in capsys.readouterr().err
+
+
+def test_images_are_drawn(folder, capsys):
+    np.save("faces.npy", np.random.default_rng(0).standard_normal((20, 12)) * [1, 9, *[1] * 8, 0, 9])
+    assert run(["select", "faces.npy", "-k", "2", "-m", "max-variance", "--image", "3x4"]) == 0
+    assert "··██····\n········\n······██\n" in capsys.readouterr().out

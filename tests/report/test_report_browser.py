@@ -8,7 +8,8 @@ import shutil
 import numpy as np
 import pytest
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="the browser tests need selenium")
+pytest.importorskip("selenium", reason="the browser tests need selenium")
+from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys

@@ -129,7 +129,7 @@ def test_labels_and_ids_are_recognised_or_named_or_refused(written):
     other = read_table(path, ReadOptions(label_column="kind", guess=False))
     assert (other.id_name, other.label_name, other.feature_names) == (None, "kind", ["id", "size"])
     assert other.labels.tolist() == [i % 3 for i in range(8)]
-    with pytest.raises(TableError, match="--labels names the column 'clas'.*did you mean class"):
+    with pytest.raises(TableError, match=r"--labels names the column 'clas'.*did you mean class"):
         read_table(path, ReadOptions(label_column="clas"))
 
 
@@ -222,7 +222,7 @@ def test_formats_that_are_not_read(tmp_path, name, hint):
     (tmp_path / name).write_bytes(b"x")
     with pytest.raises(TableError, match=hint):
         read_table(tmp_path / name)
-    with pytest.raises(TableError, match="There is no file"):
+    with pytest.raises(TableError, match=r"There is no file"):
         read_table(tmp_path / "absent.csv")
 
 

@@ -56,7 +56,7 @@ def test_what_is_written_is_read_back(table, tmp_path, ending):
 def test_files_are_not_replaced_unasked(table, tmp_path):
     path = tmp_path / "out.csv"
     path.write_text("mine", encoding="utf-8")
-    with pytest.raises(TableError, match="exists already.*--force"):
+    with pytest.raises(TableError, match=r"exists already.*--force"):
         write_selection(table, CHOSEN, path)
     assert path.read_text(encoding="utf-8") == "mine"
     write_selection(table, CHOSEN, path, force=True)
@@ -71,7 +71,7 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path):
         target.write_text("half", encoding="utf-8")
         raise RuntimeError("disk full")
 
-    with pytest.raises(RuntimeError, match="disk full"):
+    with pytest.raises(RuntimeError, match=r"disk full"):
         write_atomically(path, fail, force=True)
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert path.read_text(encoding="utf-8") == "mine"
@@ -112,7 +112,7 @@ def test_median_is_that_of_numpy_and_drop_leaves_out(tmp_path):
 
 
 def test_unknown_policy(table):
-    with pytest.raises(TableError, match="median, drop"):
+    with pytest.raises(TableError, match=r"median, drop"):
         clean(table, "mean")
 
 
@@ -163,11 +163,11 @@ def test_units_far_apart_are_pointed_out(tmp_path):
 
 
 def test_requests_that_cannot_be_met(tmp_path):
-    with pytest.raises(TableError, match="no method 'dscof'; did you mean DSCOFS"):
+    with pytest.raises(TableError, match=r"no method 'dscof'; did you mean DSCOFS"):
         make_selector(Request("dscof"))
-    with pytest.raises(TableError, match="DSCOFS has no parameter 'mu'.*mu_row"):
+    with pytest.raises(TableError, match=r"DSCOFS has no parameter 'mu'.*mu_row"):
         make_selector(Request("DSCOFS", 5, {"mu": 1}))
-    with pytest.raises(TableError, match="20 features are asked for, but the table has 12"):
+    with pytest.raises(TableError, match=r"20 features are asked for, but the table has 12"):
         make_run(tmp_path, Request("MaxVariance", 20))
 
 

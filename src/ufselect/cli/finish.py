@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.cli.console import errors, note, output, working
-from ufselect.cli.show import feature_table
+from ufselect.cli.show import feature_table, pixel_map
 from ufselect.tables import Table, TableError, write_selection
 from ufselect.tables.runs import Request, Run, run_selection, unit_note
 from ufselect.tables.writing import check_outputs, check_table_format, write_text
+
+WIDEST_PICTURE = 40
 
 
 def planned_outputs(
@@ -89,17 +91,15 @@ def _title(table: Table) -> str:
     return table.source.name if table.source is not None else "table"
 
 
-def show(run: Run, found: dict[str, Any], earlier: dict[str, Any] | None, outputs: dict[str, Path]) -> None:
+def show(run: Run, found: dict[str, Any], outputs: dict[str, Path]) -> None:
     """Print the chosen features and the files that were written."""
     output().print(feature_table(run), highlight=False)
-    if earlier is not None:
-        same = [f["name"] for f in found["result"]["features"]] == [
-            f["name"] for f in earlier["result"]["features"]
-        ]
-        note(
-            ["The same features in the same order as in the record."]
-            if same
-            else [f"The selection differs from the record's, which was made with {earlier['versions']}."]
-        )
+    shape = run.table.image_shape
+    if shape is not None and shape[1] <= WIDEST_PICTURE:
+        output().print(pixel_map(run.selector.support_, shape, run.table.image_order))
+    if "repeats" in found:
+        same = found["repeats"]["same_features"]
+        differs = "The features differ from the record's; compare the versions that both records name."
+        note(["The same features in the same order as in the record." if same else differs])
     for kind, path in outputs.items():
         errors().print(f"Wrote the {kind} to {path}", markup=False, highlight=False, soft_wrap=True)

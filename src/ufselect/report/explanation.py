@@ -167,8 +167,8 @@ def explain(
     >>> X = scale(load_wine().data)
     >>> selector = DSCOFS(n_features_to_select=5, n_components=2).fit(X)
     >>> explanation = explain(selector, X, n_resamples=3)
-    >>> explanation.variance.selection > explanation.variance.random.mean()
-    True
+    >>> explanation.n_selected, explanation.variance.random.size
+    (5, 20)
     """
     check_is_fitted(selector, "support_")
     names = _names(selector, X, feature_names)

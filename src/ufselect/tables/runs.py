@@ -244,6 +244,19 @@ def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
     return Request(**record["request"]), ReadOptions(**record["reading"])
 
 
+def data_of(record: Mapping[str, Any], path: Path) -> str:
+    """Return where a record's data are: as named then, or beside the record."""
+    named = str(record["data"]["path"])
+    beside = path.parent / named
+    return str(beside) if not Path(named).exists() and beside.exists() else named
+
+
+def same_features(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two records hold the same features in the same order."""
+    first, second = ([f["name"] for f in r["result"]["features"]] for r in (record, other))
+    return first == second
+
+
 def versions() -> dict[str, str]:
     """Return the versions on which a result depends."""
     found = {"python": platform.python_version(), "platform": platform.platform()}

@@ -11,7 +11,7 @@ from ufselect.cli import options as opt
 from ufselect.cli.console import errors, working
 from ufselect.cli.finish import check_same, write_report
 from ufselect.cli.inputs import open_data
-from ufselect.tables.runs import read_record, record_of, request_of, run_selection
+from ufselect.tables.runs import data_of, read_record, record_of, request_of, run_selection
 from ufselect.tables.writing import check_outputs
 
 
@@ -36,7 +36,7 @@ def report(
     check_outputs((target,), force)
     request, reading = request_of(record)
     image = record["data"].get("image_shape")
-    table = open_data(data or record["data"]["path"], reading, tuple(image) if image else None, quiet=True)
+    table = open_data(data or data_of(record, run), reading, tuple(image) if image else None, quiet=True)
     check_same(table, record, new_data=False)
     with working("Repeating the run:"):
         repeated = run_selection(table, request, verbose=True)

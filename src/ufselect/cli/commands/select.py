@@ -14,7 +14,16 @@ from ufselect.cli.finish import check_same, fit, planned_outputs, show, write
 from ufselect.cli.inputs import open_data
 from ufselect.tables import ReadOptions
 from ufselect.tables.cleaning import POLICIES
-from ufselect.tables.runs import SCALINGS, Request, make_selector, read_record, record_of, request_of
+from ufselect.tables.runs import (
+    SCALINGS,
+    Request,
+    data_of,
+    make_selector,
+    read_record,
+    record_of,
+    request_of,
+    same_features,
+)
 
 DEFAULT_COUNT = "0.1"
 
@@ -66,15 +75,27 @@ def select(
     opt.choice(scale, SCALINGS, "--scale")
     opt.choice(decimal, (".", ","), "--decimal")
     picture = opt.image_shape(image)
+    request = Request(method, opt.count(k), opt.parameters(param), seed, scale)
+    reading = ReadOptions(
+        id_column,
+        labels,
+        impute,
+        opt.mark(separator),
+        decimal,
+        header,
+        guess,
+        keep_constant=picture is not None,
+    )
+    earlier = None
     if repeat is not None:
+        if (request, reading) != (Request(), ReadOptions()):
+            raise typer.BadParameter(
+                "it repeats the settings of the record; give no others.", param_hint="--from"
+            )
         earlier = read_record(repeat)
         request, reading = request_of(earlier)
-        data = data or earlier["data"]["path"]
-        picture = picture or tuple(earlier["data"]["image_shape"] or ()) or None
-    else:
-        earlier = None
-        request = Request(method, opt.count(k), opt.parameters(param), seed, scale)
-        reading = ReadOptions(id_column, labels, impute, opt.mark(separator), decimal, header, guess, picture is not None)
+        data = data or data_of(earlier, repeat)
+        picture = tuple(earlier["data"]["image_shape"] or ()) or None
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     make_selector(request)
@@ -85,8 +106,10 @@ def select(
         check_same(table, earlier, new_data)
     run = fit(table, request, quiet=as_json)
     found = record_of(run, reading)
+    if earlier is not None:
+        found["repeats"] = {"record": str(repeat), "same_features": same_features(found, earlier)}
     write(run, found, outputs, force, resamples)
     if as_json:
         output().print_json(json.dumps(found))
     else:
-        show(run, found, earlier, outputs)
+        show(run, found, outputs)

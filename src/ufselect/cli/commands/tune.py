@@ -77,7 +77,7 @@ def tune(
         ", ".join(f"{name}={value}" for name, value in request.parameters.items()) or "default parameters"
     )
     note([f"Chosen without labels: {request.method}, {settings}."])
-    show(run, found, None, outputs)
+    show(run, found, outputs)
 
 
 def _tuned(data: Any, count: int | float, groups: int | str, seed: int) -> Any:
