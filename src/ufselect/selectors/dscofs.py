@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,16 +26,13 @@ from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.randomness import generator
 from ufselect.solvers import (
     DoubleSparsePCA,
-    PenCF,
-    PowerStep,
     ProximalAlternatingMinimisation,
     SolverResult,
     iterate,
 )
-from ufselect.solvers.pam import XSolver, onset_for
+from ufselect.solvers.pam import onset_for
 from ufselect.solvers.start import Start, best_random_start, given_start, pca_start
-
-X_SOLVERS: dict[str, Callable[[], XSolver]] = {"power": PowerStep, "pencf": PenCF}
+from ufselect.solvers.x_solvers import X_SOLVER_NAMES, make_x_solver
 
 
 class DSCOFS(UnsupervisedSelector):
@@ -83,9 +79,11 @@ class DSCOFS(UnsupervisedSelector):
         matrix with orthonormal columns. For large penalties the result is largely that of the start.
     n_init : int, default=10
         Number of random starting points to choose from.
-    x_solver : {"power", "pencf"}, default="power"
-        How X is updated: one power step, extrapolated once steps have become small, or the exact penalty
-        method of [1]_ run to convergence.
+    x_solver : {"power", "newton", "pencf", "auto"}, default="power"
+        How X is updated: one power step, extrapolated once steps have become small; a few steps of a
+        Riemannian trust-region method, the better choice for penalties below about a hundredth of the
+        largest eigenvalue; the exact penalty method of [1]_ run to convergence; or, with ``"auto"``, power
+        or Newton by the size of the penalties.
     max_iter : int, default=100
         Most iterations to make.
     tol : float, default=1e-3
@@ -206,7 +204,7 @@ class DSCOFS(UnsupervisedSelector):
         check_positive_int("max_iter", self.max_iter)
         check_positive_int("n_init", self.n_init)
         check_choice("penalty_scale", self.penalty_scale, ("relative", "absolute"))
-        check_choice("x_solver", self.x_solver, tuple(X_SOLVERS))
+        check_choice("x_solver", self.x_solver, X_SOLVER_NAMES)
         if isinstance(self.init, str):
             check_choice("init", self.init, ("pca", "random"))
         check_entry_sparsity(self.entry_sparsity)
@@ -241,7 +239,7 @@ class DSCOFS(UnsupervisedSelector):
         return pca_start(spectrum)
 
     def _solve(self, problem: DoubleSparsePCA, start: Start, progress: FitProgress | None) -> SolverResult:
-        x_solver = X_SOLVERS[self.x_solver]()
+        x_solver = make_x_solver(self.x_solver, problem, start.point.shape[1])
         method = ProximalAlternatingMinimisation(problem, start, x_solver, onset_for(self.tol))
         return iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
 

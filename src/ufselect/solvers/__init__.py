@@ -4,6 +4,7 @@ from ufselect.solvers.iterate import iterate
 from ufselect.solvers.pam import PamState, ProximalAlternatingMinimisation
 from ufselect.solvers.problem import DoubleSparsePCA
 from ufselect.solvers.result import SolverResult, Status
+from ufselect.solvers.stiefel_newton import StiefelNewton
 from ufselect.solvers.stiefel_pencf import PenCF
 from ufselect.solvers.stiefel_power import PowerStep
 
@@ -15,5 +16,6 @@ __all__ = [
     "ProximalAlternatingMinimisation",
     "SolverResult",
     "Status",
+    "StiefelNewton",
     "iterate",
 ]
