@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from sklearn.preprocessing import StandardScaler
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -15,6 +15,8 @@ pytest.importorskip("pandas")
 import ufselect
 from ufselect.cli.app import run
 from ufselect.cli.options import count, parameters
+from ufselect.datasets import load_dataset
+from ufselect.tuning import AutoSelector
 
 
 @pytest.fixture(autouse=True)
@@ -117,13 +119,17 @@ def test_compare(folder, capsys):
     assert run(["compare", "wine", "--mode", "best"]) == 2
 
 
-@pytest.mark.skipif(find_spec("ufselect.tuning.auto") is None, reason="no AutoSelector in ufselect.tuning")
 def test_tune_writes_a_record_that_select_repeats(folder, capsys):
     assert run(["tune", "wine", "-k", "4", "--scale", "standard", "-o", "a.csv"]) == 0
     assert "Chosen without labels" in capsys.readouterr().err
     assert run(["select", "--from", "a.json", "-o", "b.csv"]) == 0
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
-    assert json.loads((folder / "a.json").read_text(encoding="utf-8"))["tuning"]
+    record = json.loads((folder / "a.json").read_text(encoding="utf-8"))
+    assert sum(row["selected"] for row in record["tuning"]) == 1
+    wine = load_dataset("wine")
+    expected = AutoSelector(4, random_state=0).fit(StandardScaler().fit_transform(wine.data))
+    names = {feature["name"] for feature in record["result"]["features"]}
+    assert names == set(np.array(wine.feature_names)[expected.support_])
 
 
 @pytest.mark.parametrize(("text", "value"), [("50", 50), ("0.1", 0.1), ("10%", 0.1), ("1.0", 1.0)])
@@ -135,3 +141,12 @@ def test_counts_and_shares(text, value):
 def test_parameters_are_literals_or_words():
     pairs = ["a=1", "b=1e-3", "c=auto", "d=None", "e=true", "f=x=y"]
     assert parameters(pairs) == {"a": 1, "b": 1e-3, "c": "auto", "d": None, "e": True, "f": "x=y"}
+
+
+def test_reproduce_quickly(folder, capsys):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("scikit_posthocs")
+    assert run(["reproduce", "--quick", "--dataset", "wine", "-m", "max-variance", "-o", "study"]) == 0
+    assert "Max variance" in capsys.readouterr().out
+    assert (folder / "study" / "index.html").exists()
+    assert run(["reproduce", "-m", "nonsense"]) == 1

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.cli.console import errors, note, output, working
+from ufselect.cli.known import known_methods
 from ufselect.cli.show import feature_table, pixel_map
 from ufselect.tables import Table, TableError, write_selection
 from ufselect.tables.runs import Request, Run, run_selection, unit_note
@@ -52,7 +53,7 @@ def fit(table: Table, request: Request, quiet: bool) -> Run:
         hint = unit_note(table, request)
         note([hint] if hint else [])
     with working(f"{table.shape[0]} × {table.shape[1]}:"):
-        run = run_selection(table, request, verbose=True)
+        run = run_selection(table, request, known_methods(), verbose=True)
     if not quiet:
         note(run.messages)
     return run

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.registry import all_selectors
 from ufselect.tables.errors import TableError
 
+Methods = Mapping[str, type[UnsupervisedSelector]]
 
-def find_method(name: str) -> type[UnsupervisedSelector]:
+
+def find_method(name: str, methods: Methods | None = None) -> type[UnsupervisedSelector]:
     """Return a selector by its name; case, hyphens and underscores do not matter.
+
+    Parameters
+    ----------
+    name : str
+        As typed.
+    methods : mapping, optional
+        Selectors by class name; those of the registry without it.
 
     Raises
     ------
@@ -23,13 +33,12 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
     >>> find_method("max-variance").__name__
     'MaxVariance'
     """
-    known = {_folded(key): value for key, value in all_selectors().items()}
+    methods = all_selectors() if methods is None else methods
+    known = {_folded(key): value for key, value in methods.items()}
     if _folded(name) in known:
         return known[_folded(name)]
     close = get_close_matches(_folded(name), known, n=1)
-    hint = (
-        f"did you mean {known[close[0]].__name__}?" if close else f"known are {', '.join(all_selectors())}."
-    )
+    hint = f"did you mean {known[close[0]].__name__}?" if close else f"known are {', '.join(methods)}."
     raise TableError(f"There is no method {name!r}; {hint}")
 
 

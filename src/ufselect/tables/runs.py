@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.registry import missing_requirements
 from ufselect.tables.errors import TableError
-from ufselect.tables.methods import find_method
+from ufselect.tables.methods import Methods, find_method
 from ufselect.tables.reading import ReadOptions
 from ufselect.tables.record import Table
 
@@ -83,7 +83,9 @@ class Run:
         return np.flatnonzero(self.selector.support_)
 
 
-def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelector:
+def make_selector(
+    request: Request, methods: Methods | None = None, verbose: bool = False
+) -> UnsupervisedSelector:
     """Return the selector that a request names, not yet fitted.
 
     Raises
@@ -93,7 +95,7 @@ def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelect
     ImportError
         If the method needs a package that is absent.
     """
-    method = find_method(request.method)
+    method = find_method(request.method, methods)
     absent = missing_requirements(method)
     if absent:
         extra = EXTRA_OF.get(absent[0], absent[0])
@@ -111,9 +113,11 @@ def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelect
     return method(**settings)
 
 
-def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
+def run_selection(
+    table: Table, request: Request, methods: Methods | None = None, verbose: bool = False
+) -> Run:
     """Fit the requested selector on a table."""
-    selector = make_selector(request, verbose)
+    selector = make_selector(request, methods, verbose)
     n_features = table.shape[1]
     if request.n_features > n_features:
         raise TableError(
@@ -159,7 +163,13 @@ def request_for(selector: UnsupervisedSelector, like: Request) -> Request:
         for name, value in selector.get_params().items()
         if name not in OWN_PARAMETERS and repr(value) != repr(default[name])
     }
-    return replace(like, method=type(selector).__name__, parameters=parameters)
+    seed = getattr(selector, "random_state", None)
+    return replace(
+        like,
+        method=type(selector).__name__,
+        parameters=parameters,
+        seed=int(seed) if isinstance(seed, int | np.integer) else like.seed,
+    )
 
 
 def unit_note(table: Table, request: Request) -> str | None:

@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from ufselect.cli import options as opt
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.inputs import open_data
+from ufselect.cli.known import known_methods
 from ufselect.evaluation.tables import Table as Results
 from ufselect.tables import ReadOptions, TableError
 from ufselect.tables.cleaning import POLICIES
@@ -68,7 +69,7 @@ def compare(
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
     check_outputs((output_table,), force, Path(data))
-    methods = [find_method(name).__name__ for name in method] if method else None
+    methods = [find_method(name, known_methods()).__name__ for name in method] if method else None
     reading = ReadOptions(id_column, labels, impute, opt.mark(separator), decimal)
     table = open_data(data, reading, quiet=as_json)
     if table.labels is None:

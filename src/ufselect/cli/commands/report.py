@@ -11,6 +11,7 @@ from ufselect.cli import options as opt
 from ufselect.cli.console import errors, working
 from ufselect.cli.finish import check_same, write_report
 from ufselect.cli.inputs import open_data
+from ufselect.cli.known import known_methods
 from ufselect.tables.runs import data_of, read_record, record_of, request_of, run_selection
 from ufselect.tables.writing import check_outputs
 
@@ -39,6 +40,6 @@ def report(
     table = open_data(data or data_of(record, run), reading, tuple(image) if image else None, quiet=True)
     check_same(table, record, new_data=False)
     with working("Repeating the run:"):
-        repeated = run_selection(table, request, verbose=True)
+        repeated = run_selection(table, request, known_methods(), verbose=True)
     write_report(repeated, record_of(repeated, reading), target, force, resamples)
     errors().print(f"Wrote {target}", markup=False, highlight=False)

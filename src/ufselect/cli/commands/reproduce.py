@@ -10,6 +10,7 @@ import typer
 from ufselect.cli import options as opt
 from ufselect.cli.commands.compare import grid
 from ufselect.cli.console import errors, output, working
+from ufselect.cli.known import known_methods
 from ufselect.tables.methods import find_method
 
 
@@ -41,7 +42,7 @@ def reproduce(
     from ufselect import evaluation
     from ufselect.report.study import publish
 
-    methods = [find_method(name).__name__ for name in method] if method else None
+    methods = [find_method(name, known_methods()).__name__ for name in method] if method else None
     with working("Reproducing:") as status:
         study = evaluation.reproduce(
             folder,

@@ -12,6 +12,7 @@ from ufselect.cli import options as opt
 from ufselect.cli.console import output
 from ufselect.cli.finish import check_same, fit, planned_outputs, show, write
 from ufselect.cli.inputs import open_data
+from ufselect.cli.known import known_methods
 from ufselect.tables import ReadOptions
 from ufselect.tables.cleaning import POLICIES
 from ufselect.tables.runs import (
@@ -98,7 +99,7 @@ def select(
         picture = tuple(earlier["data"]["image_shape"] or ()) or None
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    make_selector(request)
+    make_selector(request, known_methods())
     outputs = planned_outputs(output_table, report, record, data, force)
 
     table = open_data(data, reading, picture, quiet=as_json)

@@ -20,6 +20,7 @@ from ufselect.tables.cleaning import POLICIES
 from ufselect.tables.runs import SCALINGS, Request, record_of, request_for, scaled
 
 DEFAULT_COUNT = "0.1"
+COLUMNS = ("candidate", "criterion", "seconds")
 
 
 def tune(
@@ -76,6 +77,7 @@ def tune(
     settings = (
         ", ".join(f"{name}={value}" for name, value in request.parameters.items()) or "default parameters"
     )
+    note(str(row["note"]) for row in found["tuning"] if row.get("selected") and row.get("note"))
     note([f"Chosen without labels: {request.method}, {settings}."])
     show(run, found, outputs)
 
@@ -93,11 +95,18 @@ def _rows(report: Any) -> list[Mapping[str, Any]]:
 
 
 def _candidates(rows: Sequence[Mapping[str, Any]], most: int = 15) -> Grid:
+    """Return the candidates with the judge's figures, the chosen one marked."""
     grid = Grid(title=f"{len(rows)} candidates", title_justify="left")
-    for name in rows[0] if rows else ():
-        grid.add_column(name, overflow="fold")
+    for name in COLUMNS:
+        grid.add_column(name, justify="left" if name == "candidate" else "right", overflow="fold")
+    grid.add_column("")
     for row in rows[:most]:
-        grid.add_row(*(str(value) for value in row.values()))
+        cells = [_figure(row.get(name)) for name in COLUMNS]
+        grid.add_row(*cells, "chosen" if row.get("selected") else "")
     if len(rows) > most:
         grid.caption = f"and {len(rows) - most} more"
     return grid
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
