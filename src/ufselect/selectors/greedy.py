@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,8 @@ class GreedyProjection(UnsupervisedSelector):
 
     Each step costs one or two products of S with a vector, 2 d² operations for d ≤ n and 4 n d otherwise, and
     d times the number of features chosen so far. Features in the span of those selected
-    wait: once the selected ones span all others, a further round begins among the rest. Constant features come
-    last.
+    wait: once the selected ones span all others, a further round begins among the rest. Constant features
+    come last.
 
     Use it where many features repeat each other. What the features have in common with noise is kept too:
     on few samples the span soon explains everything.
@@ -100,15 +102,20 @@ class GreedyProjection(UnsupervisedSelector):
 
 def projection_scores(gram: GramOperator, spectrum: Spectrum | None, n_selected: int) -> NDArray:
     """Return scores that order features as greedy projection chooses them, for scores or for all features."""
+    if spectrum is None:
+        return scores_of_rounds(gram, n_selected, partial(greedy_reconstruction, gram))
+    return scores_of_rounds(gram, n_selected, partial(greedy_score_projection, gram, spectrum))
+
+
+def scores_of_rounds(
+    gram: GramOperator, n_selected: int, choose: Callable[[int, NDArray], tuple[NDArray, NDArray]]
+) -> NDArray:
+    """Choose greedily in rounds: once the chosen features span all others, the next round is among the rest."""
     allowed = gram.diag() > 0
     order = np.empty(0, dtype=np.intp)
     gains = np.zeros(allowed.size)
     while order.size < n_selected and np.any(allowed):
-        missing = n_selected - order.size
-        if spectrum is None:
-            chosen, gains = greedy_reconstruction(gram, missing, allowed)
-        else:
-            chosen, gains = greedy_score_projection(gram, spectrum, missing, allowed)
+        chosen, gains = choose(n_selected - order.size, allowed)
         order = np.append(order, chosen)
         allowed[chosen] = False
     scores = gains / (1 + gains.sum())

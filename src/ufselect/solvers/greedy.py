@@ -89,7 +89,19 @@ def greedy_score_projection(
     gains : ndarray of shape (n_features,)
         What each feature would add at the end; 0 for those chosen or spent.
     """
-    targets = np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
+    products = np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
+    return greedy_target_projection(gram, products, n_chosen, allowed)
+
+
+def greedy_target_projection(
+    gram: GramOperator, products: NDArray, n_chosen: int, allowed: NDArray
+) -> tuple[NDArray, NDArray]:
+    r"""Choose features whose span explains most of given targets T, orthonormal columns over the samples.
+
+    Maximises :math:`\|P_C T\|_F^2` one feature at a time, given ``products``, :math:`T^\top A` in the units of
+    ``gram``. Other parameters and returned values are those of `greedy_score_projection`.
+    """
+    targets = products
 
     def gain(residual: NDArray) -> NDArray:
         return np.einsum("ij,ij->j", targets, targets) / residual
