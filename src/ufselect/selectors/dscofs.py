@@ -30,6 +30,8 @@ from ufselect.solvers import (
     SolverResult,
     iterate,
 )
+from ufselect.solvers.certificates import bound_from_spectrum, optimality_gap, optimality_message
+from ufselect.solvers.constrained import solve_constrained
 from ufselect.solvers.pam import onset_for
 from ufselect.solvers.start import Start, best_random_start, given_start, pca_start
 from ufselect.solvers.x_solvers import X_SOLVER_NAMES, make_x_solver
@@ -84,8 +86,13 @@ class DSCOFS(UnsupervisedSelector):
         Riemannian trust-region method, the better choice for penalties below about a hundredth of the
         largest eigenvalue; the exact penalty method of [1]_ run to convergence; or, with ``"auto"``, power
         or Newton by the size of the penalties.
+    mode : {"penalty", "constrained"}, default="penalty"
+        Whether the sparsity constraints are penalised, as in [1]_, or met exactly: the penalties then grow
+        until X, Y and Z agree, and X is polished to an orthonormal matrix with at most r non-zero rows and at
+        most s non-zero entries. Where the entry constraint cannot bind, rows are exchanged until no single
+        exchange carries more variance, which takes r eigenproblems of order r a round. ``tol`` is not used.
     max_iter : int, default=100
-        Most iterations to make.
+        Most iterations to make; in constrained mode, for each value of the penalties.
     tol : float, default=1e-3
         Stop once the relative decrease of the objective is at most this. The default is that of [1]_. It
         stops early: some 6 to 22 of 100 features still change on the way to the settled selection, which
@@ -113,10 +120,16 @@ class DSCOFS(UnsupervisedSelector):
     explained_variance_ratio_ : ndarray of shape (min(n_components, n_selected),)
         Variance along each of the leading principal axes of the selected features alone, as a share of the
         total variance of all features.
+    optimality_gap_ : float
+        Upper bound on the share of variance lost: no selection of as many features carries, along as many
+        orthonormal axes, more than the selected features' variance divided by one minus this.
+    optimality_message_ : str
+        The same in words, such as "within 3.1 % of the best possible".
     constraint_residuals_ : dict
-        ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
+        ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry"; zero in constrained mode.
     objective_history_ : ndarray
-        Objective at the start and after each iteration, in units of the data squared; non-increasing.
+        Objective at the start and after each iteration, in units of the data squared; non-increasing. In
+        constrained mode the constrained objective after each improvement of the polish.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -160,6 +173,7 @@ class DSCOFS(UnsupervisedSelector):
         init: str | NDArray = "pca",
         n_init: int = 10,
         x_solver: str = "power",
+        mode: str = "penalty",
         max_iter: int = 100,
         tol: float = 1e-3,
         random_state: Any = None,
@@ -175,6 +189,7 @@ class DSCOFS(UnsupervisedSelector):
         self.init = init
         self.n_init = n_init
         self.x_solver = x_solver
+        self.mode = mode
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -194,7 +209,7 @@ class DSCOFS(UnsupervisedSelector):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return self._fitted(gram, problem, result)
+        return self._fitted(gram, spectrum, problem, result)
 
     def _check_parameters(self) -> None:
         check_nonnegative("mu_entry", self.mu_entry)
@@ -205,6 +220,7 @@ class DSCOFS(UnsupervisedSelector):
         check_positive_int("n_init", self.n_init)
         check_choice("penalty_scale", self.penalty_scale, ("relative", "absolute"))
         check_choice("x_solver", self.x_solver, X_SOLVER_NAMES)
+        check_choice("mode", self.mode, ("penalty", "constrained"))
         if isinstance(self.init, str):
             check_choice("init", self.init, ("pca", "random"))
         check_entry_sparsity(self.entry_sparsity)
@@ -239,6 +255,10 @@ class DSCOFS(UnsupervisedSelector):
         return pca_start(spectrum)
 
     def _solve(self, problem: DoubleSparsePCA, start: Start, progress: FitProgress | None) -> SolverResult:
+        if self.mode == "constrained":
+            return solve_constrained(
+                problem, start, x_solver=self.x_solver, max_iter=self.max_iter, callback=progress
+            )
         x_solver = make_x_solver(self.x_solver, problem, start.point.shape[1])
         method = ProximalAlternatingMinimisation(problem, start, x_solver, onset_for(self.tol))
         return iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
@@ -253,7 +273,25 @@ class DSCOFS(UnsupervisedSelector):
         values = linalg.eigvalsh(self._selected_scatter, check_finite=False)[::-1]
         return np.clip(values[: self.n_components_], 0, None)
 
-    def _fitted(self, gram: GramOperator, problem: DoubleSparsePCA, result: SolverResult) -> Fitted:
+    @property
+    def optimality_gap_(self) -> float:
+        """Share of the best possible variance that the selected features may miss, at most."""
+        check_is_fitted(self, "support_")
+        spectrum, diagonal, trace = self._bound_parts
+        n_selected = int(np.count_nonzero(self.support_))
+        bound = bound_from_spectrum(
+            spectrum, diagonal, n_selected, min(self.n_components_, n_selected), is_complete=False
+        )
+        return optimality_gap(float(self.explained_variance_ratio_.sum(dtype=np.float64)), bound / trace)
+
+    @property
+    def optimality_message_(self) -> str:
+        """What the gap means, as in "within 3.1 % of the best possible"."""
+        return optimality_message(self.optimality_gap_)
+
+    def _fitted(
+        self, gram: GramOperator, spectrum: Spectrum, problem: DoubleSparsePCA, result: SolverResult
+    ) -> Fitted:
         state = result.state
         scores = np.linalg.norm(state.X, axis=1)
         selected = np.sort(np.argsort(-scores, kind="stable")[: problem.n_rows])
@@ -268,6 +306,7 @@ class DSCOFS(UnsupervisedSelector):
                 "n_components_": state.X.shape[1],
                 "n_entries_": problem.n_entries,
                 "_selected_scatter": gram.subgram(selected) / gram.trace(),
+                "_bound_parts": (spectrum, gram.diag(), gram.trace()),
                 "constraint_residuals_": dict(result.residuals),
                 "objective_history_": history,
                 "n_iter_": result.n_iter,

@@ -1,0 +1,180 @@
+"""The constrained problem itself: exactly orthonormal, at most r rows, at most s entries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.solvers.branch_and_bound import MAX_FEATURES, best_subset
+from ufselect.solvers.iterate import Callback, iterate
+from ufselect.solvers.pam import EARLY_ONSET, PamState, ProximalAlternatingMinimisation
+from ufselect.solvers.problem import DoubleSparsePCA
+from ufselect.solvers.result import SolverResult, Status
+from ufselect.solvers.row_support import (
+    SHORTLIST,
+    improve_by_proxy,
+    improve_by_swaps,
+    loadings_on,
+    proxy_diagonal,
+)
+from ufselect.solvers.sparse_pattern import ascend, disjoint_columns, restore
+from ufselect.solvers.start import Start
+from ufselect.solvers.x_solvers import make_x_solver
+
+GROWTH = 4.0  # of both penalties, from one round to the next
+MAX_ROUNDS = 12
+AGREEMENT = 1e-2  # distance of X from its sparse copies, in units of sqrt(m), at which they agree
+ROUND_TOL = 1e-5
+MAX_NODES = 500  # of branch and bound, which ends the search where features are few
+LEAST_PENALTY = 1e-3  # first penalty where none is given, in units of the problem
+
+
+@dataclass(frozen=True)
+class ConstrainedState:
+    """A feasible X; its sparse copies are X itself. ``product`` is S @ X."""
+
+    X: NDArray
+    product: NDArray
+    objective: float
+
+    @property
+    def Y(self) -> NDArray:
+        """The entry-sparse copy."""
+        return self.X
+
+    @property
+    def Z(self) -> NDArray:
+        """The row-sparse copy."""
+        return self.X
+
+
+def solve_constrained(
+    problem: DoubleSparsePCA,
+    start: Start,
+    *,
+    x_solver: str = "power",
+    max_iter: int = 100,
+    callback: Callback | None = None,
+) -> SolverResult:
+    r"""Maximise the variance under both constraints, not only penalised.
+
+    .. math::
+
+        \max_X\; \mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad
+        X^\top X = I_m,\; \|X\|_{2,0} \le r,\; \|X\|_0 \le s
+
+    The penalties grow until X, Y and Z agree. Where :math:`s \ge rm` the entry constraint is met by every X
+    with r rows: the best loadings on a support are then eigenvectors, and the supports of X, of the start and
+    of the largest variances are improved by a proxy and by exchanges of single rows, on up to 50 features
+    also by branch and bound. Otherwise X is moved inside the pattern of its s largest entries in r rows to a
+    nearby orthonormal matrix and on to a local optimum there; where the pattern holds no such
+    matrix, columns without common rows are used.
+
+    Returns
+    -------
+    SolverResult
+        The history has the constrained objective :math:`-\mathrm{Tr}(X^\top SX)` of each improvement.
+
+    Raises
+    ------
+    ValueError
+        If r is smaller than m: r rows hold no m orthonormal columns.
+    """
+    n_components = start.point.shape[1]
+    if problem.n_rows < n_components:
+        raise ValueError(
+            f"{problem.n_rows} features cannot hold {n_components} orthonormal components; select at least "
+            f"{n_components} features or lower n_components."
+        )
+    state, n_iter = _continue(problem, start, x_solver, max_iter, callback)
+    if problem.n_entries >= problem.n_rows * n_components:
+        X, history = _polish_rows(problem, start, state.X)
+    else:
+        X, history = _polish_entries(problem, state.X)
+    product = problem.gram.matmat(X)
+    return SolverResult(
+        state=ConstrainedState(X, product, history[-1]),
+        objective_history=np.asarray(history),
+        n_iter=n_iter,
+        residuals={"row": 0.0, "entry": 0.0},
+        status=Status.CONVERGED,
+    )
+
+
+def _continue(
+    problem: DoubleSparsePCA, start: Start, x_solver: str, max_iter: int, callback: Callback | None
+) -> tuple[PamState, int]:
+    """Raise the penalties until X is close to both of its sparse copies."""
+    least = LEAST_PENALTY * problem.unit
+    problem = replace(problem, mu_row=max(problem.mu_row, least), mu_entry=max(problem.mu_entry, least))
+    n_components = start.point.shape[1]
+    n_iter = 0
+    for _ in range(MAX_ROUNDS):
+        solver = make_x_solver(x_solver, problem, n_components)
+        method = ProximalAlternatingMinimisation(problem, start, solver, EARLY_ONSET)
+        result = iterate(method, max_iter=max_iter, tol=ROUND_TOL)
+        n_iter += result.n_iter
+        if callback is not None:
+            callback(n_iter, result.state.objective)
+        if max(result.residuals.values()) <= AGREEMENT * np.sqrt(n_components):
+            break
+        start = Start(result.state.X, result.state.product, is_informed=True)
+        problem = replace(problem, mu_row=GROWTH * problem.mu_row, mu_entry=GROWTH * problem.mu_entry)
+    return result.state, n_iter
+
+
+def _polish_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float]]:
+    """Improve three supports, keep the best, and improve it further; there is no entry constraint."""
+    gram, n_components = problem.gram, X.shape[1]
+    product = gram.matmat(start.point) if start.product is None else start.product
+    scores = (np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag())
+    first = [improve_by_proxy(gram, _top(score, problem.n_rows), n_components)[0] for score in scores]
+    improved = [
+        improve_by_swaps(gram, support, n_components, shortlist=SHORTLIST)
+        for support in np.unique(first, axis=0)
+    ]
+    support, captured = max(improved, key=lambda pair: pair[1])
+    history = [-captured]
+    support, _ = improve_by_swaps(gram, support, n_components, report=lambda value: history.append(-value))
+    if gram.shape[0] <= MAX_FEATURES:
+        exact = best_subset(
+            gram.to_dense(), problem.n_rows, n_components, incumbent=support, max_nodes=MAX_NODES
+        )
+        support = exact.support
+        history.append(min(-exact.captured, history[-1]))
+    return loadings_on(gram, support, n_components), history
+
+
+def _polish_entries(problem: DoubleSparsePCA, X: NDArray) -> tuple[NDArray, list[float]]:
+    """Return the better of two feasible matrices near X: within its pattern, and with disjoint columns."""
+    support = _top(np.einsum("ij,ij->i", X, X), problem.n_rows)
+    block = np.asarray(problem.gram.subgram(support), dtype=np.float64)
+    rows = np.asarray(X[support], dtype=np.float64)
+    best = disjoint_columns(block, rows, problem.n_entries)
+    values = [float(np.vdot(best, block @ best))]
+    pattern = _pattern(rows, problem.n_entries)
+    feasible = restore(rows, pattern)
+    if feasible is not None:
+        feasible = ascend(block, feasible, pattern)
+        value = float(np.vdot(feasible, block @ feasible))
+        if value > values[0]:
+            best = feasible
+            values.append(value)
+    result = np.zeros(X.shape, dtype=X.dtype, order="F")
+    result[support] = best
+    return result, [-value for value in values]
+
+
+def _pattern(rows: NDArray, n_entries: int) -> NDArray:
+    """Mark the largest entries, the largest of each column first so that none is empty."""
+    weights = np.abs(rows)
+    weights[weights.argmax(axis=0), np.arange(rows.shape[1])] += weights.max() + 1
+    flat = np.zeros(rows.size, dtype=bool)
+    flat[np.argsort(-weights.ravel(), kind="stable")[:n_entries]] = True
+    return flat.reshape(rows.shape)
+
+
+def _top(scores: NDArray, count: int) -> NDArray:
+    return np.sort(np.argsort(-scores, kind="stable")[:count])
