@@ -39,6 +39,12 @@ from ufselect.selectors.large import ApproximationWarning
 
 N_COMPONENTS = 10
 CHUNK_BYTES = 10**8
+REPEATS = 2
+
+
+def best(runs: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest wall time and the smallest CPU time of repeated runs."""
+    return min(run[0] for run in runs), min(run[1] for run in runs)
 
 
 def timed(client: distributed.Client, run: Callable[[], object]) -> tuple[float, float]:
@@ -87,9 +93,15 @@ def tall(client: distributed.Client, folder: Path, scale: float) -> None:
     path = folder / "tall.zarr"
     write_dense(path, n_samples, n_features)
     X = open_blocks(path)
-    fit = timed(client, lambda: DSCOFS(100, n_components=N_COMPONENTS, entry_sparsity=0.05).fit(path))
-    peak = peak_gigabytes(client)
-    product = timed(client, lambda: (X.T @ X).compute())
+    DSCOFS(100, n_components=N_COMPONENTS, entry_sparsity=0.05).fit(X[: 2 * X.chunks[0][0]])  # imports
+    fits, products, peak = [], [], 0.0
+    for _ in range(REPEATS):
+        fits.append(
+            timed(client, lambda: DSCOFS(100, n_components=N_COMPONENTS, entry_sparsity=0.05).fit(path))
+        )
+        peak = peak or peak_gigabytes(client)
+        products.append(timed(client, lambda: (X.T @ X).compute()))
+    fit, product = best(fits), best(products)
     print_table(
         f"(a) {n_samples:,} × {n_features:,} float32, {X.nbytes / 1e9:.3g} GB in chunks of "
         f"{X.chunks[0][0]:,} rows",
@@ -139,9 +151,13 @@ def wide_sparse(client: distributed.Client, folder: Path, scale: float) -> None:
     products = [dask.delayed(apply_gram)(block, shared) for block in blocks]
     # Ten groups differ in nine directions.
     selector = DSCOFS(200, n_components=9, entry_sparsity=0.005)
-    fit = timed(client, lambda: selector.fit(X))
-    peak = peak_gigabytes(client)
-    product = timed(client, lambda: dask.compute(dask.delayed(sum)(products)))
+    selector.fit(X[: 2 * rows])  # imports
+    fits, baselines, peak = [], [], 0.0
+    for _ in range(REPEATS):
+        fits.append(timed(client, lambda: selector.fit(X)))
+        peak = peak or peak_gigabytes(client)
+        baselines.append(timed(client, lambda: dask.compute(dask.delayed(sum)(products))))
+    fit, product = best(fits), best(baselines)
     passes = selector.reduction_.n_passes
     print_table(
         f"(b) sparse {n_blocks * rows:,} × {n_features:,}, 0.5 % filled",

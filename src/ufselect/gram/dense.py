@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
-from ufselect.gram.centring import centre_and_scale, row_blocks
+from ufselect.gram.centring import BLOCK_BYTES, centre_and_scale, row_blocks
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
@@ -71,10 +71,19 @@ def dense_gram(X: NDArray) -> FormedGram | FactoredGram:
     n_samples, n_features = X.shape
     mean, scale = centre_and_scale(X)
     if n_features > FORM_RATIO * n_samples:
-        centred = X - mean
-        centred *= 1 / scale
-        return FactoredGram(centred, n_samples, scale)
+        return FactoredGram(_centred_copy(X, mean, scale), n_samples, scale)
     return FormedGram(_accumulate(X, mean, scale), n_samples, scale)
+
+
+def _centred_copy(X: NDArray, mean: NDArray, scale: float) -> NDArray:
+    """Centre and scale a few rows at a time, while they are in the cache."""
+    centred = np.empty(X.shape, dtype=X.dtype)
+    step = max(1, BLOCK_BYTES // (X.shape[1] * X.itemsize))
+    for start in range(0, X.shape[0], step):
+        rows = centred[start : start + step]
+        np.subtract(X[start : start + step], mean, out=rows)
+        rows *= 1 / scale
+    return centred
 
 
 def _accumulate(X: NDArray, mean: NDArray, scale: float) -> NDArray:
