@@ -58,7 +58,7 @@ class TSFS(UnsupervisedSelector):
         Number h of hidden units.
     gamma : float, default=0.01
         Weight γ of the penalties. Features and embedding are standardised, so it means the same on every
-        data set; some tenths of one leave no feature at all.
+        data set; from about 1 on, no feature is left.
     max_iter : int, default=100
         Most sweeps of ten gradient steps to make.
     tol : float, default=1e-3
