@@ -15,6 +15,7 @@ from ufselect.evaluation.protocol import Protocol, default_counts, make_problem
 from ufselect.metrics import evaluate_selection
 from ufselect.selectors import DSCOFS
 from ufselect.selectors.registry import all_selectors, missing_requirements
+from ufselect.tuning import AutoSelector
 
 COUNTS = [2, 4, 6]
 
@@ -144,6 +145,15 @@ def test_baselines_are_always_there(blobs):
         keys = [m.key for m in choose_methods(["MaxVariance"], mode, problem, Protocol())]
         assert {"AllFeatures", "RandomSubset", "PCALeverage"} <= set(keys)
     assert "BestRandomSubset" in keys
+
+
+def test_auto_mode_is_the_choice_without_labels(blobs):
+    X, y = blobs
+    result = compare(X, y, ["MaxVariance"], [4], mode="auto", n_runs=3)
+    row = next(row for row in result.rows if row.method == "AutoSelector")
+    alone = AutoSelector(4, n_clusters=3, random_state=0).fit(X)
+    assert row.subsets == (features_hash(np.flatnonzero(alone.support_)),)
+    assert "Mode auto" in result.tables["acc"].title
 
 
 def test_budget_bounds_every_method(blobs):

@@ -11,7 +11,7 @@ METRICS = ("acc", "nmi")
 HOW = {
     "oracle": "parameters and number of features chosen by the labels, separately for each metric",
     "fixed": "default parameters, number of features given, no labels used",
-    "auto": "parameters chosen without labels, number of features given",
+    "auto": "method and parameters chosen without labels, numbers of features and of clusters given",
 }
 
 

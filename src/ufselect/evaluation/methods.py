@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Any
 
 from ufselect.evaluation.protocol import MODES, Problem, Protocol
 from ufselect.evaluation.spaces import parameter_points
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.registry import all_selectors, missing_requirements
+from ufselect.tuning import AutoSelector
 
 ALL_FEATURES = "AllFeatures"
 BEST_DRAW = "BestRandomSubset"
@@ -24,8 +24,9 @@ NESTED = frozenset(
     }
 )  # fmt: skip
 DEFAULT_ORDER = (
-    ALL_FEATURES, "RandomSubset", BEST_DRAW, "PCALeverage", "MaxVariance", "LaplacianScore", "UDFS", "SOGFS",
-    "RNE", "FSPCA", "SPCAFS", "SPCAPSD", "TSFS", "DSCOFS", "AutoSelector",
+    ALL_FEATURES, "RandomSubset", BEST_DRAW, "PCALeverage", "MaxVariance", "DOptimalLeverage",
+    "GreedyProjection", "LaplacianScore", "UDFS", "SOGFS", "RNE", "FSPCA", "SPCAFS", "SPCAPSD", "TSFS",
+    "DSCOFS", "AutoSelector",
 )  # fmt: skip
 N_DRAWS = 10
 # Fits of minutes, where the others take seconds: only when named.
@@ -86,7 +87,7 @@ def choose_methods(
 
 
 def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector]]:
-    known = {name: cls for name, cls in all_selectors().items() if name != "AutoSelector"}
+    known = all_selectors()
     baselines = {name: known[name] for name in BASELINES if name != ALL_FEATURES}
     if names is None:
         usual = {n: c for n, c in known.items() if n not in ON_REQUEST and not missing_requirements(c)}
@@ -126,17 +127,7 @@ def random_start(method: Method) -> Method:
 
 
 def _automatic(problem: Problem) -> Method:
-    if not can_choose_without_labels():
-        raise ValueError('mode="auto" needs ufselect.tuning, which this installation lacks; use "fixed".')
-    from ufselect.tuning import AutoSelector
-
     return Method("AutoSelector", "AutoSelector", AutoSelector, ({"n_clusters": problem.n_classes},))
-
-
-def can_choose_without_labels() -> bool:
-    """Tell whether the label-free choice of parameters is part of this installation."""
-    spec = find_spec("ufselect.tuning")
-    return spec is not None and spec.origin is not None
 
 
 def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:

@@ -21,7 +21,6 @@ from ufselect.evaluation.methods import (
     ALL_FEATURES,
     BEST_DRAW,
     Method,
-    can_choose_without_labels,
     choose_methods,
     random_start,
 )
@@ -46,6 +45,7 @@ from ufselect.evaluation.tables import (
 QUICK_SETS = ("digits", "breast_cancer", "wine")
 QUICK_SAMPLES = 400
 TABLE_COUNT = 100
+STUDY_MODES = ("oracle", "fixed", "auto")
 UNRANKED = (ALL_FEATURES, BEST_DRAW, "RandomSubset", ROWS_ONLY)
 logger = logging.getLogger("ufselect.evaluation")
 
@@ -254,12 +254,11 @@ def _run(
     wanted: Sequence[str] | None,
     quick: bool,
 ) -> Study:
-    modes = ["oracle", "fixed"] + (["auto"] if can_choose_without_labels() else [])
-    outcomes: dict[str, dict[str, Outcome]] = {mode: {} for mode in modes}
+    outcomes: dict[str, dict[str, Outcome]] = {mode: {} for mode in STUDY_MODES}
     methods: dict[str, dict[str, Method]] = {}
     stabilities, ablations = {}, {}
     for name, problem in problems.items():
-        for mode in modes:
+        for mode in STUDY_MODES:
             chosen = choose_methods(wanted, mode, problem, runner.protocol)
             if mode == "oracle":
                 chosen += [rows_only(method) for method in chosen if method.key == "DSCOFS"]
@@ -267,7 +266,8 @@ def _run(
             if mode == "fixed":
                 chosen += [random_start(method) for method in chosen if method.key == "DSCOFS"]
                 stabilities[name] = bootstrap_stability(runner, problem, chosen, 3 if quick else 10)
-            outcomes[mode][name] = runner.run(problem, chosen)
+            counts = problem.counts if mode == "oracle" else problem.counts[-1:]
+            outcomes[mode][name] = runner.run(replace(problem, counts=counts), chosen)
         if "DSCOFS" in methods[name]:
             ablations[name] = ablation(outcomes["oracle"][name])
     study = Study(

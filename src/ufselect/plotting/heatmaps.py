@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ufselect.evaluation.rows import Row
 from ufselect.plotting.style import tidy
 
-
 SHOWN_ROWS = 160
 
 
