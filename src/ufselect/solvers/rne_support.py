@@ -1,0 +1,156 @@
+"""The multiplicative updates of robust neighbourhood embedding on the few entries that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+EPSILON = float(np.finfo(np.float64).eps)
+FORMED_ORDER = 4096
+BLOCK_BYTES = 2**25
+
+
+class SignedGram:
+    """The positive and negative parts of ``RᵀR``, in single precision.
+
+    They only enter factors that correct themselves from step to step, and single precision halves the time.
+    The parts are kept where they are no larger than the data or than 4096 × 4096, and built by blocks of rows
+    each time otherwise.
+
+    Parameters
+    ----------
+    residuals : ndarray of shape (n_samples, n_features)
+        The matrix R.
+    """
+
+    def __init__(self, residuals: NDArray) -> None:
+        self.residuals = residuals.astype(np.float32)
+        n_samples, n_features = residuals.shape
+        self._parts = None
+        if n_features <= max(n_samples, FORMED_ORDER):
+            self._parts = _split(self.residuals.T @ self.residuals)
+
+    def products(self, H: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the products of the positive and of the negative part with H."""
+        H = H.astype(np.float32)
+        if self._parts is not None:
+            return self._parts[0] @ H, self._parts[1] @ H
+        positive, negative = np.empty_like(H), np.empty_like(H)
+        step = max(1, BLOCK_BYTES // (4 * H.shape[0]))
+        for start in range(0, H.shape[0], step):
+            rows = slice(start, start + step)
+            parts = _split(self.residuals[:, rows].T @ self.residuals)
+            positive[rows], negative[rows] = parts[0] @ H, parts[1] @ H
+        return positive, negative
+
+    def pull(self, multiplier: NDArray) -> NDArray:
+        """Return ``Rᵀ`` times an array."""
+        return self.residuals.T @ multiplier.astype(np.float32)
+
+    def block(self, indices: NDArray) -> NDArray:
+        """Return the rows and columns of ``RᵀR`` at the indices."""
+        if self._parts is None:
+            columns = self.residuals[:, indices]
+            return columns.T @ columns
+        square = np.ix_(indices, indices)
+        return self._parts[0][square] - self._parts[1][square]
+
+
+class Support:
+    """The entries of H that are not negligible, column after column, and what couples them.
+
+    Parameters
+    ----------
+    mask : ndarray of bool of shape (n_features, n_components)
+        The entries.
+    block : callable
+        Gives the rows and columns of ``RᵀR`` at given indices.
+    """
+
+    def __init__(self, mask: NDArray, block: Callable[[NDArray], NDArray]) -> None:
+        self.mask = mask
+        self.columns, self.rows = np.nonzero(mask.T)
+        self._n_columns = mask.shape[1]
+        sizes = np.bincount(self.columns, minlength=self._n_columns)
+        starts = np.cumsum(sizes) - sizes
+        self._positive, self._negative = self._couple_columns(block, sizes, starts)
+        self._couple_rows()
+
+    def _couple_columns(
+        self, block: Callable[[NDArray], NDArray], sizes: NDArray, starts: NDArray
+    ) -> tuple[sparse.csr_array, sparse.csr_array]:
+        """Return the parts of ``RᵀR`` as matrices over the entries; entries of one column are coupled."""
+        n_entries = self.rows.size
+        blocks = [
+            block(self.rows[start : start + size]).ravel()
+            for start, size in zip(starts, sizes, strict=True)
+            if size
+        ]
+        values = np.concatenate(blocks, dtype=np.float64) if blocks else np.empty(0)
+        lengths = sizes[self.columns]
+        indices = _ranges(starts[self.columns], lengths).astype(np.int32)
+        row_starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        parts = []
+        for part in (np.maximum(values, 0), np.maximum(-values, 0)):
+            coupled = sparse.csr_array(
+                (part, indices.copy(), row_starts.copy()), shape=(n_entries, n_entries)
+            )
+            coupled.eliminate_zeros()
+            parts.append(coupled)
+        return parts[0], parts[1]
+
+    def _couple_rows(self) -> None:
+        """List the pairs of entries in one row, and which two columns each pair belongs to."""
+        order = np.argsort(self.rows, kind="stable")
+        per_row = np.bincount(self.rows, minlength=self.mask.shape[0])
+        ends = np.repeat(np.cumsum(per_row), per_row)
+        after = ends - np.arange(order.size) - 1
+        self._first = np.repeat(order, after)
+        self._second = order[_ranges(np.arange(order.size) + 1, after)]
+        codes = self.columns[self._first] * self._n_columns + self.columns[self._second]
+        columns, self._pair = np.unique(codes, return_inverse=True)
+        self._n_pairs = columns.size
+
+    def multiply(
+        self, values: NDArray, gain: NDArray, loss: NDArray, alpha: float, penalty: float
+    ) -> NDArray:
+        """Return the entries after scaling their columns to unit length and one multiplication."""
+        squares = np.bincount(self.columns, weights=values * values, minlength=self._n_columns)
+        values = values / np.sqrt(squares + EPSILON)[self.columns]
+        return values * ratio(
+            alpha * values + gain + penalty * (self._negative @ values),
+            alpha * self._overlaps(values) + loss + penalty * (self._positive @ values),
+        )
+
+    def _overlaps(self, values: NDArray) -> NDArray:
+        """Return ``H HᵀH`` at the entries for columns of unit length."""
+        first, second = values[self._first], values[self._second]
+        overlap = np.bincount(self._pair, weights=first * second, minlength=self._n_pairs)[self._pair]
+        size = values.size
+        return (
+            values
+            + np.bincount(self._first, weights=second * overlap, minlength=size)
+            + np.bincount(self._second, weights=first * overlap, minlength=size)
+        )
+
+
+def ratio(numerator: NDArray, denominator: NDArray) -> NDArray:
+    """Return the factor of a multiplicative update; both arguments are non-negative and overwritten."""
+    denominator += EPSILON
+    numerator /= denominator
+    return np.sqrt(numerator, out=numerator)
+
+
+def _split(matrix: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the positive and the negative part."""
+    return np.maximum(matrix, 0), np.maximum(-matrix, 0)
+
+
+def _ranges(starts: NDArray, lengths: NDArray) -> NDArray:
+    """Return the ranges ``start, …, start + length − 1`` one after another."""
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if ends.size else 0
+    return np.arange(total) + np.repeat(starts - (ends - lengths), lengths)
