@@ -19,6 +19,10 @@ from ufselect.datasets import load_dataset
 from ufselect.tuning import AutoSelector
 
 
+def call(line: str) -> int:
+    return run(line.split())
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -30,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_demo(folder, capsys):
     pytest.importorskip("matplotlib")
-    assert run(["demo"]) == 0
+    assert call("demo") == 0
     out = capsys.readouterr().out
     assert "20 of 64 features by DSCOFS" in out
     picture = [line[line.index("│ ", 45) :] for line in out.splitlines() if "··" in line]
@@ -38,14 +42,14 @@ def test_demo(folder, capsys):
     assert sum(line.count("██") for line in picture) == 20
     assert (folder / "ufselect-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "pixel_2_2" in (folder / "ufselect-demo.html").read_text(encoding="utf-8")
-    assert run(["demo"]) == 1
+    assert call("demo") == 1
     assert "--force" in capsys.readouterr().err
 
 
 def test_version_and_environment(capsys):
-    assert run(["--version"]) == 0
+    assert call("--version") == 0
     assert capsys.readouterr().out.strip() == f"ufselect {ufselect.__version__}"
-    assert run(["--version", "-v"]) == 0
+    assert call("--version -v") == 0
     out = capsys.readouterr().out
     assert np.__version__ in out
     assert "scikit-learn" in out
@@ -60,19 +64,19 @@ def test_every_command_explains_itself(command, capsys):
 
 
 def test_without_arguments_help_is_shown(capsys):
-    run([])
+    call("")
     shown = capsys.readouterr()
     assert "select" in shown.out + shown.err
 
 
 def test_completion_script(monkeypatch, capsys):
     monkeypatch.setenv("_UFSELECT_COMPLETE", "source_bash")
-    run([])
+    call("")
     assert "complete" in capsys.readouterr().out
 
 
 def test_datasets_say_where_they_are(folder, monkeypatch, capsys):
-    assert run(["datasets", "--json"]) == 0
+    assert call("datasets --json") == 0
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
     assert rows["wine"] == {
         "name": "wine",
@@ -84,45 +88,45 @@ def test_datasets_say_where_they_are(folder, monkeypatch, capsys):
     assert rows["isolet"]["where"] == "to be fetched"
     (folder / "isolet.npz").write_bytes(b"there")
     monkeypatch.setenv("UFSELECT_DATA", str(folder))
-    assert run(["datasets"]) == 0
+    assert call("datasets") == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if "isolet" in line)
     assert "on this machine" in line
 
 
 def test_fetch_of_an_unknown_data_set(capsys):
-    assert run(["datasets", "--fetch", "isole"]) == 1
+    assert call("datasets --fetch isole") == 1
     assert "Did you mean 'isolet'" in capsys.readouterr().err
-    assert run(["datasets", "--fetch", "wine"]) == 0
+    assert call("datasets --fetch wine") == 0
     assert "178 samples" in capsys.readouterr().out
 
 
 def test_report_of_a_record(folder, capsys):
-    assert run(["select", "wine", "-k", "4", "--scale", "standard", "-o", "w.csv"]) == 0
-    assert run(["report", "w.json", "--resamples", "0"]) == 0
+    assert call("select wine -k 4 --scale standard -o w.csv") == 0
+    assert call("report w.json --resamples 0") == 0
     page = (folder / "w.html").read_text(encoding="utf-8")
     assert "alcohol" in page
     assert "4 of 13 features" in page
-    assert run(["report", "w.json"]) == 1
+    assert call("report w.json") == 1
     assert "w.html exists already" in capsys.readouterr().err
 
 
 def test_compare(folder, capsys):
     line = "compare wine -k 4 -m max-variance --runs 2 -o acc.md"
-    assert run(line.split()) == 0
+    assert call(line) == 0
     out = capsys.readouterr().out
     for word in ("ACC", "NMI", "All features", "Random", "PCA leverage", "Max variance"):
         assert word in out
     assert "Max variance" in (folder / "acc.md").read_text(encoding="utf-8")
     np.save(folder / "x.npy", np.random.default_rng(0).standard_normal((20, 5)))
-    assert run(["compare", "x.npy"]) == 1
+    assert call("compare x.npy") == 1
     assert "--labels" in capsys.readouterr().err
-    assert run(["compare", "wine", "--mode", "best"]) == 2
+    assert call("compare wine --mode best") == 2
 
 
 def test_tune_writes_a_record_that_select_repeats(folder, capsys):
-    assert run(["tune", "wine", "-k", "4", "--scale", "standard", "-o", "a.csv"]) == 0
+    assert call("tune wine -k 4 --scale standard -o a.csv") == 0
     assert "Chosen without labels" in capsys.readouterr().err
-    assert run(["select", "--from", "a.json", "-o", "b.csv"]) == 0
+    assert call("select --from a.json -o b.csv") == 0
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
     record = json.loads((folder / "a.json").read_text(encoding="utf-8"))
     assert sum(row["selected"] for row in record["tuning"]) == 1
@@ -146,7 +150,7 @@ def test_parameters_are_literals_or_words():
 def test_reproduce_quickly(folder, capsys):
     pytest.importorskip("matplotlib")
     pytest.importorskip("scikit_posthocs")
-    assert run(["reproduce", "--quick", "--dataset", "wine", "-m", "max-variance", "-o", "study"]) == 0
+    assert call("reproduce --quick --dataset wine -m max-variance -o study") == 0
     assert "Max variance" in capsys.readouterr().out
     assert (folder / "study" / "index.html").exists()
-    assert run(["reproduce", "-m", "nonsense"]) == 1
+    assert call("reproduce -m nonsense") == 1

@@ -17,6 +17,10 @@ from ufselect.cli.app import run
 from ufselect.tables import read_table
 
 
+def call(line: str) -> int:
+    return run(line.split())
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -32,23 +36,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_whole_way(folder, capsys):
-    assert (
-        run(
-            [
-                "select",
-                "cells.csv",
-                "-k",
-                "5",
-                "-o",
-                "picked.csv",
-                "--report",
-                "page.html",
-                "--resamples",
-                "2",
-            ]
-        )
-        == 0
-    )
+    assert call("select cells.csv -k 5 -o picked.csv --report page.html --resamples 2") == 0
     out, err = capsys.readouterr()
     picked, full = read_table("picked.csv"), read_table("cells.csv")
     record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
@@ -66,19 +54,19 @@ def test_the_whole_way(folder, capsys):
 
 def test_a_record_is_repeated_exactly_and_changed_data_are_refused(folder, capsys):
     arguments = "select cells.csv -k 4 -m random-subset --seed 11 -o a.csv"
-    assert run(arguments.split()) == 0
-    assert run(["select", "--from", "a.json", "-o", "b.csv"]) == 0
+    assert call(arguments) == 0
+    assert call("select --from a.json -o b.csv") == 0
     assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
     assert "The same features in the same order" in capsys.readouterr().err
     text = (folder / "cells.csv").read_text(encoding="utf-8")
     (folder / "cells.csv").write_text(text.replace("s0,", "s99,"), encoding="utf-8")
-    assert run(["select", "--from", "a.json", "-o", "c.csv"]) == 1
+    assert call("select --from a.json -o c.csv") == 1
     assert "SHA-256 differs" in capsys.readouterr().err
-    assert run(["select", "--from", "a.json", "-o", "c.csv", "--new-data"]) == 0
+    assert call("select --from a.json -o c.csv --new-data") == 0
 
 
 def test_json_is_all_that_is_printed(folder, capsys):
-    assert run(["select", "cells.csv", "-k", "20%", "-m", "MaxVariance", "--json"]) == 0
+    assert call("select cells.csv -k 20% -m MaxVariance --json") == 0
     out, err = capsys.readouterr()
     record = json.loads(out)
     assert record["result"]["n_selected"] == 3
@@ -90,7 +78,7 @@ def test_parameters_reach_the_method(folder, capsys):
     line = (
         "select cells.csv -k 5 --param n_components=2 --param entry_sparsity=none --param init=random --json"
     )
-    assert run(line.split()) == 0
+    assert call(line) == 0
     parameters = json.loads(capsys.readouterr().out)["parameters"]
     assert (parameters["n_components"], parameters["entry_sparsity"], parameters["init"]) == (
         2,
@@ -126,7 +114,7 @@ def test_parameters_reach_the_method(folder, capsys):
     ],
 )
 def test_errors_are_one_sentence_with_the_remedy(folder, capsys, arguments, code, sentence):
-    assert run(arguments.split()) == code
+    assert call(arguments) == code
     out, err = capsys.readouterr()
     assert sentence in " ".join(err.split())
     assert "Traceback" not in out + err
@@ -134,14 +122,14 @@ def test_errors_are_one_sentence_with_the_remedy(folder, capsys, arguments, code
 
 def test_nothing_is_replaced_without_force(folder, capsys):
     (folder / "picked.json").write_text("mine", encoding="utf-8")
-    assert run(["select", "cells.csv", "-k", "3", "-o", "picked.csv"]) == 1
+    assert call("select cells.csv -k 3 -o picked.csv") == 1
     assert "picked.json exists already" in capsys.readouterr().err
     assert not (folder / "picked.csv").exists()
-    assert run(["select", "cells.csv", "-k", "3", "-o", "picked.csv", "--force"]) == 0
+    assert call("select cells.csv -k 3 -o picked.csv --force") == 0
 
 
 def test_debug_shows_the_traceback(folder, capsys):
-    assert run(["select", "absent.csv", "--debug"]) == 1
+    assert call("select absent.csv --debug") == 1
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -151,16 +139,16 @@ def test_missing_values_name_the_columns_and_the_remedy(folder, capsys):
     cells[4] = ""
     text[3] = ",".join(cells)
     (folder / "holes.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
-    assert run(["select", "holes.csv", "-k", "3"]) == 1
+    assert call("select holes.csv -k 3") == 1
     assert "g3 (1); add --impute median" in capsys.readouterr().err
-    assert run(["select", "holes.csv", "-k", "3", "--impute", "median"]) == 0
+    assert call("select holes.csv -k 3 --impute median") == 0
     assert "1 missing value in 1 column was filled" in capsys.readouterr().err
 
 
 def test_names_with_markup_are_printed_as_they_are(folder, capsys):
     text = (folder / "cells.csv").read_text(encoding="utf-8").replace("g3", "[red]g3[/red]", 1)
     (folder / "cells.csv").write_text(text, encoding="utf-8")
-    assert run(["select", "cells.csv", "-k", "15"]) == 0
+    assert call("select cells.csv -k 15") == 0
     assert "[red]g3[/red]" in capsys.readouterr().out
 
 
@@ -181,17 +169,17 @@ def test_module_and_missing_packages(folder):
 
 
 def test_a_record_is_found_from_elsewhere_and_takes_no_other_settings(folder, capsys, monkeypatch):
-    assert run(["select", "cells.csv", "-k", "4", "-o", "a.csv"]) == 0
+    assert call("select cells.csv -k 4 -o a.csv") == 0
     (folder / "sub").mkdir()
     monkeypatch.chdir(folder / "sub")
     capsys.readouterr()
-    assert run(["select", "--from", "../a.json", "--json"]) == 0
+    assert call("select --from ../a.json --json") == 0
     assert json.loads(capsys.readouterr().out)["repeats"]["same_features"] is True
-    assert run(["select", "--from", "../a.json", "-k", "5"]) == 2
+    assert call("select --from ../a.json -k 5") == 2
     assert "give no others" in capsys.readouterr().err
 
 
 def test_images_are_drawn(folder, capsys):
     np.save("faces.npy", np.random.default_rng(0).standard_normal((20, 12)) * [1, 9, *[1] * 8, 0, 9])
-    assert run(["select", "faces.npy", "-k", "2", "-m", "max-variance", "--image", "3x4"]) == 0
+    assert call("select faces.npy -k 2 -m max-variance --image 3x4") == 0
     assert "··██····\n········\n······██\n" in capsys.readouterr().out

@@ -139,6 +139,18 @@ def test_fits_the_screen_and_follows_the_theme(browser, width, scheme):
     assert dark is (scheme == "dark")
 
 
+def test_prints_dark_on_light_and_nothing_is_cut_off(browser):
+    set_screen(browser, 760)
+    settings = {"media": "print", "features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", settings)
+    colour = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert colour == "rgb(255, 255, 255)"
+    assert not browser.find_element(By.ID, "theme").is_displayed()
+    table = browser.find_element(By.ID, "kept").rect
+    assert table["x"] + table["width"] <= 760
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
 def test_the_theme_button(browser):
     button = browser.find_element(By.ID, "theme")
     assert button.get_attribute("aria-pressed") == "false"

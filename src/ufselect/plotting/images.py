@@ -16,7 +16,13 @@ ROWS = ("original", "pixels kept", "rebuilt from them")
 
 
 def pixel_figure(
-    selector: Any, X: NDArray, image_shape: tuple[int, int], *, order: str = "C", examples: Any = None
+    selector: Any,
+    X: NDArray,
+    image_shape: tuple[int, int],
+    *,
+    order: str = "C",
+    examples: Any = None,
+    feature_names: Any = None,
 ) -> Any:
     """Draw the chosen pixels, their scores, and images rebuilt from them by least squares.
 
@@ -32,6 +38,8 @@ def pixel_figure(
         "F" where the pixels run down the columns first.
     examples : sequence of int, optional
         Rows of X to rebuild; the first six without it.
+    feature_names : sequence of str, optional
+        Names of the pixels.
 
     Returns
     -------
@@ -45,7 +53,7 @@ def pixel_figure(
     figure = figure_module.Figure(figsize=(12.5, 4.3), layout="constrained", facecolor="white")
     left, middle, right = figure.subfigures(1, 3, width_ratios=[0.95, 1.0, 1.6])
     plot_pixels(selector, image_shape, order=order, background=X.mean(axis=0), ax=left.subplots())
-    bars = plot_scores(selector, n_shown=MOST_BARS, ax=middle.subplots())
+    bars = plot_scores(selector, feature_names=feature_names, n_shown=MOST_BARS, ax=middle.subplots())
     bars.set_title("best scores", fontsize=12)
     share = _rebuild_grid(right, selector, X, image_shape, order, shown)
     right.suptitle(f"they rebuild {share:.0%} of the variance of all pixels", fontsize=12)

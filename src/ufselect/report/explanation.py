@@ -185,7 +185,7 @@ def explain(
     components = getattr(selector, "components_", None)
     return Explanation(
         method=type(selector).label,
-        parameters=selector.get_params(),
+        parameters={name: value for name, value in selector.get_params().items() if name != "verbose"},
         n_samples=data.shape[0],
         feature_names=names,
         scores=np.asarray(selector.scores_),

@@ -121,17 +121,23 @@ def _features(e: Explanation) -> str:
     order = np.argsort(e.ranking)
     chart = svg.scores_chart(e.scores[order], e.n_selected, [e.feature_names[j] for j in order])
     lead = (
-        "Best first. A kept feature stands for the dropped ones that correlate (r) with it more "
-        "than with any other "
-        f"kept feature, by {FAINT} or more in size. {e.unspoken()} of the "
-        f"{e.n_features - e.n_selected} dropped "
-        "features correlate so with none."
+        "Best first. A kept feature stands for the dropped ones that correlate (r) with it more than with "
+        f"any other kept feature, by {FAINT} or more in size. {_unspoken(e)}"
     )
     dropped = sections.dropped_table(e) if e.n_features > e.n_selected else ""
     figure = (
         f"<figure>{chart}<figcaption>Scores of all features; the kept ones in colour.</figcaption></figure>"
     )
     return section("features", "The features, and why", lead, sections.features_table(e) + figure + dropped)
+
+
+def _unspoken(e: Explanation) -> str:
+    dropped, alone = e.n_features - e.n_selected, e.unspoken()
+    if not dropped:
+        return ""
+    if not alone:
+        return "Every dropped feature has such a one."
+    return f"{alone:,} of the {dropped:,} dropped features correlate so with none."
 
 
 def _pixels(e: Explanation) -> str:

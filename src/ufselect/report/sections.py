@@ -16,7 +16,7 @@ from ufselect.report.svg import number, percent
 Cell = tuple[str, float | str]  # finished HTML, and the value to sort by
 MOST_DROPPED = 500
 MOST_CELLS = 40
-NAMED_SPOKEN_FOR = 3
+NAMED_SPOKEN_FOR = 2
 FILTER_FROM = 10
 MINOR = ("Mean", "Deviation", "Closest kept")
 
@@ -42,7 +42,7 @@ def cards(facts: Iterable[tuple[str, str, str]]) -> str:
 
 def key_facts(e: Explanation) -> list[tuple[str, str, str]]:
     """Return the numbers of the cards."""
-    facts = [(f"{e.n_selected} of {e.n_features}", "features kept", f"by {e.method}")]
+    facts = [(f"{e.n_selected} of {e.n_features:,}", "features kept", f"by {e.method}")]
     facts.append((percent(e.variance.selection), "of the variance rebuilt", _against(e.variance)))
     if e.neighbourhood is not None:
         facts.append((percent(e.neighbourhood.selection), "of neighbours kept", _against(e.neighbourhood)))
@@ -80,8 +80,8 @@ def _feature_row(e: Explanation, place: int) -> list[Cell]:
         (str(place + 1), place + 1),
         (escape(e.feature_names[feature]), e.feature_names[feature]),
         (f"{bar(_bar_share(e, score))}<span>{number(score)}</span>", score),
-        (number(float(e.means[place])), float(e.means[place])),
-        (number(float(e.deviations[place])), float(e.deviations[place])),
+        (number(float(e.means[place]), 3), float(e.means[place])),
+        (number(float(e.deviations[place]), 3), float(e.deviations[place])),
     ]
     if e.frequencies is not None:
         share = float(e.frequencies[feature])
@@ -149,7 +149,7 @@ def dropped_table(e: Explanation) -> str:
             ]
         )
     count = e.n_features - e.n_selected
-    shown = f"the first {MOST_DROPPED} of {count}" if count > MOST_DROPPED else f"all {count}"
+    shown = f"the first {MOST_DROPPED} of {count:,}" if count > MOST_DROPPED else f"all {count}"
     table = data_table("dropped", "Dropped features", columns, rows)
     return f"<details><summary>Dropped features, {shown}</summary>{table}</details>"
 

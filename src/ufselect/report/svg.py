@@ -18,9 +18,9 @@ TILTED_LETTERS = 17
 LETTER_WIDTH = 6.6
 
 
-def number(value: float) -> str:
-    """Return a number for people: about four digits."""
-    whole = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+def number(value: float, digits: int = 4) -> str:
+    """Return a number for people, to a few digits."""
+    whole = f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.{digits}g}"
     return whole.replace("-", "−")
 
 
@@ -111,7 +111,7 @@ def scores_chart(ordered: NDArray, n_selected: int, names: Sequence[str]) -> str
         + text(left - 6, top + 6, number(high), "end", "tick")
         + text(left - 6, bottom, number(low), "end", "tick")
         + text(left, bottom + 18, "rank 1", "start", "tick")
-        + text(width - 8, bottom + 18, f"rank {ordered.size}", "end", "tick")
+        + text(width - 8, bottom + 18, f"rank {ordered.size:,}", "end", "tick")
     )
     title = f"Scores of all {ordered.size} features, best first; the first {n_selected} are kept."
     return frame(width, height, title, axis + "".join(bars))

@@ -206,7 +206,9 @@ def record_of(run: Run, options: ReadOptions, notes: tuple[str, ...] = ()) -> di
         },
         "reading": asdict(options),
         "request": {**asdict(run.request), "parameters": dict(run.request.parameters)},
-        "parameters": {name: _plain(value) for name, value in selector.get_params().items()},
+        "parameters": {
+            name: _plain(value) for name, value in selector.get_params().items() if name != "verbose"
+        },
         "seed": run.request.seed,
         "versions": versions(),
         "notes": [*table.notes, *table.left_out_sentences(), *notes, *run.messages],

@@ -44,7 +44,14 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
         from ufselect.plotting.images import pixel_figure
 
         examples = [int(np.argmax(digits == digit)) for digit in (0, 2, 3, 5, 8, 9)]
-        figure = pixel_figure(run.selector, run.data, shape, order=table.image_order, examples=examples)
+        figure = pixel_figure(
+            run.selector,
+            run.data,
+            shape,
+            order=table.image_order,
+            examples=examples,
+            feature_names=table.feature_names,
+        )
         write_atomically(PICTURE, lambda target: figure.savefig(target, dpi=160), force)
     write_report(run, record_of(run, options), PAGE, force, resamples=10)
     errors().print(f"Wrote {PICTURE} and {PAGE}; open the page in a browser.", highlight=False)
