@@ -1,4 +1,4 @@
-"""Principal components that read only r features: the best choice for a low-rank proxy, then better proxies."""
+"""Principal components that read only r features: the best choice for a proxy of low rank, repeated."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class FeatureChoice:
 class FeatureSparsePCA:
     r"""Maximise :math:`\mathrm{Tr}(W^\top S W)` subject to :math:`W^\top W = I`, :math:`\|W\|_{2,0} \le r`.
 
-    For a matrix of rank at most m, the optimal features are those of its r largest diagonal entries. The start
-    takes them from the best rank-m approximation of S; a step takes them from the proxy
-    :math:`P = S W (W^\top S W)^{+} W^\top S`, which lies below S, has rank m and agrees with S on W:
-    its optimum on the new features is no worse than W, and that of S no worse than that of P. For r ≤ m the
-    objective is the sum of the selected diagonal entries, so that the start is optimal.
+    For a matrix of rank at most m, the optimal features are those of its r largest diagonal entries. The
+    start takes them from the best rank-m approximation of S; a step takes them from the proxy :math:`P = S
+    W (W^\top S W)^{+} W^\top S`, which lies below S, has rank m and agrees with S on W: its optimum on the
+    new features is no worse than W, and that of S no worse than that of P. For r ≤ m the objective is the
+    sum of the selected diagonal entries, so that the start is optimal.
 
     The objective of the states is :math:`-\mathrm{Tr}(W^\top S W)`.
 

@@ -163,14 +163,17 @@ class NegativeGram:
 
 
 def negative_gram(gram: GramOperator, largest: float) -> Quadratic:
-    """Return M = −S, formed where that is affordable; ``largest`` is the largest eigenvalue of S."""
-    if isinstance(gram, FactoredGram) or gram.shape[0] > FORMED_ORDER:
+    """Return M = −S in float64, formed where that is affordable; ``largest`` is the top eigenvalue of S."""
+    if isinstance(gram, FactoredGram):
+        factor = gram.factor.astype(np.float64, copy=False)
+        return NegativeGram(FactoredGram(factor, gram.n_samples, gram.scale), -largest)
+    if gram.shape[0] > FORMED_ORDER:
         return NegativeGram(gram, -largest)
-    return FormedQuadratic(-gram.to_dense(), -largest)
+    return FormedQuadratic(-gram.to_dense().astype(np.float64, copy=False), -largest)
 
 
 def shift_below(diagonal: NDArray, floor: float) -> float:
-    """Return a number safely below the spectrum of ``M + diag(diagonal)``, on the scale of its lowest part."""
+    """Return a number safely below the spectrum of ``M + diag(diagonal)``, on its lowest part's scale."""
     lowest = float(diagonal.min())
     return lowest + floor - max(abs(floor), RELATIVE_MARGIN * lowest)
 

@@ -55,7 +55,11 @@ class Projection:
 
 
 class ReweightedEigenproblem:
-    r"""Minimise :math:`\mathrm{Tr}(W^\top M W) + \gamma \sum_j (\|w_j\|^2 + \varepsilon)^{p/2}`, :math:`W^\top W = I`.
+    r"""Minimise a quadratic and a row penalty over matrices with orthonormal columns:
+
+    .. math::
+
+        \min_{W^\top W = I}\; \mathrm{Tr}(W^\top M W) + \gamma \sum_j (\|w_j\|^2 + \varepsilon)^{p/2}.
 
     Each step puts the row weights of the current W on the diagonal of M and takes the lowest eigenvectors of
     the sum: the exact minimiser of a quadratic above the objective, which therefore never rises.

@@ -1,0 +1,54 @@
+"""What iterative selectors report of their run."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from ufselect.solvers import SolverResult
+
+
+def run_attributes(name: str, result: SolverResult, scale: float = 1.0) -> dict[str, Any]:
+    """Return the attributes that every iterative selector has, warning if the run did not converge.
+
+    Parameters
+    ----------
+    name : str
+        The selector's name, for the warning.
+    result : SolverResult
+        The run.
+    scale : float
+        What the data were divided by; the objective is brought back to units of the data squared.
+    """
+    if not result.converged:
+        warnings.warn(
+            f"{name}: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    with np.errstate(over="ignore"):  # the objective may leave the range of floats; the selection does not
+        history = result.objective_history * scale * scale
+    return {
+        "objective_history_": history,
+        "n_iter_": result.n_iter,
+        "converged_": result.converged,
+    }
+
+
+def in_units_of(scale: float, name: str, value: float) -> float:
+    """Return a regulariser for data that are divided by ``scale``.
+
+    Raises
+    ------
+    ValueError
+        If it leaves the range of floating-point numbers.
+    """
+    scaled = value / scale / scale
+    if not np.isfinite(scaled):
+        raise ValueError(
+            f"{name}={value} is beyond comparison with data as small as X; multiply X by a constant."
+        )
+    return scaled

@@ -1,0 +1,170 @@
+"""SPCA-PSD: sparse PCA through a positive semidefinite matrix."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.gram import GramOperator, Spectrum, gram_operator
+from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
+from ufselect.selectors.checks import check_nonnegative, check_positive_int
+from ufselect.selectors.convergence import in_units_of, run_attributes
+from ufselect.selectors.progress import FitProgress
+from ufselect.solvers import iterate
+from ufselect.solvers.psd_pca import PSDReconstruction
+
+
+class SPCAPSD(UnsupervisedSelector):
+    r"""Select features by reconstructing the data with a positive semidefinite matrix of small rows.
+
+    The projection :math:`WW^\top` of PCA is relaxed to any positive semidefinite Ω (n_features ×
+    n_features), which makes the problem convex and frees it of the number of components [1]_:
+
+    .. math::
+
+        \min_{\Omega \succeq 0}\; \|A - A\Omega\|_F^2 + \lambda \|\Omega\|_{2,1} + \eta\, \mathrm{Tr}\,\Omega,
+
+    with A the centred data. Features are ranked by the row norms of Ω.
+
+    1. Weigh each feature by :math:`D_{jj} = 1 / 2\|\omega_j\|`.
+    2. Solve :math:`B\Omega + \Omega B = 2S - \eta I` with :math:`S = A^\top A`, :math:`B = S + \lambda D`,
+       and project onto the positive semidefinite matrices; repeat from 1. The objective never rises.
+    3. Do so in the span of the eigenvectors of S with 2s > η, and widen that span until this gains nothing.
+
+    The published iteration symmetrises the solution of the one-sided equation instead, which is no descent
+    method: its objective ends up to 40 % above the optimum, with nearly the same ranking. Here the result is
+    within about 1e-4 of the optimum and, the problem being convex, does not depend on the start.
+
+    A step costs two eigendecompositions of the order of the span: at most d for tall data, 4 n for wide.
+
+    Use it as the convex relative of PCA leverage and SPCAFS, when no number of components suggests itself.
+    λ and η have a meaning only relative to the eigenvalues of S. It is the costliest of the PCA family: the
+    span has hundreds of dimensions. Features with a large unit dominate: standardise first unless units are
+    comparable.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.1
+        Number of features, or their share.
+    gamma : float, default=1.0
+        Weight λ of the row norms, at least 0, in units of the data squared.
+    eta : float, default=1.0
+        Weight η of the trace, at least 0, in units of the data squared, and below twice the largest
+        eigenvalue of S, from where on Ω = 0.
+    init : array-like of shape (n_features,) or None, default=None
+        Positive diagonal of the Ω that gives the first weights; None for the identity.
+    max_iter : int, default=100
+        Most iterations to make.
+    tol : float, default=1e-5
+        Stop once the relative decrease of the objective is at most this.
+    verbose : bool, default=False
+        Log each iteration.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Row norms of Ω; larger is better.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of each feature, 1 for the best.
+    support_ : ndarray of shape (n_features,)
+        Mask of the selected features.
+    n_components_ : int
+        The rank of Ω.
+    objective_history_ : ndarray
+        Objective at the first solution and after each iteration, in units of the data squared;
+        non-increasing.
+    n_iter_ : int
+        Number of iterations.
+    converged_ : bool
+        Whether the decrease fell to ``tol`` within ``max_iter``.
+
+    References
+    ----------
+    .. [1] J. Zheng, X. Zhang, Y. Liu, W. Jiang, K. Huo, L. Liu (2023), "Fast sparse PCA via positive
+       semidefinite projection for unsupervised feature selection", arXiv:2309.06202.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect.selectors.spcapsd import SPCAPSD
+    >>> pixels = load_digits().data
+    >>> SPCAPSD(n_features_to_select=20, gamma=100.0).fit_transform(pixels).shape
+    (1797, 20)
+    """
+
+    accepts_sparse = True
+    reduces_to = "gram"
+    label = "SPCA-PSD"
+    cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
+    paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS}
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        gamma: float = 1.0,
+        eta: float = 1.0,
+        init: Any = None,
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.gamma = gamma
+        self.eta = eta
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+
+    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+        self._check_parameters()
+        start_norms = _checked_diagonal(self.init, X.shape[1])
+        gram = gram_operator(X)
+        spectrum = gram.eigenpairs(min(gram.n_samples - 1, X.shape[1]))
+        method = self._method(gram, spectrum, start_norms)
+        result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
+        return Fitted(
+            np.sqrt(result.state.squared_norms),
+            {
+                "n_components_": result.state.factor.shape[1],
+                **run_attributes("SPCAPSD", result, gram.scale),
+            },
+        )
+
+    def _check_parameters(self) -> None:
+        check_nonnegative("gamma", self.gamma)
+        check_nonnegative("eta", self.eta)
+        check_nonnegative("tol", self.tol)
+        check_positive_int("max_iter", self.max_iter)
+
+    def _method(self, gram: GramOperator, spectrum: Spectrum, start_norms: NDArray) -> PSDReconstruction:
+        if spectrum.values.size == 0:
+            raise ValueError("All features of X are constant, so there is nothing to choose between.")
+        gamma = in_units_of(gram.scale, "gamma", self.gamma)
+        eta = in_units_of(gram.scale, "eta", self.eta)
+        if eta >= 2 * spectrum.values[0]:
+            limit = 2 * float(spectrum.values[0]) * gram.scale * gram.scale
+            raise ValueError(
+                f"eta={self.eta} leaves nothing of the reconstruction: choose it well below {limit:.3g}, "
+                "twice the largest eigenvalue of the scatter matrix."
+            )
+        return PSDReconstruction(spectrum, gamma, eta, start_norms, self.tol)
+
+
+def _checked_diagonal(init: Any, n_features: int) -> NDArray:
+    """Return the diagonal of the starting Ω.
+
+    Raises
+    ------
+    ValueError
+        If it is not one positive number a feature.
+    """
+    if init is None:
+        return np.ones(n_features)
+    diagonal = np.asarray(init, dtype=np.float64)
+    if diagonal.shape != (n_features,) or not np.all(np.isfinite(diagonal) & (diagonal > 0)):
+        raise ValueError(f"init must be None or {n_features} positive numbers, one a feature.")
+    return diagonal
