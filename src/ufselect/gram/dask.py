@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from types import ModuleType
@@ -15,6 +16,7 @@ from ufselect.gram.accumulate import Moments, Probe, block_moments, merge_moment
 from ufselect.gram.centring import working_dtype
 from ufselect.gram.wide import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
 
+BLOCK_NAME = re.compile(r"Block (\d+) of X")
 MERGE_AT_ONCE = 4
 TARGET_BYTES = 2**27
 GATHER_AT_ONCE = 16
@@ -82,9 +84,17 @@ class DaskBlocks:
         array = self._row_blocks()
         names = _names(array.chunks[0], "rows")
         shared_probe = dask.delayed(probe, traverse=False)
-        leaf, merge = dask.delayed(block_moments), dask.delayed(merge_moments)
+        merge = dask.delayed(merge_moments)
+        # As a blockwise operation, reading a block and reducing it become one task: a block never travels.
+        records = array.map_blocks(
+            _named_moments,
+            probe=shared_probe,
+            dtype=object,
+            chunks=((1,) * len(names), (1,)),
+            meta=np.empty((0, 0), dtype=object),
+        )
+        leaves = list(records.to_delayed().ravel())
         blocks = array.to_delayed().ravel()
-        leaves = [leaf(block, shared_probe, name) for block, name in zip(blocks, names, strict=True)]
         return _compute(_tree(leaves, lambda parts: merge(parts, shared_probe)), blocks, names)
 
     def gather(self) -> Any:
@@ -92,7 +102,7 @@ class DaskBlocks:
         names = _names(array.chunks[0], "rows")
         blocks = array.to_delayed().ravel()
         check = import_dask().delayed(_checked)
-        checked = [check(block, self.dtype, name) for block, name in zip(blocks, names, strict=True)]
+        checked = [check(block, self.dtype, _short_name(index)) for index, block in enumerate(blocks)]
         parts = [part for batch in _batches(checked) for part in _compute(batch, blocks, names)]
         if any(sparse.issparse(part) for part in parts):
             return sparse.csr_array(sparse.vstack(parts, format="csr"))
@@ -111,7 +121,8 @@ class DaskBlocks:
         leaf, merge = dask.delayed(block_sample_gram), dask.delayed(merge_sample_grams)
         blocks = array.to_delayed().ravel()
         leaves = [
-            leaf(block, start, name) for block, start, name in zip(blocks, starts, names, strict=True)
+            leaf(block, start, _short_name(index))
+            for index, (block, start) in enumerate(zip(blocks, starts, strict=True))
         ]
         return _compute(_tree(leaves, merge), blocks, names)
 
@@ -147,6 +158,14 @@ class DaskBlocks:
         return array, [0, *np.cumsum(column_chunks)[:-1].tolist()]
 
 
+def _named_moments(block: Any, probe: Probe, block_id: tuple[int, int]) -> Moments | None:
+    return block_moments(block, probe, _short_name(block_id[0]))
+
+
+def _short_name(index: int) -> str:
+    return f"Block {index} of X"
+
+
 def _frame_values(frame: Any) -> Any:
     """Return the values of a data frame in one type; pandas' own number types become NumPy's."""
     dtypes = [getattr(dtype, "numpy_dtype", dtype) for dtype in frame.dtypes]
@@ -168,12 +187,12 @@ def _even_parts(size: int, largest: int) -> list[int]:
 
 
 def _names(sizes: Sequence[float], axis: str) -> list[str]:
-    """Return what to call each block in a message."""
+    """Return what to call each block in a message: with its place, where sizes are known."""
     if any(np.isnan(sizes)):
-        return [f"Block {index} of X" for index in range(len(sizes))]
+        return [_short_name(index) for index in range(len(sizes))]
     stops = np.cumsum(sizes).astype(int)
     return [
-        f"Block {index} of X ({axis} {stop - int(size)} to {stop - 1})"
+        f"{_short_name(index)} ({axis} {stop - int(size)} to {stop - 1})"
         for index, (size, stop) in enumerate(zip(sizes, stops, strict=True))
     ]
 
@@ -206,7 +225,10 @@ def _compute(wanted: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
     try:
         return dask.compute(wanted)[0]
     except Exception as error:
-        if str(error).startswith(tuple(names)) or type(error).__module__.split(".")[0] == "distributed":
+        named = BLOCK_NAME.match(str(error))
+        if named:
+            raise type(error)(str(error).replace(named[0], names[int(named[1])], 1)) from error
+        if type(error).__module__.split(".")[0] == "distributed":
             raise
         unreadable = _first_unreadable(blocks)
         if unreadable is None:
