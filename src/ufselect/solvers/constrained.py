@@ -27,6 +27,8 @@ GROWTH = 4.0  # of both penalties, from one round to the next
 MAX_ROUNDS = 12
 AGREEMENT = 1e-2  # distance of X from its sparse copies, in units of sqrt(m), at which they agree
 ROUND_TOL = 1e-5
+SEARCH_SEED = 20240917  # the same few random supports for everyone: they escape the optimum of the others
+RANDOM_ROWS = 240  # as many random supports as have this many rows together, from one to eight
 MAX_NODES = 500  # of branch and bound, which ends the search where features are few
 LEAST_PENALTY = 1e-3  # first penalty where none is given, in units of the problem
 
@@ -66,10 +68,10 @@ def solve_constrained(
         X^\top X = I_m,\; \|X\|_{2,0} \le r,\; \|X\|_0 \le s
 
     The penalties grow until X, Y and Z agree. Where :math:`s \ge rm` the entry constraint is met by every X
-    with r rows: the best loadings on a support are then eigenvectors, and the supports of X, of the start and
-    of the largest variances are improved by a proxy and by exchanges of single rows, on up to 50 features
-    also by branch and bound. Otherwise X is moved inside the pattern of its s largest entries in r rows to a
-    nearby orthonormal matrix and on to a local optimum there; where the pattern holds no such
+    with r rows: the best loadings on a support are then eigenvectors, and the supports of X, of the start, of
+    the largest variances and a few random ones are improved by a proxy and by exchanges of single rows, on up
+    to 50 features also by branch and bound. Otherwise X is moved inside the pattern of its s largest entries
+    in r rows to a nearby orthonormal matrix and on to a local optimum there; where the pattern holds no such
     matrix, columns without common rows are used.
 
     Returns
@@ -126,10 +128,13 @@ def _continue(
 
 
 def _polish_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float]]:
-    """Improve three supports, keep the best, and improve it further; there is no entry constraint."""
+    """Improve several supports, keep the best, and improve it further; there is no entry constraint."""
     gram, n_components = problem.gram, X.shape[1]
     product = gram.matmat(start.point) if start.product is None else start.product
-    scores = (np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag())
+    rng = np.random.default_rng(SEARCH_SEED)
+    n_random = int(np.clip(RANDOM_ROWS // problem.n_rows, 1, 8))
+    scores = [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag()]
+    scores += list(rng.random((n_random, gram.shape[0])))
     first = [improve_by_proxy(gram, _top(score, problem.n_rows), n_components)[0] for score in scores]
     improved = [
         improve_by_swaps(gram, support, n_components, shortlist=SHORTLIST)

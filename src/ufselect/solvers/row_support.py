@@ -12,7 +12,7 @@ from ufselect.gram import GramOperator
 from ufselect.solvers.certificates import captured_variance, leading_sum
 
 RELATIVE_GAIN = 1e-9  # smaller gains are rounding
-SHORTLIST = 3  # entering rows tried exactly for each leaving row
+SHORTLIST = 2  # entering rows tried exactly for each leaving row
 LONG_LIST = 8  # the same before giving up for good
 MAX_PROXY_STEPS = 50
 Report = Callable[[float], None]
