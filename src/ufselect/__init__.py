@@ -1,7 +1,40 @@
 """Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
 
-from ufselect.selectors import DSCOFS, MaxVariance, PCALeverage, RandomSubset, dscofs_path
+from ufselect.selectors import (
+    DSCOFS,
+    FSPCA,
+    RNE,
+    SPCAFS,
+    SPCAPSD,
+    TSFS,
+    UDFS,
+    DOptimalLeverage,
+    GreedyProjection,
+    LaplacianScore,
+    MaxVariance,
+    PCALeverage,
+    RandomSubset,
+    dscofs_path,
+)
+from ufselect.tuning import AutoSelector
 
 __version__ = "0.1.0"
 
-__all__ = ["DSCOFS", "MaxVariance", "PCALeverage", "RandomSubset", "__version__", "dscofs_path"]
+__all__ = [
+    "DSCOFS",
+    "FSPCA",
+    "RNE",
+    "SPCAFS",
+    "SPCAPSD",
+    "TSFS",
+    "UDFS",
+    "AutoSelector",
+    "DOptimalLeverage",
+    "GreedyProjection",
+    "LaplacianScore",
+    "MaxVariance",
+    "PCALeverage",
+    "RandomSubset",
+    "__version__",
+    "dscofs_path",
+]

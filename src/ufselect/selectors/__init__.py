@@ -1,8 +1,34 @@
 """The selectors: one method a file."""
 
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.selectors.d_optimal import DOptimalLeverage
 from ufselect.selectors.dscofs import DSCOFS
+from ufselect.selectors.fspca import FSPCA
+from ufselect.selectors.greedy import GreedyProjection
+from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import DSCOFSPath, dscofs_path
 from ufselect.selectors.registry import all_selectors
+from ufselect.selectors.rne import RNE
+from ufselect.selectors.spcafs import SPCAFS
+from ufselect.selectors.spcapsd import SPCAPSD
+from ufselect.selectors.tsfs import TSFS
+from ufselect.selectors.udfs import UDFS
 
-__all__ = ["DSCOFS", "DSCOFSPath", "MaxVariance", "PCALeverage", "RandomSubset", "all_selectors", "dscofs_path"]
+__all__ = [
+    "DSCOFS",
+    "FSPCA",
+    "RNE",
+    "SPCAFS",
+    "SPCAPSD",
+    "TSFS",
+    "UDFS",
+    "DOptimalLeverage",
+    "DSCOFSPath",
+    "GreedyProjection",
+    "LaplacianScore",
+    "MaxVariance",
+    "PCALeverage",
+    "RandomSubset",
+    "all_selectors",
+    "dscofs_path",
+]
