@@ -21,7 +21,7 @@ from ufselect.selectors.progress import FitProgress
 from ufselect.tuning.candidates import Candidate, Shared, default_pool, fitted, given_pool, scores_of
 from ufselect.tuning.criteria import neighbour_agreement
 from ufselect.tuning.reference import build_reference
-from ufselect.tuning.sampling import resolve_n_clusters, sampled_rows, seed_from
+from ufselect.tuning.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
 
 N_RUNS = 10
 ALL_FEATURES = "all features"
@@ -133,6 +133,11 @@ class AutoSelector(UnsupervisedSelector):
         self.verbose = verbose
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+        # Most products here are small and only lose time in threads; candidates run beside each other.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return self._choose(X, n_selected, progress)
+
+    def _choose(self, X: NDArray, n_selected: int, progress: FitProgress) -> Fitted:
         started = time.perf_counter()
         self._check_parameters()
         pool = None if self.candidates is None else given_pool(self.candidates)
@@ -181,7 +186,7 @@ class Judge:
     def __init__(self, shared: Shared, n_clusters: int, seed: int, deadline: float | None) -> None:
         self.shared = shared
         self.n_clusters = n_clusters
-        self.seeds = np.random.RandomState(seed % 2**32).randint(np.iinfo(np.int32).max, size=N_RUNS)
+        self.seeds = kmeans_seeds(seed, N_RUNS)
         self.deadline = deadline
 
     def try_candidate(self, candidate: Candidate, is_first: bool) -> Trial:
@@ -199,9 +204,8 @@ class Judge:
 
     def agreement(self, features: NDArray) -> NDArray:
         """Return the agreement with the graph of each K-means run on the features."""
-        with threadpool_limits(limits=1, user_api="blas"):
-            points = np.ascontiguousarray(self.shared.reference.A[:, features])
-            labels = kmeans_runs(points, self.n_clusters, self.seeds, "k-means++")
+        points = np.ascontiguousarray(self.shared.reference.A[:, features])
+        labels = kmeans_runs(points, self.n_clusters, self.seeds, "k-means++")
         return neighbour_agreement(labels, self.shared.reference.graph)
 
 
@@ -209,7 +213,7 @@ def report(trials: list[Trial], winner: Trial, all_features: NDArray) -> list[di
     """Return one row a candidate, the best first, those that were skipped last."""
     means = {trial.candidate.name: float(trial.agreement.mean()) for trial in trials}
     top = means[winner.candidate.name]
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "candidate": trial.candidate.name,
             "criterion": means[trial.candidate.name],

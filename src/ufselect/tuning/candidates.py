@@ -171,15 +171,20 @@ def scores_of(selector: Any, name: str, shared: Shared) -> NDArray:
         If it has none of them, or a mask alone that selects another number of features.
     """
     n_features = shared.X.shape[1]
-    if np.shape(getattr(selector, "scores_", None)) == (n_features,):
+    if _has_one_each(selector, "scores_", n_features):
         return np.asarray(selector.scores_, dtype=np.float64)
     if hasattr(selector, "get_support"):
         mask = np.asarray(selector.get_support())
         if mask.sum() == shared.n_selected:
             return mask.astype(np.float64)
-    if np.shape(getattr(selector, "ranking_", None)) == (n_features,):
+    if _has_one_each(selector, "ranking_", n_features):
         return -np.asarray(selector.ranking_, dtype=np.float64)
     raise ValueError(
         f"Candidate {name!r} has neither scores_ nor ranking_ for the {n_features} features, nor a mask of "
         f"{shared.n_selected} of them; set the number of features it selects to {shared.n_selected}."
     )
+
+
+def _has_one_each(selector: Any, name: str, n_features: int) -> bool:
+    values = getattr(selector, name, None)
+    return values is not None and np.shape(values) == (n_features,)

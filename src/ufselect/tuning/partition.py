@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from ufselect.gram import gram_operator
 from ufselect.selectors.base import Fitted, UnsupervisedSelector
 from ufselect.selectors.checks import check_choice, check_positive_int
@@ -75,8 +77,8 @@ class PartitionSelector(UnsupervisedSelector):
     ----------
     .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
        Advances in Neural Information Processing Systems 14.
-    .. [2] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature selection",
-       AAAI.
+    .. [2] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
+       selection", AAAI.
 
     Examples
     --------
@@ -113,6 +115,7 @@ class PartitionSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         rows = sampled_rows(X, self.max_samples, seed)
         n_clusters = resolve_n_clusters(self.n_clusters, gram_operator(X), len(rows))
-        reference = build_reference(rows, n_clusters, seed)
-        scores = RULES[self.rule](reference, n_selected)
+        with threadpool_limits(limits=1, user_api="blas"):
+            reference = build_reference(rows, n_clusters, seed)
+            scores = RULES[self.rule](reference, n_selected)
         return Fitted(scores, {"n_clusters_": n_clusters, "power_": reference.power})

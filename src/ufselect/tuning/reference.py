@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
-from threadpoolctl import threadpool_limits
 
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.spectrum import symmetric_eigenpairs
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.tuning.criteria import neighbour_agreement, neighbour_graph, principal_scores, score_widths
+from ufselect.tuning.sampling import kmeans_seeds
 
 N_RUNS = 20
 POWERS = (0.0, 0.5, 1.0)
-MAX_DRAWS = 8
+MAX_DRAWS = 3
+NULL_RUNS = 5
 DRAWN_SAMPLES = 1000
 
 
@@ -98,13 +99,13 @@ def gaussian_clarity(
         draw = rng.standard_normal((n_samples, weights.size))
         scores = np.linalg.qr(draw - draw.mean(axis=0))[0]
         graph = neighbour_graph(scores * weights, widths)
-        labels = cut(smooth_vectors(graph, n_clusters), n_clusters, seed)
+        labels = cut(smooth_vectors(graph, n_clusters), n_clusters, seed, NULL_RUNS)
         clarities.append(neighbour_agreement(labels[None], graph)[0])
     return float(np.mean(clarities))
 
 
 def smooth_vectors(graph: sparse.csr_array, count: int) -> NDArray:
-    r"""Return the leading eigenvectors of :math:`D^{-1/2} W D^{-1/2}`, as columns scaled by :math:`D^{-1/2}`."""
+    r"""Return the leading eigenvectors of :math:`D^{-1/2} W D^{-1/2}`, rows scaled by :math:`D^{-1/2}`."""
     root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
     normalised = sparse.csr_array(sparse.diags_array(root) @ graph @ sparse.diags_array(root))
     # Adding the identity makes the matrix positive semidefinite and keeps the order of its eigenvalues.
@@ -123,7 +124,7 @@ def centred_basis(vectors: NDArray) -> NDArray:
     return left[:, values > 1e-8 * max(values[0], np.finfo(float).tiny)]
 
 
-def cut(vectors: NDArray, n_clusters: int, seed: int) -> NDArray:
+def cut(vectors: NDArray, n_clusters: int, seed: int, n_runs: int = N_RUNS) -> NDArray:
     """Cluster the rows of the vectors, scaled to unit length, by the best of several K-means runs [1]_.
 
     References
@@ -132,9 +133,8 @@ def cut(vectors: NDArray, n_clusters: int, seed: int) -> NDArray:
        Advances in Neural Information Processing Systems 14.
     """
     points = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
-    seeds = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=N_RUNS)
-    with threadpool_limits(limits=1, user_api="blas"):
-        runs = kmeans_runs(np.ascontiguousarray(points), n_clusters, seeds, "greedy-k-means++")
+    seeds = kmeans_seeds(seed, n_runs)
+    runs = kmeans_runs(np.ascontiguousarray(points), n_clusters, seeds, "greedy-k-means++")
     best = min(runs, key=lambda labels: _inertia(points, labels))
     return np.unique(best, return_inverse=True)[1]
 

@@ -44,8 +44,8 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
 
     References
     ----------
-    .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature selection",
-       AAAI.
+    .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
+       selection", AAAI.
     """
     between, within = scatters(reference.A, reference.labels)
     ratio = between.sum() / max(within.sum(), TINY)

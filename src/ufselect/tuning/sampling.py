@@ -21,6 +21,11 @@ def seed_from(random_state: Any) -> int:
     return int(np.random.default_rng(random_state).integers(np.iinfo(np.int32).max))
 
 
+def kmeans_seeds(seed: int, n_runs: int) -> list[int]:
+    """Return one seed a K-means run."""
+    return np.random.RandomState(seed % 2**32).randint(np.iinfo(np.int32).max, size=n_runs).tolist()
+
+
 def sampled_rows(X: NDArray, max_samples: int, seed: int) -> NDArray:
     """Return all rows, or ``max_samples`` of them drawn without replacement and kept in order."""
     if len(X) <= max_samples:
@@ -38,12 +43,12 @@ def resolve_n_clusters(n_clusters: int | str, gram: GramOperator, n_rows: int) -
     Raises
     ------
     ValueError
-        If it is neither ``"auto"`` nor an integer from 2 to the number of rows.
+        If it is neither ``"auto"`` nor an integer from 1 to the number of rows.
     """
     if isinstance(n_clusters, str) and n_clusters == "auto":
         return min(auto_n_components(gram) + 1, n_rows)
-    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 2:
-        raise ValueError(f'n_clusters must be an integer of at least 2 or "auto", not {n_clusters!r}.')
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
+        raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
     if n_clusters > n_rows:
         raise ValueError(f"n_clusters={n_clusters} is more than the {n_rows} samples; choose fewer clusters.")
     return int(n_clusters)
