@@ -40,7 +40,7 @@ def clean(table: Table, impute: str | None = None, keep_constant: bool = False) 
     if min(table.shape) == 0:
         raise TableError(_nothing_left(table))
     if table.shape[0] < 2:
-        raise TableError("The table has a single row; features are told apart by how they vary, so give more.")
+        raise TableError("The table has a single row; features are chosen by how they vary, so give more.")
     missing, infinite, low, high = _column_facts(table.data)
     if infinite.any():
         names = [table.feature_names[j] for j in np.flatnonzero(infinite)]
