@@ -112,7 +112,8 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
 def _method(selector: type[UnsupervisedSelector], mode: str, problem: Problem, protocol: Protocol) -> Method:
     name = selector.__name__
     points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else ({},)
-    seeds = N_DRAWS if name == "RandomSubset" else protocol.n_starts
+    starts = 1 if mode == "oracle" else protocol.n_starts
+    seeds = N_DRAWS if name == "RandomSubset" else starts
     return Method(name, selector.label, selector, tuple(points), seeds)
 
 

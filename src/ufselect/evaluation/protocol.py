@@ -33,7 +33,8 @@ class Protocol:
     seed : int
         Seeds the K-means runs.
     n_starts : int
-        Fits with different seeds of a method that is random; their scores are averaged.
+        Fits with different seeds of a method that is random, whose scores are averaged. In oracle mode every
+        start is a point of its own, and points with open seeds are fitted once.
     screening_runs : int or None
         K-means runs with which all grid points are scored before the best are scored with ``n_runs``; None
         scores every point with ``n_runs`` (exact mode).
