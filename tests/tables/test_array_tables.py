@@ -149,7 +149,7 @@ def test_h5ad_with_sparse_counts(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "package", "line"),
-    [("x.parquet", "pyarrow", "parquet"), ("x.h5ad", "anndata", "h5ad"), ("x.csv", "pandas", "cli")],
+    [("x.parquet", "pyarrow", "tables"), ("x.h5ad", "anndata", "tables"), ("x.csv", "pandas", "cli")],
 )
 def test_absent_packages_come_with_the_line_to_install_them(tmp_path, monkeypatch, name, package, line):
     def absent(module):

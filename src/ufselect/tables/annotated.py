@@ -16,7 +16,7 @@ from ufselect.tables.record import Table
 
 def read_h5ad(path: Path, roles: ColumnRoles) -> Table:
     """Read the main matrix of an AnnData file with its cell and gene names; sparse data stay sparse."""
-    anndata = need("anndata", "Reading h5ad", "h5ad")
+    anndata = need("anndata", "Reading h5ad", "tables")
     try:
         stored = anndata.read_h5ad(path)
     except OSError as error:

@@ -34,7 +34,7 @@ def parts_of(path: Path) -> list[Path]:
 
 def read_parquet(path: Path, roles: ColumnRoles, progress: Progress | None = None) -> Table:
     """Read a Parquet file or a directory of parts in blocks of rows."""
-    parquet = need("pyarrow.parquet", "Reading Parquet", "parquet")
+    parquet = need("pyarrow.parquet", "Reading Parquet", "tables")
     need("pandas", "Reading Parquet", "cli")
     parts = parts_of(path)
     files = [_open(parquet, part) for part in parts]

@@ -95,7 +95,7 @@ def write_selection(table: Table, selected: NDArray[np.intp], path: Path, force:
         return
     frame = _frame(table, selected)
     if path.suffix.lower() == ".parquet":
-        need("pyarrow", "Writing Parquet", "parquet")
+        need("pyarrow", "Writing Parquet", "tables")
         write_atomically(path, lambda target: frame.to_parquet(target, index=False), force)
         return
     write_atomically(path, lambda target: _write_csv(table, frame, path, target), force)
