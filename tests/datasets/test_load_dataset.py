@@ -154,7 +154,7 @@ def test_default_cache_is_the_users(monkeypatch):
     assert str(loading._cache_folder()) == str(pooch.os_cache("ufselect"))
 
 
-def test_content_of_a_local_file_is_verified(toy, no_network):
+def test_content_of_alocal_file_is_verified(toy, no_network):
     np.savez(toy / "chosen" / "toy.npz", X=DATA, y=LABELS[::-1])
     with pytest.raises(ValueError, match="SHA-256 differs"):
         load_dataset("toy")

@@ -89,7 +89,7 @@ def load_dataset(name: str) -> Bunch:
         hint = f" Did you mean {guess[0]!r}?" if guess else ""
         raise ValueError(f"Unknown data set {name!r}; known are {', '.join(list_datasets())}.{hint}")
     entry = ENTRIES[name]
-    path = _local_file(name, entry)
+    path = local_file(name, entry)
     if path is not None:
         return _bunch(name, entry, *_read_verified(entry, path))
     path = _download(name, entry)
@@ -107,7 +107,7 @@ def content_sha256(data: NDArray, labels: NDArray) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _local_file(name: str, entry: Entry) -> Path | None:
+def local_file(name: str, entry: Entry) -> Path | None:
     """Return the first file of the data set in the user's folder or the cache."""
     for place, folder in _folders():
         for file_name in (f"{name}.npz", entry.file_name, f"{name}.mat"):

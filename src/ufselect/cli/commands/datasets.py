@@ -11,7 +11,7 @@ from ufselect.cli import options as opt
 from ufselect.cli.console import output, working
 from ufselect.datasets import list_datasets, load_dataset
 from ufselect.datasets.catalogue import ENTRIES
-from ufselect.datasets.loading import _local_file
+from ufselect.datasets.loading import local_file
 
 
 def datasets(
@@ -52,7 +52,7 @@ def _row(name: str) -> dict[str, str | int]:
     if name in ENTRIES:
         entry = ENTRIES[name]
         shape = (entry.n_samples, entry.n_features, entry.n_classes)
-        where = "on this machine" if _local_file(name, entry) is not None else "to be fetched"
+        where = "on this machine" if local_file(name, entry) is not None else "to be fetched"
     else:
         loaded = load_dataset(name)
         shape = (*loaded.data.shape, len(set(loaded.target)))
