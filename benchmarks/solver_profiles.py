@@ -8,6 +8,7 @@ prints the variance that each method's features carry. Rows are Markdown. Run wi
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ from ufselect.solvers.stiefel_model import StiefelModel, norm
 SETS = ("lung_discrete", "usps", "glioma", "warppie10p", "umist", "coil20", "isolet")
 ACCURACIES = (1e-3, 1e-6, 1e-8)
 FACTORS = (1.0, 1.3, 2.0, 5.0, 20.0, 100.0)
-LADDER = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
+LADDER = (1e-1, 1e-3, 1e-5, 1e-8)
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,7 @@ def profiles(names: tuple[str, ...], budget: float, svg: str | None) -> None:
         first = traces["power"][0].objective
         best = min(point.objective for points in traces.values() for point in points)
         labels.append(step.label)
+        print(step.label, file=sys.stderr, flush=True)
         for unit in ("products", "seconds"):
             for accuracy in ACCURACIES:
                 target = best + accuracy * (first - best)
@@ -214,6 +216,7 @@ def draw(costs: dict[tuple[str, float], list[list[float]]], path: str) -> None:
     import matplotlib
 
     matplotlib.use("svg")
+    matplotlib.rcParams["svg.fonttype"] = "none"
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, len(ACCURACIES), figsize=(10, 5.5), sharex=True, sharey=True)
@@ -283,7 +286,7 @@ def main() -> None:
     arguments = parser.parse_args()
     names = SETS[:4] if arguments.quick else SETS
     if arguments.part == "profiles":
-        profiles(names, 0.4 if arguments.quick else 2.0, arguments.svg)
+        profiles(names, 0.2 if arguments.quick else 2.0, arguments.svg)
     else:
         constrained(names)
 

