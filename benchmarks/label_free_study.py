@@ -232,9 +232,8 @@ def method_table(studies: list[Study], n_runs: int) -> dict:
             score = evaluate_selection(X, y, features, n_runs=n_runs, seeding="k-means++")
             table.setdefault(label, []).append((score.acc_mean, score.nmi_mean))
             if isinstance(selector, AutoSelector):
-                print(
-                    f"{s.name}: {label}: c = {selector.n_clusters_}, {seconds:.1f} s, {selector.report_[0]['candidate']}"
-                )
+                winner = selector.report_[0]["candidate"]
+                print(f"{s.name}: {label}: c = {selector.n_clusters_}, {seconds:.1f} s, {winner}")
         best = max(s.acc, key=s.acc.__getitem__)
         table.setdefault("best of the pool by labels", []).append((s.acc[best], s.nmi[best]))
     for column, measure in enumerate(("ACC", "NMI")):

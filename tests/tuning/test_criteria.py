@@ -44,10 +44,10 @@ def test_agreement_is_one_for_components_and_near_zero_for_random_labels():
 def test_graph_is_the_mean_of_symmetric_neighbour_graphs():
     scores = np.random.default_rng(0).standard_normal((40, 6))
     expected = np.zeros((40, 40))
-    for width in (2, 3, 6):
+    for width in (2, 6, 6):
         directed = kneighbors_graph(scores[:, :width], 4).toarray()
         expected += np.maximum(directed, directed.T) / 3
-    np.testing.assert_allclose(neighbour_graph(scores, [2, 3, 6], 4).toarray(), expected)
+    np.testing.assert_allclose(neighbour_graph(scores, [2, 6, 6], 4).toarray(), expected)
 
 
 def test_scores_are_left_singular_vectors():

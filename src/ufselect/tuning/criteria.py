@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,11 +43,11 @@ def neighbour_graph(
     n_samples = len(scores)
     k = min(n_neighbors, n_samples - 1)
     total = sparse.csr_array((n_samples, n_samples))
-    for width in widths:
+    for width, times in Counter(widths).items():
         indices, _ = nearest_neighbors(scores[:, :width], k)
         entries = (np.ones(indices.size), (np.repeat(np.arange(n_samples), k), indices.ravel()))
         directed = sparse.csr_array(entries, shape=(n_samples, n_samples))
-        total = total + directed.maximum(directed.T)
+        total = total + times * directed.maximum(directed.T)
     return total / len(widths)
 
 
