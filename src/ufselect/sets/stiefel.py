@@ -16,7 +16,7 @@ def project(matrix: NDArray) -> NDArray:
     loses digits, one Newton–Schulz step squares the remaining error. Otherwise QR and the SVD of R are used.
     """
     gram = matrix.T @ matrix
-    values, vectors = linalg.eigh(gram, check_finite=False, driver="evd")
+    values, vectors = np.linalg.eigh(gram)  # on small matrices half the overhead of SciPy
     # Forming the Gram matrix squares the condition number; past 1/sqrt(eps) its digits are gone.
     eps = np.finfo(matrix.dtype).eps
     if not values[0] > values[-1] * np.sqrt(eps):
