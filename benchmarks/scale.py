@@ -191,12 +191,12 @@ def wide_dense(scale: float) -> None:
 
 def growth(client: distributed.Client, folder: Path, scale: float, plot: str | None) -> None:
     n, d = max(2_000, int(200_000 * scale)), 500
-    wide_n, wide_d = max(11_000, int(16_000 * min(1.0, scale * 4))), 10_500
+    wide_n, wide_d = 10_500, 10_500
     sweeps = {
         "formed, n": [(n // 4, d), (n // 2, d), (n, d)],
         "formed, d": [(n // 4, d), (n // 4, 2 * d), (n // 4, 4 * d)],
-        "sketched, n": [(wide_n, wide_d), (2 * wide_n, wide_d), (4 * wide_n, wide_d)],
-        "sketched, d": [(wide_n, wide_d), (wide_n, 2 * wide_d), (wide_n, 4 * wide_d)],
+        "sketched, n": [(wide_n, wide_d), (2 * wide_n, wide_d), (3 * wide_n, wide_d)],
+        "sketched, d": [(wide_n, wide_d), (wide_n, 2 * wide_d), (wide_n, 3 * wide_d)],
     }
     if scale < 0.05:
         sweeps = {name: sizes for name, sizes in sweeps.items() if name.startswith("formed")}

@@ -9,11 +9,14 @@ from numpy.typing import NDArray
 
 BLOCK_BYTES = 2**21
 MIN_BLOCK_ROWS = 128
+MIN_SUM_ROWS = 16
 
 
-def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES) -> Iterator[slice]:
+def row_blocks(
+    n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES, min_rows: int = MIN_BLOCK_ROWS
+) -> Iterator[slice]:
     """Cut ``range(n_rows)`` into slices of about ``block_bytes`` each, two megabytes by default."""
-    step = max(MIN_BLOCK_ROWS, block_bytes // max(row_bytes, 1))
+    step = max(min_rows, block_bytes // max(row_bytes, 1))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
 
@@ -64,7 +67,7 @@ def mean_and_scale(X: NDArray) -> tuple[NDArray, float]:
     total = np.zeros(X.shape[1])
     largest = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in row_blocks(X.shape[0], X.shape[1] * dtype.itemsize):
+        for rows in row_blocks(X.shape[0], X.shape[1] * dtype.itemsize, min_rows=MIN_SUM_ROWS):
             difference = X[rows] - first
             total += difference.sum(axis=0, dtype=np.float64)
             largest = max(largest, float(np.abs(difference, out=difference).max(initial=0.0)))

@@ -28,7 +28,7 @@ from ufselect.gram.accumulate import Moments
 from ufselect.gram.lowrank import FactoredGram
 
 SKETCH_SEED = 20240917
-SKETCH_WIDTH = 32
+SKETCH_WIDTH = 24
 SPARE_WIDTH = 12
 MAX_PASSES = 3
 
@@ -40,10 +40,13 @@ class GramTimes:
     ----------
     vectors : ndarray of shape (n_features, k)
         What S is multiplied by.
+    with_diagonal : bool, default=True
+        Whether to work out the diagonal; its column stays zero otherwise.
     """
 
-    def __init__(self, vectors: NDArray) -> None:
+    def __init__(self, vectors: NDArray, with_diagonal: bool = True) -> None:
         self.vectors = vectors
+        self.with_diagonal = with_diagonal
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.vectors.nbytes
@@ -54,7 +57,8 @@ class GramTimes:
     def add_rows(self, second: NDArray, centred: NDArray) -> None:
         vectors = self.vectors.astype(centred.dtype, copy=False)
         second[:, :-1] += ((centred @ vectors).T @ centred).T
-        second[:, -1] += np.einsum("ij,ij->j", centred, centred)
+        if self.with_diagonal:
+            second[:, -1] += np.einsum("ij,ij->j", centred, centred)
 
     def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
         """Add Xᵀ(W − mean(W)) with W = XV, in which the correction for the left factor vanishes."""
@@ -63,11 +67,13 @@ class GramTimes:
         scores -= (mean @ self.vectors).astype(block.dtype)
         scores -= scores.mean(axis=0, dtype=np.float64).astype(block.dtype)
         second[:, :-1] += block.T @ scores
-        second[:, -1] += _squares_about(block, mean)
+        if self.with_diagonal:
+            second[:, -1] += _squares_about(block, mean)
 
     def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
         second[:, :-1] += np.outer(weight * direction, direction @ self.vectors)
-        second[:, -1] += weight * direction**2
+        if self.with_diagonal:
+            second[:, -1] += weight * direction**2
 
 
 def _squares_about(block: sparse.csr_array, mean: NDArray) -> NDArray:
@@ -159,16 +165,20 @@ def krylov_gram(
     rng = np.random.default_rng(SKETCH_SEED)
     basis = np.linalg.qr(rng.standard_normal((n_features, width)))[0]
     product = np.empty((n_features, 0))
+    diagonal = np.empty(0)
     fresh = basis
     for n_passes in range(1, MAX_PASSES + 1):
-        moments = multiply(GramTimes(fresh))
+        moments = multiply(GramTimes(fresh, with_diagonal=n_passes == 1))
+        diagonal = moments.second[:, -1] if n_passes == 1 else diagonal
         product = np.hstack([product, moments.second[:, :-1]])
         resolution = n_features * float(np.finfo(moments.dtype).eps)
+        if n_passes == MAX_PASSES:
+            break
         fresh = _new_directions(moments.second[:, :-1], basis, resolution)
-        if n_passes == MAX_PASSES or fresh.shape[1] == 0:
+        if fresh.shape[1] == 0:
             break
         basis = np.hstack([basis, fresh])
-    return _nystrom(basis, product, moments, resolution), n_passes
+    return _nystrom(basis, product, diagonal, moments, resolution), n_passes
 
 
 def _new_directions(product: NDArray, basis: NDArray, resolution: float) -> NDArray:
@@ -181,7 +191,9 @@ def _new_directions(product: NDArray, basis: NDArray, resolution: float) -> NDAr
     return np.linalg.qr(kept)[0]
 
 
-def _nystrom(basis: NDArray, product: NDArray, moments: Moments, resolution: float) -> TruncatedGram:
+def _nystrom(
+    basis: NDArray, product: NDArray, diagonal: NDArray, moments: Moments, resolution: float
+) -> TruncatedGram:
     inner = basis.T @ product
     values, rotation = linalg.eigh((inner + inner.T) / 2, check_finite=False)
     values, rotation = values[::-1], rotation[:, ::-1]
@@ -193,7 +205,7 @@ def _nystrom(basis: NDArray, product: NDArray, moments: Moments, resolution: flo
         np.ascontiguousarray((rotated / np.sqrt(values)).T, dtype=moments.dtype),
         moments.n_samples,
         moments.scale,
-        np.clip(moments.second[:, -1], 0, None),
+        np.clip(diagonal, 0, None),
         values,
         residuals,
     )

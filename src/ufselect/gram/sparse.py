@@ -90,6 +90,8 @@ def column_means(X: sparse.csr_array) -> NDArray:
     X.sum_duplicates()
     n_samples, n_features = X.shape
     n_stored = np.bincount(X.indices, minlength=n_features)
+    if n_stored.max(initial=0) < n_samples:
+        return np.bincount(X.indices, weights=X.data, minlength=n_features) / n_samples
     first = np.zeros(n_features)
     first[X.indices[::-1]] = X.data[::-1]
     # Columns stored in full are summed as differences to their first value: no digits lost to a large mean.
