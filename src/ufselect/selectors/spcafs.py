@@ -36,8 +36,8 @@ class SPCAFS(UnsupervisedSelector):
        rises.
 
     A step costs d³ at worst for d ≤ n features and a few products n d m for wide or sparse data, where S is
-    never formed. Rows are accurate down to 1e-16, however large the weights have become, so that features
-    which the penalty has all but removed are still ranked by what speaks for them.
+    never formed. Small rows are computed to full relative accuracy, so that features which the penalty has
+    all but removed are ranked by what speaks for them and not by rounding.
 
     Use it when PCA leverage is to concentrate on fewer features. γ has a meaning only relative to the
     eigenvalues of S: far below them the ranking is that of `PCALeverage`; from about a tenth of the largest

@@ -1,4 +1,4 @@
-"""The lowest eigenpairs of a symmetric operator by a preconditioned block method."""
+"""The lowest eigenvectors of a matrix plus a diagonal of any range, by a block method."""
 
 from __future__ import annotations
 
@@ -15,81 +15,95 @@ MAX_STEPS = 500
 BLOCKS_KEPT = 2
 MAX_BLOCKS = 8
 DEPENDENT = 1e-8
+GUARD_SHARE = 0.5
+MIN_GUARDS = 4
+GUARD_SEED = 20240917
 
 
 def lowest_eigenvectors(
-    matmat: Product, precondition: Product, shift: float, start: NDArray, count: int
+    scaled_matmat: Product, scaled_solve: Product, diagonal: NDArray, start: NDArray, count: int
 ) -> NDArray:
-    """Return a block of vectors whose first ``count`` are the lowest eigenvectors, lowest first.
+    r"""Return the lowest eigenvectors of :math:`K = M + E`, positive definite, with a positive diagonal E.
 
-    Block Davidson: the best vectors of a growing basis are corrected by their preconditioned
-    residuals; a full basis is cut back to its two lowest blocks. A correction smaller than 1e-8 ends the
-    run. Corrections, and not residuals, are measured, and the small eigenproblem is solved through its
-    inverse, so that the rounding of a large diagonal reaches neither.
+    With :math:`w = E^{-1/2} u` the eigenproblem is :math:`E^{-1} u = \mu N u`, :math:`\mu = 1/\theta`, for
+    :math:`N = I + E^{-1/2} M E^{-1/2}`. Both matrices are bounded however large the diagonal, N is well
+    conditioned, and the largest μ are wanted: nothing is lost to the rounding of large entries.
+
+    Block Davidson: the best vectors of a growing orthonormal basis are corrected by their residuals times an
+    approximate inverse of N; a full basis is cut back to its two best blocks. Corrections to w below 1e-8 end
+    the run. Some vectors more than wanted are carried along as guards, filled up at random from a fixed seed.
 
     Parameters
     ----------
-    matmat : callable
-        Product of the operator with a block of vectors.
-    precondition : callable
-        Approximate inverse of the operator less the shift.
-    shift : float
-        A number below the spectrum.
-    start : ndarray of shape (order, block)
-        Independent columns, at least ``count``; the columns beyond guard the wanted ones.
+    scaled_matmat : callable
+        Product of :math:`E^{-1/2} M E^{-1/2}` with a block of vectors.
+    scaled_solve : callable
+        Approximate product of :math:`N^{-1}` with a block of vectors.
+    diagonal : ndarray of shape (order,)
+        The diagonal of E.
+    start : ndarray of shape (order, any)
+        Independent columns that may be close to the result.
     count : int
         Number of eigenvectors wanted.
 
     Returns
     -------
-    ndarray of shape (order, block)
-        Orthonormal columns, of which those beyond ``count`` are approximate.
+    ndarray of shape (order, count + guards)
+        The eigenvectors, lowest first and orthonormal, and the guards.
     """
-    block = start.shape[1]
-    basis = linalg.qr(start, mode="economic", check_finite=False)[0]
-    images = matmat(basis)
+    root = np.sqrt(diagonal)[:, None]
+    basis = _starting_basis(start * root, count)
+    block = basis.shape[1]
+    images = basis + scaled_matmat(basis)
     for _ in range(MAX_STEPS):
-        values, mixing = _lowest_pairs(basis.T @ images, shift, BLOCKS_KEPT * block)
+        values, mixing = _largest_quotients(basis, images, diagonal, BLOCKS_KEPT * block)
         best = basis @ mixing[:, :block]
-        correction = precondition(images @ mixing[:, :block] - best * values[:block])
-        if np.all(np.linalg.norm(correction[:, :count], axis=0) <= ERROR_TOL):
-            return best
+        residual = best / diagonal[:, None] - (images @ mixing[:, :block]) * values[:block]
+        correction = scaled_solve(residual)
+        errors = np.linalg.norm(correction[:, :count] / root, axis=0) / values[:count] ** 1.5
+        if np.all(errors <= ERROR_TOL):
+            break
         if basis.shape[1] + block > min(MAX_BLOCKS * block, basis.shape[0]):
-            basis, images = basis @ mixing, images @ mixing
-        fresh = _fresh_directions(correction, basis)
+            basis, triangle = linalg.qr(basis @ mixing, mode="economic", check_finite=False)
+            images = linalg.solve_triangular(triangle, (images @ mixing).T, trans="T", check_finite=False).T
+        fresh = orthonormal_beyond(correction, basis)
         if fresh.shape[1] == 0:
-            return best
+            break
         basis = np.hstack([basis, fresh])
-        images = np.hstack([images, matmat(fresh)])
-    return best
+        images = np.hstack([images, fresh + scaled_matmat(fresh)])
+    return best / root / np.sqrt(values[:block])
 
 
-def _lowest_pairs(matrix: NDArray, shift: float, count: int) -> tuple[NDArray, NDArray]:
-    """Return the lowest eigenpairs of a small matrix, exact to the size of the lowest ones."""
-    order = matrix.shape[0]
-    shifted = (matrix + matrix.T) / 2
-    shifted[np.diag_indices_from(shifted)] -= shift
-    values, vectors = lowest_through_inverse(shifted, min(count, order))
-    return values + shift, vectors
+def _starting_basis(start: NDArray, count: int) -> NDArray:
+    """Return an orthonormal block whose span holds the start, with guards."""
+    order = start.shape[0]
+    block = min(order, count + max(MIN_GUARDS, int(GUARD_SHARE * count)))
+    basis = linalg.qr(start[:, :block], mode="economic", check_finite=False)[0]
+    missing = block - basis.shape[1]
+    if missing == 0:
+        return basis
+    guards = np.random.default_rng(GUARD_SEED).standard_normal((order, missing))
+    return np.hstack([basis, orthonormal_beyond(guards, basis)])
 
 
-def lowest_through_inverse(matrix: NDArray, count: int) -> tuple[NDArray, NDArray]:
-    """Return the lowest eigenpairs of a positive definite matrix, which is overwritten.
-
-    The inverse comes from a Cholesky factor, which keeps the grading of a matrix with a large diagonal,
-    and has no large entries itself: its leading vectors are accurate on the scale of the lowest eigenvalues.
-    """
-    order = matrix.shape[0]
-    factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
-    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    values, vectors = linalg.eigh(
-        inverse, subset_by_index=[order - count, order - 1], lower=True, overwrite_a=True, check_finite=False
+def _largest_quotients(
+    basis: NDArray, images: NDArray, diagonal: NDArray, count: int
+) -> tuple[NDArray, NDArray]:
+    """Return the largest μ and their coordinates y in a basis of u, with yᵀNy = I."""
+    weighed = basis / np.sqrt(diagonal)[:, None]
+    inner = basis.T @ images
+    order = inner.shape[0]
+    values, mixing = linalg.eigh(
+        weighed.T @ weighed,
+        (inner + inner.T) / 2,
+        subset_by_index=[max(0, order - count), order - 1],
+        check_finite=False,
     )
-    return 1 / values[::-1], vectors[:, ::-1]
+    return values[::-1], mixing[:, ::-1]
 
 
-def _fresh_directions(directions: NDArray, basis: NDArray) -> NDArray:
-    """Return an orthonormal basis of what the directions add to an orthonormal basis."""
+def orthonormal_beyond(directions: NDArray, basis: NDArray) -> NDArray:
+    """Return an orthonormal basis of what some directions add to the span of an orthonormal basis."""
     lengths = np.linalg.norm(directions, axis=0)
     fresh = directions[:, lengths > 0] / lengths[lengths > 0]
     for _ in range(2):  # a second pass removes what rounding leaves of the first
@@ -97,3 +111,18 @@ def _fresh_directions(directions: NDArray, basis: NDArray) -> NDArray:
         fresh, triangle, _ = linalg.qr(fresh, mode="economic", pivoting=True, check_finite=False)
         fresh = fresh[:, np.abs(triangle.diagonal()) > DEPENDENT]
     return fresh
+
+
+def lowest_through_inverse(matrix: NDArray, count: int) -> NDArray:
+    """Return the lowest eigenvectors of a positive definite matrix, which is overwritten.
+
+    The inverse comes from a Cholesky factor, which keeps the grading of a matrix with a large diagonal,
+    and has no large entries itself: its leading vectors are accurate on the scale of the lowest eigenvalues.
+    """
+    order = matrix.shape[0]
+    factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+    inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+    _, vectors = linalg.eigh(
+        inverse, subset_by_index=[order - count, order - 1], lower=True, overwrite_a=True, check_finite=False
+    )
+    return vectors[:, ::-1]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from ufselect.gram import Spectrum
+from ufselect.solvers.davidson import orthonormal_beyond
 from ufselect.solvers.reweighted import RESOLUTION, row_penalty, row_weights
 
-DEPENDENT = 1e-8
 WHOLE_SHARE = 0.8
 MAX_RANKS = 4
 EPS = float(np.finfo(np.float64).eps)
@@ -110,7 +110,9 @@ class PSDReconstruction:
         self, spectrum: Spectrum, gamma: float, eta: float, start_norms: NDArray, tol: float
     ) -> None:
         values = spectrum.values.astype(np.float64)
-        vectors = spectrum.vectors.astype(np.float64, copy=False)
+        vectors = spectrum.vectors
+        if vectors.dtype != np.float64:  # single precision is not orthonormal enough
+            vectors = linalg.qr(vectors.astype(np.float64), mode="economic", check_finite=False)[0]
         self.gamma = gamma
         self.eta = eta
         self.tol = tol
@@ -130,7 +132,8 @@ class PSDReconstruction:
             return new
         if state.objective - new.objective > self.tol * abs(state.objective):
             return new
-        return self._improve(self._widen(new))
+        wider = self._improve(self._widen(new))
+        return wider if wider.objective < new.objective else new
 
     def residuals(self, state: Reconstruction) -> dict[str, float]:
         return {}
@@ -197,17 +200,7 @@ class PSDReconstruction:
             return self._evaluate(WholeSpace(self.root), lifted)
         basis = state.space.lift(np.eye(dimension))
         weighed = np.sqrt(state.squared_norms)[:, None] * lifted
-        extra = _orthonormal_beyond(weighed, basis)[:, : self.max_dimension - dimension]
+        extra = orthonormal_beyond(weighed, basis)[:, : self.max_dimension - dimension]
         space = SpannedSpace(np.hstack([basis, extra]), self.root)
         padded = np.vstack([state.factor, np.zeros((extra.shape[1], state.factor.shape[1]))])
         return self._evaluate(space, padded)
-
-
-def _orthonormal_beyond(vectors: NDArray, basis: NDArray) -> NDArray:
-    """Return an orthonormal basis of what the vectors add to the span of an orthonormal basis."""
-    extra = vectors / np.maximum(np.linalg.norm(vectors, axis=0), np.finfo(np.float64).tiny)
-    for _ in range(2):  # a second pass removes what rounding leaves of the first
-        extra = extra - basis @ (basis.T @ extra)
-        extra, triangle, _ = linalg.qr(extra, mode="economic", pivoting=True, check_finite=False)
-        extra = extra[:, np.abs(triangle.diagonal()) > DEPENDENT]
-    return extra

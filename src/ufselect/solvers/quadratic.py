@@ -2,7 +2,7 @@ r"""The quadratic :math:`\mathrm{Tr}(W^\top M W)` and the lowest eigenvectors of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -16,17 +16,19 @@ DIRECT_ORDER = 1500
 FORMED_ORDER = 4000
 WIDE_RANGE = 1e3
 RELATIVE_MARGIN = 0.01
-GUARD_SHARE = 0.5
-MIN_GUARDS = 4
-GUARD_SEED = 20240917
+SMALL_SHARE = 8
 
 
 class Quadratic(Protocol):
-    """A symmetric matrix M as the reweighted eigenproblem needs it."""
+    """A positive or negative semidefinite matrix M as the reweighted eigenproblem needs it."""
 
     @property
     def order(self) -> int:
         """Number of rows of M."""
+
+    @property
+    def size(self) -> float:
+        """Largest entry of M in magnitude; it stands on the diagonal."""
 
     def matmat(self, vectors: NDArray) -> NDArray:
         """Return ``M @ vectors``."""
@@ -34,8 +36,8 @@ class Quadratic(Protocol):
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
         """Return the ``count`` lowest eigenvectors of ``M + diag(diagonal)``, perhaps with guards behind.
 
-        Small rows of the vectors, where the diagonal is large, are accurate to about 1e-16 absolutely,
-        however large the diagonal. ``start`` holds vectors that may be close.
+        They are accurate to about 1e-8, however large the diagonal. ``start`` holds vectors that may be
+        close.
         """
 
 
@@ -45,7 +47,7 @@ class FormedQuadratic:
     Parameters
     ----------
     matrix : ndarray of shape (order, order)
-        Symmetric, float64.
+        Symmetric and semidefinite, float64.
     floor : float
         A lower bound of the eigenvalues of M.
     """
@@ -58,22 +60,20 @@ class FormedQuadratic:
     def order(self) -> int:
         return self.matrix.shape[0]
 
+    @cached_property
+    def size(self) -> float:
+        return float(np.abs(self.matrix.diagonal()).max())
+
     def matmat(self, vectors: NDArray) -> NDArray:
         return self.matrix @ vectors
 
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
-        if self.order > DIRECT_ORDER and 8 * count < self.order:
-            factor = linalg.cho_factor(self._shifted(diagonal), overwrite_a=True, check_finite=False)
-            return lowest_eigenvectors(
-                lambda vectors: self.matrix @ vectors + diagonal[:, None] * vectors,
-                lambda vectors: linalg.cho_solve(factor, vectors, check_finite=False),
-                shift_below(diagonal, self.floor),
-                with_guards(start, count),
-                count,
-            )
-        if diagonal.max() > WIDE_RANGE * np.abs(self.matrix.diagonal()).max():
+        positive = diagonal - shift_below(diagonal, self.floor)
+        if self.order > DIRECT_ORDER and SMALL_SHARE * count < self.order:
+            return self._lowest_by_steps(positive, count, start)
+        if diagonal.max() > WIDE_RANGE * self.size:
             # The rounding of a large diagonal would reach every vector; the inverse has no large entries.
-            return lowest_through_inverse(self._shifted(diagonal), count)[1]
+            return lowest_through_inverse(_plus_diagonal(self.matrix, positive), count)
         return linalg.eigh(
             _plus_diagonal(self.matrix, diagonal),
             subset_by_index=[0, count - 1],
@@ -81,8 +81,17 @@ class FormedQuadratic:
             check_finite=False,
         )[1]
 
-    def _shifted(self, diagonal: NDArray) -> NDArray:
-        return _plus_diagonal(self.matrix, diagonal - shift_below(diagonal, self.floor))
+    def _lowest_by_steps(self, positive: NDArray, count: int, start: NDArray) -> NDArray:
+        roots = np.sqrt(positive)
+        scaled = self.matrix / roots / roots[:, None]
+        factor = linalg.cho_factor(_plus_diagonal(scaled, 1.0), overwrite_a=True, check_finite=False)
+        return lowest_eigenvectors(
+            lambda vectors: scaled @ vectors,
+            lambda vectors: linalg.cho_solve(factor, vectors, check_finite=False),
+            positive,
+            start,
+            count,
+        )
 
 
 class FactoredQuadratic:
@@ -101,31 +110,25 @@ class FactoredQuadratic:
     def order(self) -> int:
         return self.factor.shape[1]
 
+    @cached_property
+    def size(self) -> float:
+        return float(np.einsum("ij,ij->j", self.factor, self.factor).max())
+
     def matmat(self, vectors: NDArray) -> NDArray:
         return self.factor.T @ (self.factor @ vectors)
 
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
-        shift = shift_below(diagonal, 0.0)
-        return lowest_eigenvectors(
-            lambda vectors: self.matmat(vectors) + diagonal[:, None] * vectors,
-            self._inverse(diagonal - shift),
-            shift,
-            with_guards(start, count),
-            count,
-        )
-
-    def _inverse(self, positive: NDArray) -> Callable[[NDArray], NDArray]:
-        """Return the inverse of ``M + diag(positive)`` by Woodbury's identity."""
-        weighted = self.factor / positive
-        core = weighted @ self.factor.T
-        core[np.diag_indices_from(core)] += 1.0
-        cholesky = linalg.cho_factor(core, overwrite_a=True, check_finite=False)
+        positive = diagonal - shift_below(diagonal, 0.0)
+        scaled = self.factor / np.sqrt(positive)
+        core = linalg.cho_factor(_plus_diagonal(scaled @ scaled.T, 1.0), overwrite_a=True, check_finite=False)
 
         def solve(vectors: NDArray) -> NDArray:
-            inner = linalg.cho_solve(cholesky, weighted @ vectors, check_finite=False)
-            return (vectors - self.factor.T @ inner) / positive[:, None]
+            """Apply Woodbury's identity."""
+            return vectors - scaled.T @ linalg.cho_solve(core, scaled @ vectors, check_finite=False)
 
-        return solve
+        return lowest_eigenvectors(
+            lambda vectors: scaled.T @ (scaled @ vectors), solve, positive, start, count
+        )
 
 
 class NegativeGram:
@@ -147,17 +150,21 @@ class NegativeGram:
     def order(self) -> int:
         return self.gram.shape[0]
 
+    @cached_property
+    def size(self) -> float:
+        return float(self.gram.diag().max())
+
     def matmat(self, vectors: NDArray) -> NDArray:
         return -self.gram.matmat(vectors)
 
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
-        shift = shift_below(diagonal, self.floor)
-        positive = (diagonal - shift)[:, None]
+        positive = diagonal - shift_below(diagonal, self.floor)
+        roots = np.sqrt(positive)[:, None]
         return lowest_eigenvectors(
-            lambda vectors: self.matmat(vectors) + diagonal[:, None] * vectors,
-            lambda vectors: vectors / positive,
-            shift,
-            with_guards(start, count),
+            lambda vectors: self.matmat(vectors / roots) / roots,
+            lambda vectors: vectors,
+            positive,
+            start,
             count,
         )
 
@@ -178,18 +185,7 @@ def shift_below(diagonal: NDArray, floor: float) -> float:
     return lowest + floor - max(abs(floor), RELATIVE_MARGIN * lowest)
 
 
-def with_guards(start: NDArray, count: int) -> NDArray:
-    """Bring a starting block to ``count`` columns and some guards, filled up with fixed random columns."""
-    order = start.shape[0]
-    block = min(order, count + max(MIN_GUARDS, int(GUARD_SHARE * count)))
-    missing = block - start.shape[1]
-    if missing <= 0:
-        return start[:, :block]
-    rng = np.random.default_rng(GUARD_SEED)
-    return np.hstack([start, rng.standard_normal((order, missing)) / np.sqrt(order)])
-
-
-def _plus_diagonal(matrix: NDArray, diagonal: NDArray) -> NDArray:
+def _plus_diagonal(matrix: NDArray, diagonal: NDArray | float) -> NDArray:
     total = matrix.copy()
     total[np.diag_indices_from(total)] += diagonal
     return total

@@ -11,6 +11,7 @@ from ufselect.solvers.quadratic import Quadratic
 
 EPSILON = float(np.finfo(np.float64).eps)
 RESOLUTION = 1e-14
+LARGE = 1e3
 
 
 def row_penalty(squared_norms: NDArray, p: float) -> float:
@@ -114,12 +115,27 @@ class ReweightedEigenproblem:
         diagonal = self.gamma * row_weights(state.squared_norms, self.p)
         vectors = self.quadratic.lowest(diagonal, self.n_components, state.vectors)
         wanted = vectors[:, : self.n_components]
+        product = self.quadratic.matmat(wanted)
+        value = float(np.vdot(wanted, product))
+        vectors[:, : self.n_components] = self._with_sharp_rows(wanted, product, diagonal)
         squared_norms = np.einsum("ij,ij->i", wanted, wanted)
-        value = float(np.vdot(wanted, self.quadratic.matmat(wanted)))
         objective = value + self.gamma * row_penalty(squared_norms, self.p)
         if objective > state.objective and state is not self._start:
             return state  # nothing is left but rounding
         return Projection(vectors, squared_norms, objective)
+
+    def _with_sharp_rows(self, vectors: NDArray, product: NDArray, diagonal: NDArray) -> NDArray:
+        """Return eigenvectors whose rows have full relative accuracy where the diagonal is large.
+
+        Row j of ``(M + diag(δ)) w = θ w`` says ``w_j = −(M w)_j / (δ_j − θ)``. Where δ_j is large this is
+        much smaller than the rounding of w, but it ranks the features that the penalty has all but removed.
+        """
+        weighed = diagonal[:, None] * vectors
+        values = np.einsum("ij,ij->j", vectors, product + weighed)
+        large = diagonal > LARGE * max(self.quadratic.size, float(np.abs(values).max()))
+        sharp = vectors.copy()
+        sharp[large] = -product[large] / (diagonal[large, None] - values)
+        return sharp
 
     def residuals(self, state: Projection) -> dict[str, float]:
         return {}
