@@ -104,7 +104,6 @@ class RNE(UnsupervisedSelector):
     (300, 20)
     """
 
-    reduces_to = "rows"
     is_stochastic = True
     label = "RNE"
     cost = "n² d + iterations · (n + d) d m"

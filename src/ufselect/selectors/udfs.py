@@ -110,7 +110,6 @@ class UDFS(UnsupervisedSelector):
     (178, 4)
     """
 
-    reduces_to = "rows"
     label = "UDFS"
     cost = "n² d + iterations · d³ (tall), iterations · n² d (wide)"
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
