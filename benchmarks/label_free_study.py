@@ -1,7 +1,8 @@
 """Which label-free criterion picks the best selection, and what does a new data set get?
 
 Every candidate of AutoSelector's pool selects features on every data set; labels then tell how good each pick
-would have been. Whatever is chosen between (criterion and pool) is chosen leave-one-data-set-out.
+would have been. Two things are chosen leave-one-data-set-out: criterion and pool, and AutoSelector's own
+settings (whitening, widths, softness of the margin, and what it compares partitions with).
 
     python benchmarks/label_free_study.py [--runs 50] [--sets coil20 usps ...] [--json results.json]
 
@@ -16,7 +17,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from ufselect.tuning.auto import N_RUNS
 from ufselect.tuning.candidates import Shared, default_pool
 from ufselect.tuning.criteria import neighbour_agreement, neighbour_graph, principal_scores
 from ufselect.tuning.reference import build_reference
+from ufselect.tuning.rules import RULES, centre_margin
 from ufselect.tuning.sampling import kmeans_seeds
 
 REAL = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
@@ -203,6 +205,66 @@ def criteria_tables(studies: list[Study]) -> dict:
     return {"leave_one_out": held_out, "picked": {" | ".join(key): acc for key, acc in picked.items()}}
 
 
+POWER_RULES = {"by gap": (0.0, 0.5, 1.0), "whitened": (0.0,), "half": (0.5,)}
+WIDTH_RULES = {"c": (1.0,), "c, 1.5c, 2c": (1.0, 1.5, 2.0), "2c": (2.0,)}
+SOFTNESSES = (0.3, 0.5, 1.0)
+Setting = tuple[str, str, float, str]
+
+
+def settings_of(s: Study, n_runs: int) -> dict[Setting, float]:
+    """Return the ACC of the pick under every combination of AutoSelector's settings."""
+    X, y, n_selected = load(s.name)
+    A = s.shared.reference.A
+    known: dict[bytes, tuple[NDArray, float]] = {}
+
+    def judged(scores: NDArray) -> tuple[NDArray, float]:
+        features = np.flatnonzero(ranks_from_scores(scores) <= n_selected)
+        key = features.tobytes()
+        if key not in known:
+            points = np.ascontiguousarray(A[:, features])
+            runs = kmeans_runs(points, s.n_clusters, kmeans_seeds(SEED, N_RUNS), "k-means++")
+            score = evaluate_selection(X, y, features, n_runs=n_runs, seeding="k-means++")
+            known[key] = (runs, score.acc_mean)
+        return known[key]
+
+    classical = [(s.clusterings[n], s.acc[n]) for n in s.acc if in_pool("classical", n)]
+    found: dict[Setting, float] = {}
+    for (power, powers), (width, widths) in product(POWER_RULES.items(), WIDTH_RULES.items()):
+        reference = build_reference(X, s.n_clusters, SEED, powers, widths)
+        rules = [judged(rule(reference, n_selected)) for name, rule in RULES.items() if name != "margin"]
+        for softness in SOFTNESSES:
+            options = [*classical, *rules, judged(centre_margin(reference, n_selected, softness))]
+            agreement = [float(neighbour_agreement(runs, reference.graph).mean()) for runs, _ in options]
+            labels = reference.labels
+            nmi = [
+                float(np.mean([normalized_mutual_info(labels, run) for run in runs])) for runs, _ in options
+            ]
+            found[power, width, softness, "graph"] = options[int(np.argmax(agreement))][1]
+            found[power, width, softness, "partition"] = options[int(np.argmax(nmi))][1]
+    return found
+
+
+def settings_table(studies: list[Study], n_runs: int) -> dict:
+    """Print what AutoSelector's settings would have given, chosen without the set on which they are used."""
+    per_set = [settings_of(s, n_runs) for s in studies]
+    means = {key: float(np.mean([found[key] for found in per_set])) for key in per_set[0]}
+    ordered = sorted(means, key=means.__getitem__, reverse=True)
+    print(f"\n### AutoSelector's settings: {len(means)} combinations\n")
+    print("| whitening | widths | softness | compared with | mean ACC |\n|---|---|---|---|---|")
+    default = ("by gap", "c, 1.5c, 2c", 0.5, "graph")
+    for label, key in (("best", ordered[0]), ("median", ordered[len(ordered) // 2]), ("worst", ordered[-1])):
+        print(f"| {key[0]} | {key[1]} | {key[2]} | {key[3]} | {means[key]:.2f} ({label}) |")
+    print(f"| {default[0]} | {default[1]} | {default[2]} | {default[3]} | {means[default]:.2f} (default) |")
+    held_out = []
+    for place, s in enumerate(studies):
+        rest = [found for k, found in enumerate(per_set) if k != place]
+        key = max(means, key=lambda key: np.mean([found[key] for found in rest]))
+        held_out.append(per_set[place][key])
+        print(f"\nwithout {s.name}: {', '.join(map(str, key))} → {held_out[-1]:.1f}", end="")
+    print(f"\n\nSettings chosen leave-one-data-set-out: mean ACC {np.mean(held_out):.2f}", flush=True)
+    return {"held_out": held_out, "means": {str(key): value for key, value in means.items()}}
+
+
 def method_table(studies: list[Study], n_runs: int) -> dict:
     """Print single methods beside AutoSelector, ACC and NMI."""
     names = [s.name for s in studies]
@@ -275,7 +337,9 @@ def main() -> None:
         if studies:
             print(f"\n## {title}")
             methods = method_table(studies, options.runs)
-            results[title] = {"criteria": criteria_tables(studies), "methods": methods}
+            criteria = criteria_tables(studies)
+            settings = settings_table(studies, options.runs)
+            results[title] = {"methods": methods, "criteria": criteria, "settings": settings}
     if options.json:
         with open(options.json, "w") as file:
             json.dump(results, file)

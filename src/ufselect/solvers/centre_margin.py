@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from ufselect.solvers import capped_simplex
 
@@ -57,24 +58,34 @@ class CentreMargin:
         """Return the mean weighted squared distance of samples to their own centre."""
         return float(np.square(self.A - self.centres[self.labels]).mean(axis=0) @ weights)
 
+    def value(self, weights: NDArray) -> float:
+        """Return f."""
+        return self._loss(self._excess(weights))
+
     def value_and_gradient(self, weights: NDArray) -> tuple[float, NDArray]:
         """Return f and its gradient."""
-        # What all centres of a sample share, its own squared norm, drops out of the differences.
-        distance = self.squared_centres @ weights - 2 * (self.A * weights) @ self.centres.T
-        excess = (distance[self.rows, self.labels][:, None] - distance) / self.temperature
-        loss = np.logaddexp(0.0, excess)
-        pull = np.exp(excess - loss)
-        for array in (loss, pull):
-            array[self.rows, self.labels] = 0.0
+        excess = self._excess(weights)
+        pull = expit(excess)
+        pull[self.rows, self.labels] = 0.0
         balance = self.member * pull.sum(axis=1, keepdims=True) - pull
         gradient = balance.sum(axis=0) @ self.squared_centres
         gradient -= 2 * np.einsum("ij,ij->j", self.A, balance @ self.centres)
-        n_samples = len(self.A)
-        return float(loss.sum()) / n_samples, gradient / (self.temperature * n_samples)
+        return self._loss(excess), gradient / (self.temperature * len(self.A))
+
+    def _excess(self, weights: NDArray) -> NDArray:
+        """Return by how much the own centre is farther than each other one, over T."""
+        # What all centres of a sample share, its own squared norm, drops out of the differences.
+        distance = self.squared_centres @ weights - 2 * self.A @ (self.centres * weights).T
+        return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
+
+    def _loss(self, excess: NDArray) -> float:
+        loss = np.logaddexp(0.0, excess)
+        loss[self.rows, self.labels] = 0.0
+        return float(loss.sum()) / len(self.A)
 
 
 def minimise_margin(
-    problem: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 50, tol: float = 1e-5
+    problem: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 20, tol: float = 1e-4
 ) -> MarginResult:
     """Minimise over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
 
@@ -86,31 +97,38 @@ def minimise_margin(
        Foundations of Computational Mathematics 15.
     """
     weights = probe = start
-    value, gradient = problem.value_and_gradient(weights)
-    curvature = float(np.linalg.norm(gradient)) / (FIRST_MOVE * np.sqrt(n_chosen))
+    value, slope = problem.value_and_gradient(weights)
+    at_probe = value
+    curvature = float(np.linalg.norm(slope)) / (FIRST_MOVE * np.sqrt(n_chosen))
     history, age = [value], 1.0
-    if curvature == 0:
-        return MarginResult(weights, gradient, np.array(history))
-    for _ in range(max_iter):
-        at_probe, slope = (value, gradient) if probe is weights else problem.value_and_gradient(probe)
-        while True:
-            trial = capped_simplex.project(probe - slope / curvature, n_chosen)
-            move = trial - probe
-            new_value, new_gradient = problem.value_and_gradient(trial)
-            if new_value <= at_probe + slope @ move + curvature / 2 * (move @ move) + 1e-12 * abs(at_probe):
-                break
-            curvature *= 2
-        if new_value > value:
-            if probe is weights:
-                break  # no descent left beyond rounding
+    for _ in range(max_iter if curvature > 0 else 0):
+        trial, reached, curvature = _descend(problem, probe, at_probe, slope, curvature, n_chosen)
+        if reached > value and probe is weights:
+            break  # no descent left beyond rounding
+        if reached > value:
             probe, age = weights, 1.0
-            continue
-        next_age = (1 + np.sqrt(1 + 4 * age**2)) / 2
-        probe = trial + (age - 1) / next_age * (trial - weights)
-        settled = value - new_value <= tol * abs(value)
-        weights, value, gradient, age = trial, new_value, new_gradient, next_age
-        history.append(value)
-        if settled:
-            break
-        curvature *= 0.9
-    return MarginResult(weights, gradient, np.array(history))
+        else:
+            settled = value - reached <= tol * abs(value)
+            next_age = (1 + np.sqrt(1 + 4 * age**2)) / 2
+            probe = trial + (age - 1) / next_age * (trial - weights)
+            weights, value, age = trial, reached, next_age
+            history.append(value)
+            curvature *= 0.9
+            if settled:
+                break
+        at_probe, slope = problem.value_and_gradient(probe)
+    return MarginResult(weights, problem.value_and_gradient(weights)[1], np.array(history))
+
+
+def _descend(
+    problem: CentreMargin, probe: NDArray, at_probe: float, slope: NDArray, curvature: float, n_chosen: int
+) -> tuple[NDArray, float, float]:
+    """Take a projected step, shortened until the quadratic model bounds the objective."""
+    while True:
+        trial = capped_simplex.project(probe - slope / curvature, n_chosen)
+        move = trial - probe
+        reached = problem.value(trial)
+        bound = at_probe + slope @ move + curvature / 2 * (move @ move)
+        if reached <= bound + 1e-12 * abs(at_probe):
+            return trial, reached, curvature
+        curvature *= 2

@@ -63,7 +63,7 @@ class AutoSelector(UnsupervisedSelector):
         Number of features, or their share.
     candidates : list or None, default=None
         Selectors, or pairs of a name and a selector: any object with ``fit`` and one of ``scores_``,
-        ``ranking_`` and ``get_support``. None takes the library's pool of about twenty.
+        ``ranking_`` and ``get_support``. None takes the library's pool of twelve.
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for. ``"auto"`` takes one more than the number of components that the
         broken-stick rule keeps.

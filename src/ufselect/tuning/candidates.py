@@ -54,21 +54,13 @@ def default_pool(
     n_selected: int, n_clusters: int, shared: Shared, seed: int, max_samples: int
 ) -> list[Candidate]:
     """Return the library's candidates, the most promising first."""
-    rank = shared.spectrum.values.size
-    half, double = max(1, n_clusters // 2), min(2 * n_clusters, rank)
-    more = min(rank, round(1.5 * n_clusters))
-    one = min(n_clusters, rank)
+    m = min(n_clusters, shared.spectrum.values.size)
     pool = [_partition(n_selected, n_clusters, rule, seed, max_samples) for rule in RULES]
-    pool += [_dscofs(n_selected, one, 0.1, 0.01), _dscofs(n_selected, one, 1.0, 0.1)]
-    pool += [_projection(n_selected, one), _projection(n_selected, double), _reconstruction(n_selected)]
-    pool += [_leverage(n_selected, m) for m in (one, half, double)]
-    pool += [_d_optimal(n_selected, one, ridge) for ridge in (10.0, 1.0, 100.0)]
-    pool += [_d_optimal(n_selected, m, 10.0) for m in (half, double)]
-    pool += [
-        _dscofs(n_selected, more, 1.0, 0.1),
-        Candidate("Laplacian score", _laplacian(n_selected, len(shared.X))),
-    ]
-    return list({candidate.name: candidate for candidate in pool}.values())
+    pool += [_dscofs(n_selected, m, 0.1, 0.01), _dscofs(n_selected, m, 1.0, 0.1)]
+    pool += [_projection(n_selected, m), _leverage(n_selected, m)]
+    pool += [_d_optimal(n_selected, m, ridge) for ridge in (1.0, 10.0)]
+    pool += [Candidate("Laplacian score", _laplacian(n_selected, len(shared.X)))]
+    return pool
 
 
 def _laplacian(n_selected: int, n_samples: int) -> LaplacianScore:
@@ -103,14 +95,6 @@ def _projection(n_selected: int, m: int) -> Candidate:
         f"greedy projection m={m}",
         GreedyProjection(n_selected, n_components=m),
         lambda shared: projection_scores(shared.gram, shared.spectrum.head(m), shared.n_selected),
-    )
-
-
-def _reconstruction(n_selected: int) -> Candidate:
-    return Candidate(
-        "greedy reconstruction",
-        GreedyProjection(n_selected, target="features"),
-        lambda shared: projection_scores(shared.gram, None, shared.n_selected),
     )
 
 

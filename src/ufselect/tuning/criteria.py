@@ -27,9 +27,9 @@ def principal_scores(A: NDArray, gram: GramOperator, count: int) -> tuple[NDArra
     return scores / norms, norms / norms[0]
 
 
-def score_widths(n_clusters: int, rank: int) -> list[int]:
-    """Return the numbers of scores over which the judge averages: once, one and a half and twice c."""
-    return [min(rank, max(1, round(width * n_clusters))) for width in WIDTHS]
+def score_widths(n_clusters: int, rank: int, widths: Sequence[float] = WIDTHS) -> list[int]:
+    """Return the numbers of scores over which the judge averages, from widths in units of n_clusters."""
+    return [min(rank, max(1, round(width * n_clusters))) for width in widths]
 
 
 def neighbour_graph(

@@ -28,7 +28,7 @@ class PartitionSelector(UnsupervisedSelector):
     2. cuts that graph into c clusters by spectral clustering [1]_,
     3. selects features from which the clusters can be told, by one of the rules below.
 
-    Rules: ``"margin"`` and ``"wide-margin"`` minimise a convex loss of the nearest-centre rule,
+    Rules: ``"margin"`` minimises a convex loss of the nearest-centre rule,
 
     .. math::
 
@@ -36,12 +36,12 @@ class PartitionSelector(UnsupervisedSelector):
         \log\Bigl(1 + \exp\frac{D_{i y_i}(w) - D_{iq}(w)}{T}\Bigr),
 
     with :math:`D_{iq}(w)` the weighted squared distance of sample i to centre q, so that K-means, left to
-    itself on the selected features, assigns samples as the graph does; the wide margin has the larger T.
+    itself on the selected features, assigns samples as the graph does.
     ``"trace-ratio"`` maximises the between-cluster over the within-cluster variance of the selection [2]_,
     ``"variance-ratio"`` takes the features where that ratio is largest, ``"clusters"`` and ``"embedding"``
     choose greedily features whose span explains the clusters, or the graph's smooth vectors.
 
-    The cost is n² d for the neighbours and, for the margins, about 100 products of n × d with d × c; all on
+    The cost is n² d for the neighbours and, for the margins, about 60 products of n × d with d × c; all on
     ``max_samples`` rows at most.
 
     Use it when the data have clusters and features are many. It takes the graph at its word: where neighbours
@@ -53,7 +53,7 @@ class PartitionSelector(UnsupervisedSelector):
         Number r of features, or their share.
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` takes one more than the components of the broken-stick rule.
-    rule : str, default="wide-margin"
+    rule : {"margin", "trace-ratio", "variance-ratio", "clusters", "embedding"}, default="margin"
         How features are chosen once the clusters are known.
     max_samples : int, default=2000
         Rows to work on; more are sampled.
@@ -99,7 +99,7 @@ class PartitionSelector(UnsupervisedSelector):
         n_features_to_select: int | float = 0.1,
         *,
         n_clusters: int | str = "auto",
-        rule: str = "wide-margin",
+        rule: str = "margin",
         max_samples: int = 2000,
         random_state: Any = None,
     ) -> None:

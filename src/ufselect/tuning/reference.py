@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,11 +10,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from ufselect.gram import gram_operator
+from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.spectrum import symmetric_eigenpairs
 from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.tuning.criteria import neighbour_agreement, neighbour_graph, principal_scores, score_widths
+from ufselect.tuning.criteria import (
+    WIDTHS,
+    neighbour_agreement,
+    neighbour_graph,
+    principal_scores,
+    score_widths,
+)
 from ufselect.tuning.sampling import kmeans_seeds
 
 N_RUNS = 20
@@ -31,6 +38,8 @@ class Reference:
     ----------
     A : ndarray of shape (n_samples, n_features)
         Centred data, float64, scaled by a power of two.
+    gram : GramOperator
+        S of A.
     graph : sparse array of shape (n_samples, n_samples)
         Neighbours in the whitened scores, weighted by how sure they are.
     embedding : ndarray of shape (n_samples, at most n_clusters)
@@ -46,6 +55,7 @@ class Reference:
     """
 
     A: NDArray
+    gram: GramOperator
     graph: sparse.csr_array
     embedding: NDArray
     labels: NDArray
@@ -54,7 +64,13 @@ class Reference:
     gap: float
 
 
-def build_reference(X: NDArray, n_clusters: int, seed: int) -> Reference:
+def build_reference(
+    X: NDArray,
+    n_clusters: int,
+    seed: int,
+    powers: Sequence[float] = POWERS,
+    widths: Sequence[float] = WIDTHS,
+) -> Reference:
     """Build the judge's graph of dense data and cut it into ``n_clusters`` parts.
 
     Of several degrees of whitening the one is taken whose graph is cut more cleanly than Gaussian data of the
@@ -62,28 +78,31 @@ def build_reference(X: NDArray, n_clusters: int, seed: int) -> Reference:
     """
     mean, scale = centre_and_scale(X)
     A = np.asarray((X - mean) / scale, dtype=np.float64)
-    widths = score_widths(n_clusters, min(A.shape[0] - 1, A.shape[1]))
-    scores, values = principal_scores(A, gram_operator(A), max(widths))
-    widths = [min(width, scores.shape[1]) for width in widths]
-    references = [_cut_scores(A, scores, values**power, widths, n_clusters, seed, power) for power in POWERS]
+    gram = gram_operator(A)
+    counts = score_widths(n_clusters, min(A.shape[0] - 1, A.shape[1]), widths)
+    scores, values = principal_scores(A, gram, max(counts))
+    counts = [min(count, scores.shape[1]) for count in counts]
+    references = [_cut_scores(A, gram, scores, values, counts, n_clusters, seed, power) for power in powers]
     return max(references, key=lambda reference: reference.gap)
 
 
 def _cut_scores(
     A: NDArray,
+    gram: GramOperator,
     scores: NDArray,
-    weights: NDArray,
-    widths: list[int],
+    values: NDArray,
+    counts: list[int],
     n_clusters: int,
     seed: int,
     power: float,
 ) -> Reference:
-    graph = neighbour_graph(scores * weights, widths)
+    weights = values**power
+    graph = neighbour_graph(scores * weights, counts)
     vectors = smooth_vectors(graph, n_clusters)
     labels = cut(vectors, n_clusters, seed)
     clarity = float(neighbour_agreement(labels[None], graph)[0])
-    expected = gaussian_clarity(len(A), weights, widths, n_clusters, seed)
-    return Reference(A, graph, centred_basis(vectors), labels, power, clarity, clarity - expected)
+    gap = clarity - gaussian_clarity(len(A), weights, counts, n_clusters, seed)
+    return Reference(A, gram, graph, centred_basis(vectors), labels, power, clarity, gap)
 
 
 def gaussian_clarity(

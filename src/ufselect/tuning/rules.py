@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import gram_operator
 from ufselect.selectors.greedy import scores_of_rounds
 from ufselect.solvers.centre_margin import CentreMargin, minimise_margin
 from ufselect.solvers.greedy import greedy_target_projection
@@ -18,6 +17,9 @@ Rule = Callable[[Reference, int], NDArray]
 
 TINY = np.finfo(float).tiny
 TRACE_RATIO_STEPS = 50
+# Temperature of the margin in units of the mean squared distance to the own centre: a small one cares only
+# about samples near a border, a large one about the spread between all centres.
+SOFTNESS = 0.5
 
 
 def scatters(A: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
@@ -61,45 +63,35 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
 def cluster_projection(reference: Reference, n_selected: int) -> NDArray:
     """Choose features whose span explains the membership of the clusters, greedily."""
     membership = np.eye(reference.labels.max() + 1)[reference.labels]
-    return _projection(reference.A, centred_basis(membership), n_selected)
+    return _projection(reference, centred_basis(membership), n_selected)
 
 
 def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
     """Choose features whose span explains the smooth vectors of the graph, greedily."""
-    return _projection(reference.A, reference.embedding, n_selected)
+    return _projection(reference, reference.embedding, n_selected)
 
 
-def centre_margin(softness: float) -> Rule:
-    """Return the rule that chooses features under which the nearest centre is the right one.
-
-    ``softness`` scales the temperature in units of the mean squared distance to the own centre: small
-    values care only about samples near a border, large ones about the spread between all centres.
-    """
-
-    def rule(reference: Reference, n_selected: int) -> NDArray:
-        A = reference.A
-        even = np.full(A.shape[1], n_selected / A.shape[1])
-        own = CentreMargin(A, reference.labels, 1.0).own_distance(even)
-        if own <= TINY:
-            return variance_ratio(reference, n_selected)
-        problem = CentreMargin(A, reference.labels, softness * own)
-        result = minimise_margin(problem, even, n_selected)
-        steepest = max(float(np.abs(result.gradient).max()), TINY)
-        # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
-        return result.weights - 1e-6 * result.gradient / steepest
-
-    return rule
+def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTNESS) -> NDArray:
+    """Weigh features so that the nearest centre is the right one, at a temperature of ``softness``."""
+    A = reference.A
+    even = np.full(A.shape[1], n_selected / A.shape[1])
+    own = CentreMargin(A, reference.labels, 1.0).own_distance(even)
+    if own <= TINY:
+        return variance_ratio(reference, n_selected)
+    result = minimise_margin(CentreMargin(A, reference.labels, softness * own), even, n_selected)
+    steepest = max(float(np.abs(result.gradient).max()), TINY)
+    # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
+    return result.weights - 1e-6 * result.gradient / steepest
 
 
-def _projection(A: NDArray, targets: NDArray, n_selected: int) -> NDArray:
-    gram = gram_operator(A)
-    products = targets.T @ A / gram.scale
+def _projection(reference: Reference, targets: NDArray, n_selected: int) -> NDArray:
+    gram = reference.gram
+    products = targets.T @ reference.A / gram.scale
     return scores_of_rounds(gram, n_selected, partial(greedy_target_projection, gram, products))
 
 
 RULES: dict[str, Rule] = {
-    "margin": centre_margin(0.3),
-    "wide-margin": centre_margin(1.0),
+    "margin": centre_margin,
     "trace-ratio": trace_ratio,
     "variance-ratio": variance_ratio,
     "clusters": cluster_projection,
