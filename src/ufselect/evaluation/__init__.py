@@ -2,7 +2,8 @@
 
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.protocol import Protocol
+from ufselect.evaluation.record import Study
 from ufselect.evaluation.store import ResultStore
-from ufselect.evaluation.study import Study, reproduce
+from ufselect.evaluation.study import reproduce
 
 __all__ = ["Comparison", "Protocol", "ResultStore", "Study", "compare", "reproduce"]

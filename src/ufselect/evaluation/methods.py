@@ -19,7 +19,7 @@ BASELINES = (ALL_FEATURES, "RandomSubset", "PCALeverage")
 # A ranking of these serves every count; a method not named here is fitted anew for each count.
 NESTED = frozenset(
     {
-        "LaplacianScore", "MaxVariance", "PCALeverage", "RNE", "RandomSubset", "SOGFS", "SPCAFS", "SPCAPSD",
+        "LaplacianScore", "MaxVariance", "PCALeverage", "RandomSubset", "SOGFS", "SPCAFS", "SPCAPSD",
         "TSFS", "UDFS",
     }
 )  # fmt: skip

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from ufselect.datasets import DatasetUnavailableError, load_dataset
-from ufselect.evaluation.ablation import ROWS_ONLY, Ablation, ablation, ablation_table, rows_only
-from ufselect.evaluation.choice import METRICS, choose
+from ufselect.evaluation.ablation import ROWS_ONLY, ablation, rows_only
+from ufselect.evaluation.choice import choose
 from ufselect.evaluation.compare import QUICK
 from ufselect.evaluation.methods import (
     ALL_FEATURES,
@@ -24,103 +24,25 @@ from ufselect.evaluation.methods import (
     choose_methods,
     random_start,
 )
-from ufselect.evaluation.paper import SEVEN, TITLES
+from ufselect.evaluation.paper import TITLES
 from ufselect.evaluation.progress import Listener, as_listener
 from ufselect.evaluation.protocol import PAPER_COUNTS, Problem, Protocol, default_counts, make_problem
-from ufselect.evaluation.rows import Row
+from ufselect.evaluation.record import Study
 from ufselect.evaluation.runner import Outcome, Runner
 from ufselect.evaluation.stability import bootstrap_stability
 from ufselect.evaluation.statistics import RankTest, rank_test, score_matrix
 from ufselect.evaluation.store import ResultStore
-from ufselect.evaluation.synthetic import ShapeResult, shape_results, shapes_table
+from ufselect.evaluation.study_tables import study_tables
+from ufselect.evaluation.synthetic import shape_results
 from ufselect.evaluation.tables import (
-    Table,
-    counted_table,
-    main_table,
-    means_table,
     method_labels,
-    paper_table,
 )
 
 QUICK_SETS = ("digits", "breast_cancer", "wine")
 QUICK_SAMPLES = 400
-TABLE_COUNT = 100
 STUDY_MODES = ("oracle", "fixed", "auto")
 UNRANKED = (ALL_FEATURES, BEST_DRAW, "RandomSubset", ROWS_ONLY)
 logger = logging.getLogger("ufselect.evaluation")
-
-
-@dataclass(frozen=True)
-class Study:
-    """All that a reproduction found.
-
-    Attributes
-    ----------
-    protocol : Protocol
-        How scores were computed.
-    datasets : tuple of str
-        Data sets asked for, in the order of the tables.
-    unavailable : dict of str to str
-        Data sets that could not be had, and why.
-    problems : dict of str to Problem
-        The data.
-    outcomes : dict of str to dict of str to Outcome
-        By mode and data set.
-    methods : dict of str to dict of str to Method
-        The methods of the oracle runs, by data set and key.
-    tables : list of Table
-        Every table, in reading order.
-    test : RankTest or None
-        Ranks over the data sets; None where there are too few.
-    ablations, stabilities, shapes
-        The smaller experiments.
-    images : dict of str to Bunch
-        ``image_shape`` and ``image_order`` of the image sets.
-    quick : bool
-        Whether this was the short version.
-    """
-
-    protocol: Protocol
-    datasets: tuple[str, ...]
-    unavailable: dict[str, str]
-    problems: dict[str, Problem] = field(repr=False)
-    outcomes: dict[str, dict[str, Outcome]] = field(repr=False)
-    methods: dict[str, dict[str, Method]] = field(repr=False)
-    tables: list[Table] = field(repr=False)
-    test: RankTest | None
-    ablations: dict[str, Ablation]
-    stabilities: dict[str, dict[str, float]]
-    shapes: list[ShapeResult] = field(repr=False)
-    images: dict[str, Bunch] = field(repr=False)
-    quick: bool
-
-    def rows(self, mode: str) -> list[Row]:
-        """Return the final rows of a mode over all data sets."""
-        return [row for outcome in self.outcomes[mode].values() for row in outcome.rows]
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The numbers to look at first: the means over the data sets, by mode, metric and method."""
-        means: dict[str, Any] = {}
-        for mode in self.outcomes:
-            for metric in METRICS:
-                chosen = choose(self.rows(mode), mode, metric, TABLE_COUNT)
-                for (_, method), row in chosen.items():
-                    values = means.setdefault(mode, {}).setdefault(metric, {}).setdefault(method, [])
-                    values.append(getattr(row, f"{metric}_mean"))
-        averaged = {
-            mode: {
-                metric: {method: round(float(np.mean(values)), 3) for method, values in by_method.items()}
-                for metric, by_method in by_metric.items()
-            }
-            for mode, by_metric in means.items()
-        }
-        return {
-            "datasets": list(self.problems),
-            "unavailable": self.unavailable,
-            "means": averaged,
-            "friedman_p": None if self.test is None else self.test.p_value,
-        }
 
 
 def reproduce(
@@ -285,7 +207,7 @@ def _run(
         images=images,
         quick=quick,
     )
-    return replace(study, tables=_tables(study))
+    return replace(study, tables=study_tables(study))
 
 
 def _rank_test(outcomes: dict[str, Outcome]) -> RankTest | None:
@@ -297,49 +219,3 @@ def _rank_test(outcomes: dict[str, Outcome]) -> RankTest | None:
     if len(outcomes) < 2 or len(complete) < 3:
         return None
     return rank_test(score_matrix(chosen, list(outcomes), complete, "acc"), [labels[m] for m in complete])
-
-
-def _tables(study: Study) -> list[Table]:
-    oracle = study.rows("oracle")
-    tables = [
-        main_table(study.rows(mode), mode, metric, study.datasets, None if mode == "oracle" else TABLE_COUNT)
-        for mode in study.outcomes
-        for metric in METRICS
-    ]
-    available = [name for name in study.datasets if name in study.problems]
-    if any(name in TITLES for name in study.datasets):
-        tables += [paper_table(oracle, metric, study.datasets) for metric in METRICS]
-        tables.append(means_table(oracle, [name for name in available if name in SEVEN]))
-    if study.ablations:
-        tables.append(ablation_table(study.ablations, study.datasets))
-    tables.append(_stability_table(study, available))
-    if study.test is not None:
-        tables.append(_rank_table(study.test))
-    tables.append(shapes_table(study.shapes))
-    return tables
-
-
-def _stability_table(study: Study, available: Sequence[str]) -> Table:
-    labels = method_labels(study.rows("fixed"))
-    words = {
-        label: {
-            TITLES.get(n, n): f"{study.stabilities[n][m]:.2f}" for n in available if m in study.stabilities[n]
-        }
-        for m, label in labels.items()
-        if m != "AllFeatures"
-    }
-    title = (
-        "Stability of the selection at default parameters over bootstrap samples: 1 always the same "
-        "features, 0 no better than chance."
-    )
-    return counted_table("stability", title, "Method", words)
-
-
-def _rank_table(test: RankTest) -> Table:
-    order = np.argsort(test.average_ranks, kind="stable")
-    body = tuple((test.labels[i], f"{test.average_ranks[i]:.2f}") for i in order)
-    title = (
-        f"Average ranks by ACC over {test.n_datasets} data sets, oracle. Friedman p = {test.p_value:.2g}; "
-        f"critical difference {test.critical_difference:.2f} (Nemenyi, level {test.level:g})."
-    )
-    return Table("ranks", title, ("Method", "Average rank"), body)

@@ -16,8 +16,8 @@ from ufselect.evaluation.anatomy import Anatomy, dissect, seconds_of_fit
 from ufselect.evaluation.choice import best, choose
 from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW
 from ufselect.evaluation.paper import TITLES
+from ufselect.evaluation.record import Study
 from ufselect.evaluation.rows import Row
-from ufselect.evaluation.study import Study
 from ufselect.evaluation.synthetic import KINDS, TRUE_FEATURES
 from ufselect.evaluation.tables import method_labels
 from ufselect.plotting.curves import plot_convergence, plot_curves, plot_time

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ufselect.evaluation.choice import HOW
 from ufselect.evaluation.identity import software_versions
-from ufselect.evaluation.study import Study
+from ufselect.evaluation.record import Study
 from ufselect.evaluation.tables import Table
 from ufselect.plotting.study import StudyFigure, study_figures, write_figures
 
