@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -16,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.selectors.base import Fitted, UnsupervisedSelector, ranks_from_scores
-from ufselect.selectors.checks import check_positive_int
+from ufselect.selectors.checks import InactiveConstraintWarning, check_positive_int
 from ufselect.selectors.progress import FitProgress
 from ufselect.tuning.candidates import Candidate, Shared, default_pool, fitted, given_pool, scores_of
 from ufselect.tuning.criteria import neighbour_agreement
@@ -170,7 +171,10 @@ class AutoSelector(UnsupervisedSelector):
     def _decide(self, shared: Shared, trials: list[Trial], judge: Judge, n_clusters: int) -> Fitted:
         tried = [trial for trial in trials if trial.scores is not None]
         winner = max(tried, key=lambda trial: float(trial.agreement.mean()))
-        best = fitted(winner.candidate.estimator, shared.X, shared.n_selected)
+        with warnings.catch_warnings():
+            # It tells users to change a setting; here the setting is the pool's, and it was judged as it is.
+            warnings.simplefilter("ignore", InactiveConstraintWarning)
+            best = fitted(winner.candidate.estimator, shared.X, shared.n_selected)
         attributes = {
             "best_estimator_": best,
             "best_params_": best.get_params(),
