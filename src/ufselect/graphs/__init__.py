@@ -1,16 +1,22 @@
 """k-nearest-neighbour graphs, affinities, Laplacians and reconstruction weights."""
 
+from ufselect.graphs.adaptive import adaptive_weights, mean_graph, project_to_simplex
 from ufselect.graphs.affinity import heat_affinity
 from ufselect.graphs.laplacian import graph_laplacian, incidence, laplacian_quotients
 from ufselect.graphs.lle import lle_weights
 from ufselect.graphs.neighbors import nearest_neighbors, usable_neighbors
+from ufselect.graphs.spectral import smoothest_vectors
 
 __all__ = [
+    "adaptive_weights",
     "graph_laplacian",
     "heat_affinity",
     "incidence",
     "laplacian_quotients",
     "lle_weights",
+    "mean_graph",
     "nearest_neighbors",
+    "project_to_simplex",
+    "smoothest_vectors",
     "usable_neighbors",
 ]
