@@ -9,6 +9,7 @@ from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import DSCOFSPath, dscofs_path
 from ufselect.selectors.registry import all_selectors
 from ufselect.selectors.rne import RNE
+from ufselect.selectors.sogfs import SOGFS
 from ufselect.selectors.spcafs import SPCAFS
 from ufselect.selectors.spcapsd import SPCAPSD
 from ufselect.selectors.tsfs import TSFS
@@ -18,6 +19,7 @@ __all__ = [
     "DSCOFS",
     "FSPCA",
     "RNE",
+    "SOGFS",
     "SPCAFS",
     "SPCAPSD",
     "TSFS",

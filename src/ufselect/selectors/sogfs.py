@@ -116,7 +116,6 @@ class SOGFS(UnsupervisedSelector):
     (178, 5)
     """
 
-    reduces_to = "rows"
     label = "SOGFS"
     cost = "n² d + iterations · (n d² + d³)"
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}

@@ -40,7 +40,7 @@ def row_weights(squared_norms: NDArray, p: float) -> NDArray:
     --------
     >>> import numpy as np
     >>> from ufselect.solvers.reweighted import row_weights
-    >>> row_weights(np.array([1.0, 4.0]), p=1).tolist()
+    >>> row_weights(np.array([1.0, 4.0]), p=1).round(6).tolist()
     [0.5, 0.25]
     """
     return p / 2 * (squared_norms + EPSILON) ** ((p - 2) / 2)
