@@ -269,7 +269,10 @@ def main() -> None:
         with (
             tempfile.TemporaryDirectory(dir=options.dir) as folder,
             distributed.LocalCluster(
-                n_workers=2, threads_per_worker=1, memory_limit="1.5GB", dashboard_address=":0",
+                n_workers=2,
+                threads_per_worker=1,
+                memory_limit="1.5GB",
+                dashboard_address=":0",
                 local_directory=folder,
             ) as cluster,
             distributed.Client(cluster) as client,

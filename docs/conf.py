@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import ufselect  # noqa: E402
+import ufselect
 
 project = "ufselect"
 author = "the ufselect developers"

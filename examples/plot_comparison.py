@@ -2,9 +2,9 @@
 Comparing selections honestly
 =============================
 
-Whether a selection is good depends on what it is for. For clustering, run K-means on the kept features many times
-and compare with the known classes, next to all features, random subsets and plain PCA leverage. The labels are
-used for scoring only.
+Whether a selection is good depends on what it is for. For clustering, run K-means on the kept features
+many times and compare with the known classes, next to all features, random subsets and plain PCA
+leverage. The labels are used for scoring only.
 """
 
 # %%

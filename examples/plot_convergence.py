@@ -2,8 +2,8 @@
 When to stop
 ============
 
-The objective never rises. The default tolerance, that of the paper, stops early, when the selection still differs
-from the settled one in a few features; a tight tolerance settles it.
+The objective never rises. The default tolerance, that of the paper, stops early, when the selection
+still differs from the settled one in a few features; a tight tolerance settles it.
 """
 
 # %%

@@ -2,8 +2,9 @@
 What the starting point does
 ============================
 
-The problem has many stationary points. With small penalties every start ends near the PCA loadings; with large ones
-the selection is that of the start. This is why the default start is deterministic and data-driven.
+The problem has many stationary points. With small penalties every start ends near the PCA loadings; with
+large ones the selection is that of the start. This is why the default start is deterministic and data-
+driven.
 """
 
 # %%

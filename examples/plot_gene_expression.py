@@ -2,9 +2,9 @@
 Marker genes of hidden cell types
 =================================
 
-A small single-cell experiment, generated so that the truth is known: 600 cells of four types, 2000 genes, of which
-40 distinguish the types and 80 others fluctuate strongly from cell to cell without meaning. Counts are normalised
-and log-transformed as usual; the selector never sees the types.
+A small single-cell experiment, generated so that the truth is known: 600 cells of four types, 2000
+genes, of which 40 distinguish the types and 80 others fluctuate strongly from cell to cell without
+meaning. Counts are normalised and log-transformed as usual; the selector never sees the types.
 """
 
 # %%
@@ -29,8 +29,8 @@ counts = rng.poisson(rate * depth)
 expression = np.log1p(counts / counts.sum(axis=1, keepdims=True) * np.median(counts.sum(axis=1)))
 
 # %%
-# How many of the 40 genes kept are true markers? Variance alone takes the noisy genes; markers of a type rise and
-# fall together, which is what the leading components see.
+# How many of the 40 genes kept are true markers? Variance alone takes the noisy genes; markers of a type
+# rise and fall together, which is what the leading components see.
 for selector in (MaxVariance(40), DSCOFS(40, n_components=3, entry_sparsity=60)):
     found = np.isin(np.flatnonzero(selector.fit(expression).support_), markers).sum()
     print(f"{type(selector).__name__}: {found} of 40 are markers")

@@ -2,9 +2,9 @@
 The whole path at once
 ======================
 
-How does the selection change with the number of features and the entry sparsity? ``dscofs_path`` answers for a
-whole grid in a fraction of the time of separate fits, because the Gram matrix, its decomposition and the starting
-points are shared.
+How does the selection change with the number of features and the entry sparsity? ``dscofs_path`` answers
+for a whole grid in a fraction of the time of separate fits, because the Gram matrix, its decomposition
+and the starting points are shared.
 """
 
 # %%
@@ -20,7 +20,8 @@ shares = (0.05, 0.1, 0.2, 0.4, 0.8)
 path = dscofs_path(X, counts, shares, n_components=10)
 
 # %%
-# Each line is a pixel; it is drawn where the pixel belongs to the selection. Most pixels, once chosen, stay.
+# Each line is a pixel; it is drawn where the pixel belongs to the selection. Most pixels, once chosen,
+# stay.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained", sharey=True)
 for axes, share in ((left, 0.05), (right, 0.4)):
     chosen = np.array([path.support(count, share) for count in counts])

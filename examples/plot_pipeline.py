@@ -2,8 +2,8 @@
 A step in a pipeline
 ====================
 
-A selector is an ordinary scikit-learn transformer: it goes into a pipeline, and a grid search can choose how
-many features to keep when a supervised goal follows. The selection itself never sees the labels.
+A selector is an ordinary scikit-learn transformer: it goes into a pipeline, and a grid search can choose
+how many features to keep when a supervised goal follows. The selection itself never sees the labels.
 """
 
 # %%

@@ -2,8 +2,8 @@
 Words from sparse text
 ======================
 
-Term–document matrices are sparse and wide. They are centred implicitly and never made dense. The documents here
-are the docstrings of NumPy's and SciPy's functions, which every installation has.
+Term–document matrices are sparse and wide. They are centred implicitly and never made dense. The
+documents here are the docstrings of NumPy's and SciPy's functions, which every installation has.
 """
 
 # %%

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from scipy import sparse
-
 from tests.strategies import structured_data
+
 from ufselect.gram import (
     FactoredGram,
     FormedGram,

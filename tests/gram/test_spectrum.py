@@ -9,7 +9,9 @@ from ufselect.gram import gram_operator, suggest_n_components
 from ufselect.selectors.dimension import auto_n_components, component_spectrum
 
 
-@pytest.mark.parametrize(("n", "d", "rank", "noise"), [(200, 50, 5, 1.0), (100, 400, 8, 0.5), (500, 100, 3, 2.0)])
+@pytest.mark.parametrize(
+    ("n", "d", "rank", "noise"), [(200, 50, 5, 1.0), (100, 400, 8, 0.5), (500, 100, 3, 2.0)]
+)
 def test_rule_finds_the_known_rank(n, d, rank, noise):
     rng = np.random.default_rng(0)
     signal = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))

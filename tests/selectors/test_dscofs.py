@@ -21,8 +21,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-
 from tests.conftest import REAL_SETS
+
 from ufselect import DSCOFS
 from ufselect.selectors.checks import InactiveConstraintWarning
 
@@ -175,9 +175,7 @@ def test_irrelevant_features_are_left_out():
     X = 0.2 * rng.standard_normal((200, 30))
     informative = np.arange(0, 30, 3)
     X[:, informative] += scores @ rng.standard_normal((3, 10))
-    np.testing.assert_array_equal(
-        np.flatnonzero(fit(X, n_features_to_select=10).support_), informative
-    )
+    np.testing.assert_array_equal(np.flatnonzero(fit(X, n_features_to_select=10).support_), informative)
 
 
 # --- invariance -----------------------------------------------------------------------------------
@@ -255,10 +253,10 @@ def test_fewer_samples_than_features(data):
 
 def test_a_random_start_is_reproducible_and_the_default_draws_nothing(data):
     first = fit(data, init="random", random_state=3, mu_row=10.0)
-    np.testing.assert_array_equal(fit(data, init="random", random_state=3, mu_row=10.0).scores_, first.scores_)
-    assert not np.array_equal(
-        fit(data, init="random", random_state=4, mu_row=10.0).scores_, first.scores_
+    np.testing.assert_array_equal(
+        fit(data, init="random", random_state=3, mu_row=10.0).scores_, first.scores_
     )
+    assert not np.array_equal(fit(data, init="random", random_state=4, mu_row=10.0).scores_, first.scores_)
     state = np.random.RandomState(0)
     fit(data, init="random", random_state=state)
     np.testing.assert_array_equal(fit(data, random_state=1).scores_, fit(data, random_state=2).scores_)

@@ -39,7 +39,9 @@ def test_cold_path_equals_separate_fits(separate):
 
 def test_warm_path_agrees_with_separate_fits(separate):
     path = dscofs_path(DIGITS, COUNTS, SHARES, n_components=8)
-    shared = [np.count_nonzero(path.support(r, a) & separate[r, a].support_) / r for r in COUNTS for a in SHARES]
+    shared = [
+        np.count_nonzero(path.support(r, a) & separate[r, a].support_) / r for r in COUNTS for a in SHARES
+    ]
     assert np.mean(shared) > 0.9
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
-
 from tests.strategies import COARSE, matrices
+
 from ufselect.sets import entry_sparse, row_sparse, stiefel
 from ufselect.sets.largest import SAMPLING_SIZE, mask_of_largest
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from tests.conftest import REAL_SETS
 from tests.strategies import structured_data
+
 from ufselect.gram import gram_operator
 from ufselect.sets import entry_sparse, row_sparse, stiefel
 from ufselect.solvers import (

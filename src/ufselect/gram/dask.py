@@ -200,9 +200,7 @@ def _names(sizes: Sequence[float], axis: str) -> list[str]:
 def _tree(parts: list, merge: Callable[[list], Any]) -> Any:
     """Merge neighbours four at a time until one is left."""
     while len(parts) > 1:
-        parts = [
-            merge(parts[start : start + MERGE_AT_ONCE]) for start in range(0, len(parts), MERGE_AT_ONCE)
-        ]
+        parts = [merge(parts[start : start + MERGE_AT_ONCE]) for start in range(0, len(parts), MERGE_AT_ONCE)]
     return parts[0]
 
 

@@ -149,9 +149,7 @@ def reduce_blocks(source: BlockSource, n_components: int | None = None) -> Reduc
         max_rank = max(1, LOCAL_BYTES // (n_features * source.dtype.itemsize))
         rotated = rotated_gram(source, n_features, max_rank)
         return ReducedData(rotated, (n_samples, n_features), 2, "rotated")
-    sketched, n_passes = krylov_gram(
-        lambda probe: _counted(source.moments(probe)), n_features, n_components
-    )
+    sketched, n_passes = krylov_gram(lambda probe: _counted(source.moments(probe)), n_features, n_components)
     return ReducedData(sketched, (n_samples, n_features), n_passes, "sketched")
 
 

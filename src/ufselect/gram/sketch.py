@@ -79,9 +79,7 @@ class GramTimes:
 def _squares_about(block: sparse.csr_array, mean: NDArray) -> NDArray:
     """Return the column sums of squared deviations from the mean, from stored entries alone."""
     n_samples, n_features = block.shape
-    stored = np.bincount(
-        block.indices, weights=(block.data - mean[block.indices]) ** 2, minlength=n_features
-    )
+    stored = np.bincount(block.indices, weights=(block.data - mean[block.indices]) ** 2, minlength=n_features)
     return stored + (n_samples - np.bincount(block.indices, minlength=n_features)) * mean**2
 
 

@@ -140,9 +140,7 @@ def _only_array(group: Any, dataset: str | None, path: Path) -> Any:
         if dataset not in group:
             raise ValueError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
         return group[dataset]
-    tables = [
-        name for name in group if getattr(group[name], "ndim", 0) == 2 or _is_sparse_group(group[name])
-    ]
+    tables = [name for name in group if getattr(group[name], "ndim", 0) == 2 or _is_sparse_group(group[name])]
     if len(tables) != 1:
         raise ValueError(
             f"{path} holds {len(tables)} arrays of two dimensions; "

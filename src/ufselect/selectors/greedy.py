@@ -110,7 +110,7 @@ def projection_scores(gram: GramOperator, spectrum: Spectrum | None, n_selected:
 def scores_of_rounds(
     gram: GramOperator, n_selected: int, choose: Callable[[int, NDArray], tuple[NDArray, NDArray]]
 ) -> NDArray:
-    """Choose greedily in rounds: once the chosen features span all others, the next round is among the rest."""
+    """Choose greedily in rounds; once the chosen span all others, the next round is among the rest."""
     allowed = gram.diag() > 0
     order = np.empty(0, dtype=np.intp)
     gains = np.zeros(allowed.size)

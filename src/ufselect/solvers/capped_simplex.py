@@ -11,7 +11,7 @@ BISECTIONS = 60
 def project(point: NDArray, total: float) -> NDArray:
     """Return the nearest weights in [0, 1] that sum to ``total``, at most the number of weights.
 
-    The projection is ``clip(point − shift, 0, 1)``; its sum falls with the shift, which is found by bisection.
+    The projection is ``clip(point − shift, 0, 1)``; its sum falls with the shift, found by bisection.
     """
     low, high = float(point.min()) - 1.0, float(point.max())
     for _ in range(BISECTIONS):

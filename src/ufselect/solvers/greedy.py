@@ -98,8 +98,8 @@ def greedy_target_projection(
 ) -> tuple[NDArray, NDArray]:
     r"""Choose features whose span explains most of given targets T, orthonormal columns over the samples.
 
-    Maximises :math:`\|P_C T\|_F^2` one feature at a time, given ``products``, :math:`T^\top A` in the units of
-    ``gram``. Other parameters and returned values are those of `greedy_score_projection`.
+    Maximises :math:`\|P_C T\|_F^2` one feature at a time, given ``products``, :math:`T^\top A` in units
+    of ``gram``. Other parameters and returned values are those of `greedy_score_projection`.
     """
     targets = products
 
