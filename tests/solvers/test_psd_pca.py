@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from tests.strategies import structured_data
+
 from ufselect.gram import gram_operator
 from ufselect.solvers import iterate
 from ufselect.solvers.psd_pca import PSDReconstruction, WholeSpace

@@ -34,8 +34,9 @@ class SPCAPSD(UnsupervisedSelector):
     3. Do so in the span of the eigenvectors of S with 2s > η, and widen that span until this gains nothing.
 
     The published iteration symmetrises the solution of the one-sided equation instead, which is no descent
-    method: its objective ends up to 40 % above the optimum, with nearly the same ranking. Here the result is
-    within about 1e-4 of the optimum and, the problem being convex, does not depend on the start.
+    method: its objective ends up to 40 % above the optimum, with nearly the same ranking. Here it comes
+    within a thousandth of the optimum, mostly much closer; as the problem is convex, the start does not
+    matter.
 
     A step costs two eigendecompositions of the order of the span: at most d for tall data, 4 n for wide.
 

@@ -60,7 +60,7 @@ class FeatureSparsePCA:
     def step(self, state: FeatureChoice) -> FeatureChoice:
         if self.is_separable:
             return state
-        product = self.gram.matmat(self._spread(state)).astype(np.float64, copy=False)
+        product = self.gram.matmat(self.components(state)).astype(np.float64, copy=False)
         inner = product[state.features].T @ state.loadings
         values, vectors = linalg.eigh((inner + inner.T) / 2, check_finite=False)
         kept = values > values[-1] * values.size * np.finfo(np.float64).eps
@@ -73,7 +73,9 @@ class FeatureSparsePCA:
 
     def components(self, state: FeatureChoice) -> NDArray:
         """Return the loadings with zero rows for the features left out."""
-        return self._spread(state)
+        whole = np.zeros((self.gram.shape[0], state.loadings.shape[1]), dtype=self.gram.dtype)
+        whole[state.features] = state.loadings
+        return whole
 
     def _choose(self, diagonal: NDArray) -> FeatureChoice:
         features = np.flatnonzero(mask_of_largest(diagonal, self.n_rows))
@@ -83,11 +85,6 @@ class FeatureSparsePCA:
             block, subset_by_index=[features.size - m, features.size - 1], check_finite=False
         )
         return FeatureChoice(diagonal, features, loadings[:, ::-1], -float(values.sum()))
-
-    def _spread(self, state: FeatureChoice) -> NDArray:
-        whole = np.zeros((self.gram.shape[0], state.loadings.shape[1]), dtype=self.gram.dtype)
-        whole[state.features] = state.loadings
-        return whole
 
 
 def _row_sums_of_squares(matrix: NDArray) -> NDArray:
