@@ -24,7 +24,7 @@ extensions = [
     "selector_table",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "README.md"]
+exclude_patterns = ["_build", "guide/bundled_table.md"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 # Equations of a page are numbered and linked by name only where they are referred to.

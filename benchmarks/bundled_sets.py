@@ -1,0 +1,97 @@
+"""Every selector on the data sets that come with scikit-learn: clustering scores and CPU seconds.
+
+``python benchmarks/bundled_sets.py --write docs/guide/bundled_table.md`` renews the documentation's table. Default
+parameters throughout; labels are used for scoring only. Selectors come from the registry, so a new method is
+listed without editing this file; one whose optional packages are absent is named with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.preprocessing import scale
+from threadpoolctl import threadpool_limits
+
+from ufselect import AutoSelector
+from ufselect.metrics import evaluate_selection
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.registry import all_selectors, missing_requirements
+
+SEEDS = range(5)
+N_RUNS = 20
+
+
+def bundled_sets() -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
+    """Return data, labels and the number of features to keep."""
+    digits, cancer, wine = load_digits(), load_breast_cancer(), load_wine()
+    return {
+        "digits, 20 of 64": (digits.data, digits.target, 20),
+        "breast cancer, 6 of 30": (scale(cancer.data), cancer.target, 6),
+        "wine, 5 of 13": (scale(wine.data), wine.target, 5),
+    }
+
+
+def with_clusters(selector: type[UnsupervisedSelector], count: int, n_classes: int, seed: int) -> object:
+    """Build a selector with its defaults, told the number of clusters where it asks for one."""
+    given = {"n_features_to_select": count, "n_clusters": n_classes, "random_state": seed}
+    known = selector().get_params()
+    return selector(**{name: value for name, value in given.items() if name in known})
+
+
+def score(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, count: int) -> list[str]:
+    """Return ACC, NMI and seconds; mean and spread over K-means runs and, where random, over seeds."""
+    accuracy, information, seconds = [], [], []
+    for seed in SEEDS if selector.is_stochastic else (0,):
+        estimator = with_clusters(selector, count, np.unique(y).size, seed)
+        started = time.process_time()
+        estimator.fit(X)
+        seconds.append(time.process_time() - started)
+        record = evaluate_selection(X, y, np.flatnonzero(estimator.support_), n_runs=N_RUNS)
+        accuracy.extend(record.acc_runs)
+        information.extend(record.nmi_runs)
+    return [_spread(accuracy), _spread(information), f"{np.mean(seconds):.2g}"]
+
+
+def _spread(values: list[float]) -> str:
+    return f"{np.mean(values):.1f} ± {np.std(values):.1f}"
+
+
+def all_features(X: np.ndarray, y: np.ndarray) -> list[str]:
+    record = evaluate_selection(X, y, np.arange(X.shape[1]), n_runs=N_RUNS)
+    return [_spread(record.acc_runs), _spread(record.nmi_runs), "–"]
+
+
+def table() -> list[str]:
+    """Return the lines of the Markdown table."""
+    sets = bundled_sets()
+    header = ["method"] + [f"{name}: {what}" for name in sets for what in ("ACC", "NMI", "CPU s")]
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    rows = {"all features": [cell for X, y, _ in sets.values() for cell in all_features(X, y)]}
+    for name, selector in {**all_selectors(), "AutoSelector": AutoSelector}.items():
+        missing = missing_requirements(selector)
+        if missing:
+            rows[name] = [f"needs {', '.join(missing)}"] + [""] * (3 * len(sets) - 1)
+            continue
+        rows[name] = [cell for X, y, count in sets.values() for cell in score(selector, X, y, count)]
+    return lines + [f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", type=Path, help="file to write the table to")
+    target = parser.parse_args().write
+    warnings.simplefilter("ignore")
+    with threadpool_limits(1):
+        text = "\n".join(table()) + "\n"
+    print(text)
+    if target is not None:
+        target.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
