@@ -1,8 +1,8 @@
 """Every selector on the data sets that come with scikit-learn: clustering scores and CPU seconds.
 
-``python benchmarks/bundled_sets.py --write docs/guide/bundled_table.md`` renews the documentation's table. Default
-parameters throughout; labels are used for scoring only. Selectors come from the registry, so a new method is
-listed without editing this file; one whose optional packages are absent is named with the reason.
+``python benchmarks/bundled_sets.py --write docs/guide/bundled_table.md`` renews the documentation's table.
+Default parameters throughout; labels are used for scoring only. Selectors come from the registry, so a new
+method is listed without editing this file; one whose optional packages are absent is named with the reason.
 """
 
 from __future__ import annotations
