@@ -138,8 +138,9 @@ class RNE(UnsupervisedSelector):
         self._check_parameters()
         start = self._start(X.shape[1], n_selected)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        varying = np.ptp(X, axis=0) > 0
-        samples = normalize(X.astype(np.float64, copy=False))
+        varying = X.max(axis=0) > X.min(axis=0)
+        largest = float(np.abs(X).max()) or 1.0  # squares of huge data would overflow
+        samples = normalize(X.astype(np.float64) / largest)
         weights = lle_weights(samples, nearest_neighbors(samples, n_neighbors)[0])
         residuals = samples - (weights.T if self.transpose_weights else weights) @ samples
         result = robust_embedding(
