@@ -13,6 +13,7 @@ from ufselect.gram import (
     FormedGram,
     GramAccumulator,
     GramOperator,
+    ImplicitGram,
     SparseGram,
     dense_gram,
     gram_operator,
@@ -39,6 +40,7 @@ BUILDERS = {
     "dense": gram_operator,
     "sparse": lambda X: gram_operator(sparse.csr_array(X)),
     "low rank": lambda X: _factored(X),
+    "implicit": lambda X: ImplicitGram(X, *centre_and_scale(X)),
     "streamed": lambda X: _streamed(X),
     "dask": lambda X: _from_dask(X),
 }
@@ -125,6 +127,14 @@ def test_eigenpairs_stop_at_the_rank():
 def test_dense_data_are_formed_when_tall_and_kept_as_factor_when_wide():
     assert isinstance(dense_gram(TALL), FormedGram)
     assert isinstance(dense_gram(WIDE), FactoredGram)
+
+
+def test_wide_data_are_not_copied_where_products_can_be_centred():
+    gram = dense_gram(WIDE, copy=False)
+    assert isinstance(gram, ImplicitGram)
+    assert gram.data is WIDE
+    assert isinstance(dense_gram(WIDE + 1e6, copy=False), FactoredGram)
+    assert isinstance(dense_gram(TALL, copy=False), FormedGram)
 
 
 def test_sparse_data_are_not_made_dense():

@@ -4,6 +4,7 @@ from ufselect.gram.accumulate import GramAccumulator
 from ufselect.gram.base import GramOperator
 from ufselect.gram.dense import FormedGram, dense_gram
 from ufselect.gram.factory import block_source, gram_operator, is_out_of_core, reduce_data
+from ufselect.gram.implicit import ImplicitGram
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.reduction import ReducedData, ReductionSummary
 from ufselect.gram.sketch import TruncatedGram
@@ -16,6 +17,7 @@ __all__ = [
     "FormedGram",
     "GramAccumulator",
     "GramOperator",
+    "ImplicitGram",
     "ReducedData",
     "ReductionSummary",
     "SparseGram",

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
 from ufselect.gram.centring import BLOCK_BYTES, centre_and_scale, row_blocks
+from ufselect.gram.implicit import MAX_MEAN, ImplicitGram
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
@@ -62,17 +63,20 @@ class FormedGram:
         return self.matrix
 
 
-def dense_gram(X: NDArray) -> FormedGram | FactoredGram:
+def dense_gram(X: NDArray, *, copy: bool = True) -> FormedGram | FactoredGram | ImplicitGram:
     """Build the operator of a finite float array, n_samples × n_features.
 
     For n_features up to about n_samples, S is accumulated from centred blocks of rows, so that no centred
-    copy of the data exists. Otherwise one centred copy is kept as the factor.
+    copy of the data exists. Otherwise one centred copy is kept as the factor, unless ``copy`` is False and
+    the means are of the order of the spread: then the data are used as they are and products are centred.
     """
     n_samples, n_features = X.shape
     mean, scale = centre_and_scale(X)
-    if n_features > FORM_RATIO * n_samples:
-        return FactoredGram(_centred_copy(X, mean, scale), n_samples, scale)
-    return FormedGram(_accumulate(X, mean, scale), n_samples, scale)
+    if n_features <= FORM_RATIO * n_samples:
+        return FormedGram(_accumulate(X, mean, scale), n_samples, scale)
+    if not copy and np.abs(mean).max() <= MAX_MEAN * scale:
+        return ImplicitGram(X, mean, scale)
+    return FactoredGram(_centred_copy(X, mean, scale), n_samples, scale)
 
 
 def _centred_copy(X: NDArray, mean: NDArray, scale: float) -> NDArray:

@@ -197,7 +197,7 @@ class DSCOFS(UnsupervisedSelector):
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
         self._check_parameters()
-        gram = gram_operator(X)
+        gram = gram_operator(X, copy=False)
         spectrum = component_spectrum(gram, self._given_n_components())
         problem = self._problem(gram, spectrum, n_selected)
         if self.entry_sparsity is not None:
@@ -234,7 +234,7 @@ class DSCOFS(UnsupervisedSelector):
     def _problem(self, gram: GramOperator, spectrum: Spectrum, n_selected: int) -> DoubleSparsePCA:
         n_components = spectrum.values.size
         n_entries = resolve_entry_count(self.entry_sparsity, gram.shape[0], n_components)
-        unit = float(spectrum.values[0]) if self.penalty_scale == "relative" else gram.scale**-2
+        unit = float(spectrum.values[0]) if self.penalty_scale == "relative" else 1 / gram.scale / gram.scale
         return DoubleSparsePCA(
             gram=gram,
             n_rows=n_selected,
@@ -296,7 +296,7 @@ class DSCOFS(UnsupervisedSelector):
         scores = np.linalg.norm(state.X, axis=1)
         selected = np.sort(np.argsort(-scores, kind="stable")[: problem.n_rows])
         with np.errstate(over="ignore"):  # squares of data near 1e150 leave the range; the selection does not
-            history = result.objective_history * gram.scale**2
+            history = result.objective_history * gram.scale * gram.scale
         return Fitted(
             scores,
             {
