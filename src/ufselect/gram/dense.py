@@ -104,10 +104,12 @@ def _accumulate(X: NDArray, mean: NDArray, scale: float) -> NDArray:
 
 
 def mirror_upper(matrix: NDArray) -> None:
-    """Copy the upper triangle of a square array onto the lower one, in place."""
+    """Copy the upper triangle of a square array onto the lower one, which is zero, in place."""
     n = matrix.shape[0]
     for start in range(0, n, MIRROR_BLOCK):
         stop = min(start + MIRROR_BLOCK, n)
         corner = matrix[start:stop, start:stop]
-        corner[:] = np.triu(corner) + np.triu(corner, 1).T
+        diagonal = corner.diagonal().copy()
+        corner += corner.T.copy()
+        np.fill_diagonal(corner, diagonal)
         matrix[stop:, start:stop] = matrix[start:stop, stop:].T

@@ -37,6 +37,7 @@ class ImplicitGram:
         self.mean = mean
         self.scale = scale
         self.n_samples = data.shape[0]
+        self._diagonal: NDArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -52,11 +53,9 @@ class ImplicitGram:
         return self._back(scores)
 
     def diag(self) -> NDArray:
-        total = np.zeros(self.data.shape[1])
-        for rows in row_blocks(self.n_samples, self.data.shape[1] * self.data.itemsize, min_rows=1):
-            block = (self.data[rows] - self.mean) * self.dtype.type(1 / self.scale)
-            total += np.einsum("ij,ij->j", block, block)
-        return total.astype(self.dtype)
+        if self._diagonal is None:
+            self._diagonal = self._sum_squares()
+        return self._diagonal.copy()
 
     def trace(self) -> float:
         return float(self.diag().sum(dtype=np.float64))
@@ -78,6 +77,15 @@ class ImplicitGram:
 
     def to_dense(self) -> NDArray:
         return self.subgram(np.arange(self.data.shape[1]))
+
+    def _sum_squares(self) -> NDArray:
+        """Sum the squares of the centred columns, a few rows at a time."""
+        total = np.zeros(self.data.shape[1])
+        for rows in row_blocks(self.n_samples, self.data.shape[1] * self.data.itemsize, min_rows=1):
+            block = self.data[rows] - self.mean
+            block *= 1 / self.scale
+            total += np.einsum("ij,ij->j", block, block)
+        return total.astype(self.dtype)
 
     def _centred(self, columns: NDArray | slice) -> NDArray:
         block = self.data[:, columns] - self.mean[columns]

@@ -32,6 +32,7 @@ class SparseGram:
             float(np.abs(self.data.data).max(initial=0.0)), float(np.abs(self.mean).max(initial=0.0))
         )
         self.scale = power_of_two_near(largest)
+        self._diagonal: NDArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -51,6 +52,12 @@ class SparseGram:
         return product
 
     def diag(self) -> NDArray:
+        if self._diagonal is None:
+            self._diagonal = self._sum_squares()
+        return self._diagonal.copy()
+
+    def _sum_squares(self) -> NDArray:
+        """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
         mean = self.mean.astype(np.float64) / self.scale
         deviations = self.data.data / self.scale - mean[self.data.indices]
         stored = np.bincount(self.data.indices, weights=deviations**2, minlength=self.n_features)

@@ -24,6 +24,7 @@ from ufselect.selectors.checks import (
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.randomness import generator
+from ufselect.sets.largest import mask_of_largest
 from ufselect.solvers import (
     DoubleSparsePCA,
     ProximalAlternatingMinimisation,
@@ -294,7 +295,8 @@ class DSCOFS(UnsupervisedSelector):
     ) -> Fitted:
         state = result.state
         scores = np.linalg.norm(state.X, axis=1)
-        selected = np.sort(np.argsort(-scores, kind="stable")[: problem.n_rows])
+        selected = np.flatnonzero(mask_of_largest(scores, problem.n_rows))
+        trace = gram.trace()
         with np.errstate(over="ignore"):  # squares of data near 1e150 leave the range; the selection does not
             history = result.objective_history * gram.scale * gram.scale
         return Fitted(
@@ -305,8 +307,8 @@ class DSCOFS(UnsupervisedSelector):
                 "entry_sparse_components_": state.Y.T,
                 "n_components_": state.X.shape[1],
                 "n_entries_": problem.n_entries,
-                "_selected_scatter": gram.subgram(selected) / gram.trace(),
-                "_bound_parts": (spectrum, gram.diag(), gram.trace()),
+                "_selected_scatter": gram.subgram(selected) / trace,
+                "_bound_parts": (spectrum, gram.diag(), trace),
                 "constraint_residuals_": dict(result.residuals),
                 "objective_history_": history,
                 "n_iter_": result.n_iter,
