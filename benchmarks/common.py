@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,16 @@ def cpu_seconds(run: Callable[[], object], repeats: int = 5) -> float:
         run()
         best = min(best, time.process_time() - start)
     return best
+
+
+def run_until(limit: float, objectives: Iterable[float]) -> tuple[float, float, bool]:
+    """Return CPU seconds, the last objective and whether an iteration came to its end within the limit."""
+    start = time.process_time()
+    last = np.nan
+    for last in objectives:
+        if time.process_time() - start > limit:
+            return time.process_time() - start, last, False
+    return time.process_time() - start, last, True
 
 
 def geometric_mean(values: Sequence[float]) -> float:

@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import argparse
 import resource
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-from common import cpu_seconds, data_source, load, print_table
+from common import cpu_seconds, data_source, load, print_table, run_until
 from threadpoolctl import threadpool_limits
 
 from ufselect.graphs import adaptive_weights, lle_weights, nearest_neighbors, project_to_simplex
@@ -167,16 +166,6 @@ CASES = {
 }
 
 
-def run_transcription(objectives: Objectives) -> tuple[float, float, bool]:
-    """Return CPU seconds, the last objective and whether the run came to its end in time."""
-    start = time.process_time()
-    last = np.nan
-    for last in objectives:
-        if time.process_time() - start > TIME_LIMIT:
-            return time.process_time() - start, last, False
-    return time.process_time() - start, last, True
-
-
 def against_originals(quick: bool) -> None:
     rows = []
     for (method, name), original in ORIGINAL_SECONDS.items():
@@ -186,7 +175,7 @@ def against_originals(quick: bool) -> None:
         ours = cpu_seconds(lambda s=selector, X=X: s.fit(X), repeats=3)
         row = [method, name, original, ours, original / ours, case.objective(selector)]
         if not quick:
-            seconds, objective, ended = run_transcription(case.transcription(X, m))
+            seconds, objective, ended = run_until(TIME_LIMIT, case.transcription(X, m))
             row += [f"{'' if ended else '> '}{seconds:.3g}", seconds / ours, objective]
         rows.append(row)
     header = ["method", "data", "original s", "ufselect s", "ratio", "objective"]

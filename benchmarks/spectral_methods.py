@@ -10,14 +10,13 @@ the method's own problem, lower is better. scikit-feature's UDFS is run too wher
 from __future__ import annotations
 
 import argparse
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
-from common import cpu_seconds, data_source, load, print_table
+from common import cpu_seconds, data_source, load, print_table, run_until
 from scipy import linalg
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
@@ -128,16 +127,6 @@ CASES = {
 }
 
 
-def run_transcription(objectives: Objectives) -> tuple[float, float, bool]:
-    """Return CPU seconds, the last objective and whether the run came to its end in time."""
-    start = time.process_time()
-    last = np.nan
-    for last in objectives:
-        if time.process_time() - start > TIME_LIMIT:
-            return time.process_time() - start, last, False
-    return time.process_time() - start, last, True
-
-
 def against_originals(quick: bool) -> None:
     rows = []
     for (method, name), original in ORIGINAL_SECONDS.items():
@@ -147,7 +136,7 @@ def against_originals(quick: bool) -> None:
         ours = cpu_seconds(lambda s=selector, X=X: s.fit(X), repeats=3)
         row = [method, name, original, ours, original / ours, f"{selector.objective_history_[-1]:.8g}"]
         if not quick:
-            seconds, objective, ended = run_transcription(case.transcription(X, m))
+            seconds, objective, ended = run_until(TIME_LIMIT, case.transcription(X, m))
             row += [f"{'' if ended else '> '}{seconds:.3g}", seconds / ours, f"{objective:.8g}"]
         rows.append(row)
     header = ["method", "data", "original s", "ufselect s", "ratio", "objective"]

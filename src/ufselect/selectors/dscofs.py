@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ufselect.gram import GramOperator, Spectrum, gram_operator
@@ -21,6 +19,7 @@ from ufselect.selectors.checks import (
     resolve_entry_count,
     warn_if_entries_cannot_bind,
 )
+from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.randomness import generator
@@ -204,13 +203,8 @@ class DSCOFS(UnsupervisedSelector):
         if self.entry_sparsity is not None:
             warn_if_entries_cannot_bind(problem.n_entries, n_selected, spectrum.values.size, X.shape[1])
         result = self._solve(problem, self._start(gram, spectrum), progress)
-        if not result.converged:
-            warnings.warn(
-                f"DSCOFS: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return self._fitted(gram, spectrum, problem, result)
+        run = run_attributes("DSCOFS", result, gram.scale)
+        return self._fitted(gram, spectrum, problem, result, run)
 
     def _check_parameters(self) -> None:
         check_nonnegative("mu_entry", self.mu_entry)
@@ -291,14 +285,17 @@ class DSCOFS(UnsupervisedSelector):
         return optimality_message(self.optimality_gap_)
 
     def _fitted(
-        self, gram: GramOperator, spectrum: Spectrum, problem: DoubleSparsePCA, result: SolverResult
+        self,
+        gram: GramOperator,
+        spectrum: Spectrum,
+        problem: DoubleSparsePCA,
+        result: SolverResult,
+        run: dict[str, Any],
     ) -> Fitted:
         state = result.state
         scores = np.linalg.norm(state.X, axis=1)
         selected = np.flatnonzero(mask_of_largest(scores, problem.n_rows))
         trace = gram.trace()
-        with np.errstate(over="ignore"):  # squares of data near 1e150 leave the range; the selection does not
-            history = result.objective_history * gram.scale * gram.scale
         return Fitted(
             scores,
             {
@@ -310,8 +307,6 @@ class DSCOFS(UnsupervisedSelector):
                 "_selected_scatter": gram.subgram(selected) / trace,
                 "_bound_parts": (spectrum, gram.diag(), trace),
                 "constraint_residuals_": dict(result.residuals),
-                "objective_history_": history,
-                "n_iter_": result.n_iter,
-                "converged_": result.converged,
+                **run,
             },
         )
