@@ -1,8 +1,8 @@
-"""Performance profiles of X-step solvers, and the constrained mode beside its rivals.
+"""Performance profiles of the solvers: whole fits of DSCOFS, and its X-step alone.
 
-``python benchmarks/solver_profiles.py profiles [--quick] [--svg FILE]`` solves the same X-steps with every
-solver and prints which share of them each solves within a factor of the best. ``constrained [--quick]``
-prints the variance that each method's features carry. Rows are Markdown. Run with one BLAS thread.
+``python benchmarks/solver_profiles.py fits|x-steps [--quick] [--svg FILE]`` solves the same problems with
+every solver and prints, as Markdown, which share of them each solves within a factor of the best. Run with
+one BLAS thread.
 """
 
 from __future__ import annotations
@@ -10,42 +10,49 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
+from common import REAL_SETS, data_source, load
 
-from ufselect.datasets import load_dataset
 from ufselect.gram import gram_operator
-from ufselect.selectors.dscofs import DSCOFS
 from ufselect.sets import entry_sparse, row_sparse, stiefel
-from ufselect.solvers import DoubleSparsePCA, StiefelNewton, extrapolation, stiefel_pencf
-from ufselect.solvers.certificates import captured_variance, optimality_gap, variance_upper_bound
+from ufselect.solvers import (
+    DoubleSparsePCA,
+    PamState,
+    PenCF,
+    PowerStep,
+    ProximalAlternatingMinimisation,
+    RotatedPowerStep,
+    StiefelNewton,
+    extrapolation,
+    stiefel_pencf,
+)
 from ufselect.solvers.counting import CountingGram
-from ufselect.solvers.row_support import improve_by_proxy, improve_by_swaps
-from ufselect.solvers.start import best_random_start, pca_start
+from ufselect.solvers.pam import EARLY_ONSET, XSolver
+from ufselect.solvers.start import Start, best_random_start, pca_start
 from ufselect.solvers.stiefel_model import StiefelModel, norm
+from ufselect.solvers.x_solvers import INEXACT, make_x_solver
 
-SETS = ("lung_discrete", "usps", "glioma", "warppie10p", "umist", "coil20", "isolet")
+QUICK_SETS = ("lung_discrete", "usps")
+N_ROWS = 100
 ACCURACIES = (1e-3, 1e-6, 1e-8)
 FACTORS = (1.0, 1.3, 2.0, 5.0, 20.0, 100.0)
 LADDER = (1e-1, 1e-3, 1e-5, 1e-8)
+SHORT, REPEATS = 0.2, 3  # runs of fewer CPU seconds are timed so many times
+TAU = 1e-3  # the default of DSCOFS, in units of the largest eigenvalue
 
 
 @dataclass(frozen=True)
-class XStep:
-    """One X-step problem: minimise −Tr(XᵀSX) − 2Tr(XᵀB) from a start."""
+class Problem:
+    """A problem on one data set and where to start on it."""
 
     label: str
     gram: CountingGram
-    linear: np.ndarray
-    start: np.ndarray
-    product: np.ndarray
-
-    def model(self, X: np.ndarray, product: np.ndarray | None = None) -> StiefelModel:
-        return StiefelModel.at(
-            self.gram, self.linear, X, self.gram.gram.matmat(X) if product is None else product
-        )
+    penalised: DoubleSparsePCA
+    start: Start
 
 
 @dataclass(frozen=True)
@@ -57,162 +64,295 @@ class Point:
     objective: float
 
 
-def x_steps(names: tuple[str, ...], mus: tuple[float, ...], alphas: tuple[float, ...]) -> Iterator[XStep]:
+Solver = Callable[[Problem, float], list[Point]]
+
+
+def problems(names: tuple[str, ...], mus: tuple[float, ...]) -> Iterator[Problem]:
     for name in names:
-        bunch = load_dataset(name)
-        m = np.unique(bunch.target).size
-        gram = CountingGram(gram_operator(np.asarray(bunch.data, dtype=np.float64)))
+        data, m = load(name)
+        gram = CountingGram(gram_operator(data))
         spectrum = gram.eigenpairs(m)
+        unit = float(spectrum.values[0])
         starts = {
             "pca": pca_start(spectrum),
             "random": best_random_start(gram, m, 10, np.random.default_rng(0)),
         }
         for kind, start in starts.items():
-            X = np.asfortranarray(start.point)
-            product = gram.matmat(X)
-            for alpha in alphas:
-                Y = entry_sparse.project(X, max(m, int(alpha * X.size)))
-                Z = row_sparse.project(X, min(100, X.shape[0]))
+            start = replace(start, point=np.asfortranarray(start.point), product=gram.matmat(start.point))
+            for alpha in (0.1, 0.5):
+                entries = max(m, int(alpha * start.point.size))
                 for mu in mus:
-                    B = mu * float(spectrum.values[0]) * (Y + Z)
-                    yield XStep(f"{name} μ={mu:g} α={alpha:g} {kind}", gram, B, X, product)
+                    penalised = DoubleSparsePCA(
+                        gram=gram,
+                        n_rows=N_ROWS,
+                        n_entries=entries,
+                        mu_row=mu * unit,
+                        mu_entry=mu * unit,
+                        tau=TAU * unit,
+                        memory=TAU,
+                        unit=unit,
+                        leading_variance=float(spectrum.values.mean()),
+                    )
+                    yield Problem(f"{name} μ={mu:g} α={alpha:g} {kind}", gram, penalised, start)
 
 
-def trace_of_steps(step: XStep, budget: float, *, accelerated: bool) -> list[Point]:
-    """Run power steps, plain or extrapolated with the safeguard, noting every point."""
+# Whole fits
+
+
+def trace_of_fit(
+    problem: Problem, budget: float, choose: Callable[[DoubleSparsePCA], XSolver]
+) -> list[Point]:
+    """Run a fit until its objective stands still, noting every iteration."""
+    problem.gram.n_products = 0
     began = time.process_time()
-    X, product = step.start, step.product
-    model = step.model(X, product)
+    x_solver = choose(problem.penalised)
+    method = ProximalAlternatingMinimisation(problem.penalised, problem.start, x_solver, EARLY_ONSET)
+    state, points = method.init(), []
+    while True:
+        seconds = time.process_time() - began
+        points.append(Point(problem.gram.n_products, seconds, state.objective))
+        if seconds > budget:
+            return points
+        moved = method.step(state)
+        if moved is state:
+            return points
+        state = moved
+
+
+class PlainPower(PowerStep):
+    extrapolates = False
+
+
+class PymanoptStep:
+    """The X-step by one of pymanopt's optimizers."""
+
+    extrapolates = False
+
+    def __init__(self, optimizer: str, budget: float) -> None:
+        self.optimizer = optimizer
+        self.budget = budget
+
+    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: np.ndarray) -> np.ndarray:
+        linear = problem.pull(state.Y, state.Z) + problem.tau * state.X
+        model = StiefelModel.at(problem.gram, linear, state.X, state.product)
+        return stiefel.project(run_pymanopt(model, INEXACT, self.budget, self.optimizer))
+
+
+def fit_solvers(budget: float) -> dict[str, Solver]:
+    kinds: dict[str, Callable[[DoubleSparsePCA], XSolver]] = {
+        "auto (default)": partial(make_x_solver, "auto"),
+        "power": lambda problem: PlainPower(),
+        "accelerated": lambda problem: PowerStep(),
+        "rotated": lambda problem: RotatedPowerStep(),
+        "newton": partial(make_x_solver, "newton"),
+        "pencf": lambda problem: PenCF(),
+        "pymanopt TR": lambda problem: PymanoptStep("TrustRegions", budget),
+        "pymanopt CG": lambda problem: PymanoptStep("ConjugateGradient", budget),
+    }
+    return {name: partial(trace_of_fit, choose=choose) for name, choose in kinds.items()}
+
+
+# The first X-step of each fit
+
+
+def x_step(problem: Problem) -> StiefelModel:
+    """Return the X-step at the start with the Y and Z that belong to it."""
+    X, penalised = problem.start.point, problem.penalised
+    pull = penalised.pull(
+        entry_sparse.project(X, penalised.n_entries), row_sparse.project(X, penalised.n_rows)
+    )
+    return StiefelModel.at(problem.gram, pull, X, problem.start.product)
+
+
+def trace_of_steps(problem: Problem, budget: float, *, accelerated: bool, rotated: bool) -> list[Point]:
+    """Run power steps, plain or extrapolated with the safeguard, noting every point."""
+    problem.gram.n_products = 0
+    began = time.process_time()
+    model = x_step(problem)
     points = [Point(0, 0.0, model.objective)]
     target = 1e-10 * norm(model.gradient)
-    trail, n_products = None, 0
+    if rotated:
+        model = model.rotated()
+        points.append(Point(0, time.process_time() - began, model.objective))
+    trail = None
     while time.process_time() - began < budget and norm(model.gradient) > target:
         image = model.ascent
-        point = extrapolation.extrapolate(trail, image) if accelerated and trail is not None else image
-        X = stiefel.project(point)
-        moved = step.model(X, step.gram.matmat(X))
-        n_products += 1
-        if point is not image and moved.objective > model.objective:
+        trial = extrapolation.extrapolate(trail, image) if trail is not None else image
+        X = stiefel.project(trial)
+        if rotated:
+            X = (stiefel.project(X.T @ model.linear).T @ X.T).T
+        moved = StiefelModel.at(problem.gram, model.linear, X, problem.gram.matmat(X))
+        if trial is not image and moved.objective > model.objective:
             trail = None
             continue
         if accelerated:
             trail = (
-                extrapolation.begin(point, moved.ascent, image)
+                extrapolation.begin(trial, moved.ascent, image)
                 if trail is None
-                else trail.follow(point, moved.ascent, image, is_smooth=True)
+                else trail.follow(trial, moved.ascent, image, is_smooth=True)
             )
         if moved.objective >= model.objective:
             break
         model = moved
-        points.append(Point(n_products, time.process_time() - began, model.objective))
+        points.append(Point(problem.gram.n_products, time.process_time() - began, model.objective))
+    return points
+
+
+def trace_of_newton(problem: Problem, budget: float) -> list[Point]:
+    problem.gram.n_products = 0
+    began = time.process_time()
+    first = x_step(problem)
+    points = [Point(0, 0.0, first.objective)]
+    for model in StiefelNewton(tol=1e-10).path(first):
+        points.append(Point(problem.gram.n_products, time.process_time() - began, model.objective))
+        if points[-1].seconds > budget:
+            break
     return points
 
 
 def trace_of_runs(
-    step: XStep, budget: float, run: Callable[[XStep, float, float], np.ndarray]
+    problem: Problem, budget: float, run: Callable[[Problem, StiefelModel, float, float], np.ndarray]
 ) -> list[Point]:
     """Run a solver afresh to finer and finer tolerances until it takes more than its budget."""
-    points = [Point(0, 0.0, step.model(step.start, step.product).objective)]
+    points = [Point(0, 0.0, x_step(problem).objective)]
     for tol in LADDER:
-        step.gram.n_products = 0
+        problem.gram.n_products = 0
         began = time.process_time()
-        X = run(step, tol, budget)
-        seconds = time.process_time() - began
-        points.append(Point(step.gram.n_products, seconds, step.model(stiefel.project(X)).objective))
+        first = x_step(problem)
+        X = stiefel.project(run(problem, first, tol, budget))
+        seconds, products = time.process_time() - began, problem.gram.n_products
+        reached = StiefelModel.at(problem.gram, first.linear, X, problem.gram.matmat(X))
+        points.append(Point(products, seconds, reached.objective))
         if seconds > budget:
             break
     return points
 
 
-def _problem(step: XStep) -> DoubleSparsePCA:
-    return DoubleSparsePCA(step.gram, 1, 1, 0.0, 0.0, 0.0, 0.0, float(step.gram.diag().max()))
-
-
-def run_newton(step: XStep, tol: float, budget: float) -> np.ndarray:
-    ascent = step.product + step.linear
-    return StiefelNewton(tol=tol).solve(_problem(step), step.start, step.product, ascent)
-
-
-def run_pencf(step: XStep, tol: float, budget: float) -> np.ndarray:
+def run_pencf(problem: Problem, model: StiefelModel, tol: float, budget: float) -> np.ndarray:
     stiefel_pencf.RELATIVE_TOL = tol
-    ascent = step.product + step.linear
-    return stiefel_pencf.PenCF().solve(_problem(step), step.start, step.product, ascent)
+    bare = replace(problem.penalised, mu_row=0.0, mu_entry=0.0, tau=0.0)
+    state = PamState(model.X, model.X, model.X, model.product, model.ascent, np.inf, None, None)
+    return PenCF().solve(bare, state, state.ascent)
 
 
-def run_pymanopt(step: XStep, tol: float, budget: float, optimizer: str) -> np.ndarray:
+def run_pymanopt(model: StiefelModel, tol: float, budget: float, optimizer: str) -> np.ndarray:
     import pymanopt
 
-    manifold = pymanopt.manifolds.Stiefel(*step.start.shape)
+    manifold = pymanopt.manifolds.Stiefel(*model.X.shape)
 
     @pymanopt.function.numpy(manifold)
     def cost(X):
-        return -float(np.vdot(X, step.gram.matmat(X) + 2 * step.linear))
+        return -float(np.vdot(X, model.gram.matmat(X) + 2 * model.linear))
 
     @pymanopt.function.numpy(manifold)
     def gradient(X):
-        return -2 * (step.gram.matmat(X) + step.linear)
+        return -2 * (model.gram.matmat(X) + model.linear)
 
     @pymanopt.function.numpy(manifold)
     def hessian(X, direction):
-        return -2 * step.gram.matmat(direction)
+        return -2 * model.gram.matmat(direction)
 
-    problem = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient, euclidean_hessian=hessian)
-    smallest = tol * norm(step.model(step.start, step.product).gradient)
-    kind = getattr(pymanopt.optimizers, optimizer)
-    solver = kind(max_time=budget, min_gradient_norm=smallest, max_iterations=10_000, verbosity=0)
-    return np.asfortranarray(solver.run(problem, initial_point=np.ascontiguousarray(step.start)).point)
-
-
-SOLVERS: dict[str, Callable[[XStep, float], list[Point]]] = {
-    "power": lambda step, budget: trace_of_steps(step, budget, accelerated=False),
-    "accelerated": lambda step, budget: trace_of_steps(step, budget, accelerated=True),
-    "newton": lambda step, budget: trace_of_runs(step, budget, run_newton),
-    "pencf": lambda step, budget: trace_of_runs(step, budget, run_pencf),
-    "pymanopt TR": lambda step, budget: trace_of_runs(
-        step, budget, lambda s, t, b: run_pymanopt(s, t, b, "TrustRegions")
-    ),
-    "pymanopt CG": lambda step, budget: trace_of_runs(
-        step, budget, lambda s, t, b: run_pymanopt(s, t, b, "ConjugateGradient")
-    ),
-}
+    task = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient, euclidean_hessian=hessian)
+    solver = getattr(pymanopt.optimizers, optimizer)(
+        max_time=budget, min_gradient_norm=tol * norm(model.gradient), max_iterations=10_000, verbosity=0
+    )
+    return np.asfortranarray(solver.run(task, initial_point=np.ascontiguousarray(model.X)).point)
 
 
-def cost_to_reach(points: list[Point], target: float, unit: str) -> float:
+def x_step_solvers(budget: float) -> dict[str, Solver]:
+    return {
+        "power": partial(trace_of_steps, accelerated=False, rotated=False),
+        "accelerated": partial(trace_of_steps, accelerated=True, rotated=False),
+        "rotated": partial(trace_of_steps, accelerated=True, rotated=True),
+        "newton": trace_of_newton,
+        "pencf": partial(trace_of_runs, run=run_pencf),
+        "pymanopt TR": partial(trace_of_runs, run=lambda p, m, t, b: run_pymanopt(m, t, b, "TrustRegions")),
+        "pymanopt CG": partial(
+            trace_of_runs, run=lambda p, m, t, b: run_pymanopt(m, t, b, "ConjugateGradient")
+        ),
+    }
+
+
+# Profiles
+
+
+def cost_to_reach(points: list[Point], goal: float, accuracy: float, unit: str) -> float:
+    """Return what a solver spent until the gap to the goal was this share of the gap at the start."""
+    target = goal + accuracy * (points[0].objective - goal)
     reached = [getattr(point, unit) for point in points if point.objective <= target]
-    return max(min(reached), 1e-9) if reached else np.inf
+    return max(min(reached), 1e-9 if unit == "seconds" else 1) if reached else np.inf
 
 
-def profiles(names: tuple[str, ...], budget: float, svg: str | None) -> None:
-    """Print the profiles in products and seconds, and the share solved within 1.3 times the best."""
+def best_of_repeats(solve: Solver, problem: Problem, budget: float) -> list[Point]:
+    """Return a trace with the shortest times of several runs, where a run is short."""
+    points = solve(problem, budget)
+    if points[-1].seconds > SHORT:
+        return points
+    runs = [points, *(solve(problem, budget) for _ in range(REPEATS - 1))]
+    return [
+        replace(same[0], seconds=min(point.seconds for point in same)) for same in zip(*runs, strict=False)
+    ]
+
+
+Costs = dict[tuple[str, float], np.ndarray]
+
+
+def measure(
+    solvers: Mapping[str, Solver], chosen: Iterator[Problem], budget: float, *, own_goal: bool
+) -> tuple[Costs, np.ndarray]:
+    """Return the costs by unit and accuracy, and the excess of each solver's last objective over the lowest.
+
+    With ``own_goal`` a solver's goal is where it comes to rest, since fits from one start end in different
+    local minima; one that is still moving when its budget is spent has not solved the problem. Otherwise the
+    goal is the lowest objective that any solver found.
+    """
     costs: dict[tuple[str, float], list[list[float]]] = {}
-    labels = []
-    for step in x_steps(names, (1e-4, 1e-2, 1.0), (0.1, 0.5)):
-        traces = {name: solve(step, budget) for name, solve in SOLVERS.items()}
-        first = traces["power"][0].objective
-        best = min(point.objective for points in traces.values() for point in points)
-        labels.append(step.label)
-        print(step.label, file=sys.stderr, flush=True)
+    excesses = []
+    for problem in chosen:
+        print(problem.label, file=sys.stderr, flush=True)
+        traces = [best_of_repeats(solve, problem, budget) for solve in solvers.values()]
+        ends = np.array([points[-1].objective for points in traces])
+        excesses.append((ends - ends.min()) / abs(ends.min()))
         for unit in ("products", "seconds"):
             for accuracy in ACCURACIES:
-                target = best + accuracy * (first - best)
-                row = [cost_to_reach(points, target, unit) for points in traces.values()]
+                row = [
+                    np.inf
+                    if own_goal and points[-1].seconds > budget
+                    else cost_to_reach(points, end if own_goal else ends.min(), accuracy, unit)
+                    for points, end in zip(traces, ends, strict=True)
+                ]
                 costs.setdefault((unit, accuracy), []).append(row)
-    print(f"{len(labels)} X-steps, at most {budget:g} CPU s a run\n")
-    for (unit, accuracy), rows in costs.items():
-        table = np.array(rows)
-        ratios = table / np.where(np.isfinite(table.min(axis=1)), table.min(axis=1), 1)[:, None]
-        print(f"\nShare of problems solved to {accuracy:g} within a factor of the best, in {unit}\n")
+    return {key: np.array(rows) for key, rows in costs.items()}, np.array(excesses)
+
+
+def ratios_to_best(table: np.ndarray) -> np.ndarray:
+    solved = table[np.isfinite(table).any(axis=1)]
+    return solved / solved.min(axis=1, keepdims=True)
+
+
+def print_profiles(solvers: Mapping[str, Solver], costs: Costs, excesses: np.ndarray) -> None:
+    for (unit, accuracy), table in costs.items():
+        ratios = ratios_to_best(table)
+        print(
+            f"\nTo {accuracy:g}, in {unit}; {len(ratios)} of {len(table)} problems solved by one or more.\n"
+        )
         print("| solver | " + " | ".join(f"{factor:g}×" for factor in FACTORS) + " | solved |")
         print("|---|" + "---|" * (len(FACTORS) + 1))
-        for column, name in enumerate(SOLVERS):
+        for column, name in enumerate(solvers):
             shares = [np.mean(ratios[:, column] <= factor * (1 + 1e-9)) for factor in FACTORS]
-            solved = np.mean(np.isfinite(table[:, column]))
+            solved = np.mean(np.isfinite(ratios[:, column]))
             print(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + f" | {solved:.2f} |")
-    if svg:
-        draw(costs, svg)
+    print("\n| solver | ends lowest | median excess | largest excess | at most 1.2× power's seconds |")
+    print("|---|---|---|---|---|")
+    finest = costs["seconds", ACCURACIES[-1]]
+    power = finest[:, list(solvers).index("power")]
+    for column, name in enumerate(solvers):
+        excess = excesses[:, column]
+        lowest, bearable = np.mean(excess <= 1e-9), np.mean(finest[:, column] <= 1.2 * power)
+        print(f"| {name} | {lowest:.2f} | {np.median(excess):.1e} | {excess.max():.1e} | {bearable:.2f} |")
 
 
-def draw(costs: dict[tuple[str, float], list[list[float]]], path: str) -> None:
+def draw(solvers: Mapping[str, Solver], costs: Costs, path: str) -> None:
     import matplotlib
 
     matplotlib.use("svg")
@@ -220,75 +360,47 @@ def draw(costs: dict[tuple[str, float], list[list[float]]], path: str) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, len(ACCURACIES), figsize=(10, 5.5), sharex=True, sharey=True)
-    for (unit, accuracy), rows in costs.items():
+    styles = ["-", "--", "-.", ":"]
+    for (unit, accuracy), table in costs.items():
         axis = axes[("products", "seconds").index(unit), ACCURACIES.index(accuracy)]
-        table = np.array(rows)
-        ratios = table / table.min(axis=1)[:, None]
-        for column, name in enumerate(SOLVERS):
+        ratios = ratios_to_best(table)
+        for column, name in enumerate(solvers):
             finite = np.sort(ratios[np.isfinite(ratios[:, column]), column])
-            shares = np.arange(1, finite.size + 1) / len(rows)
-            axis.step(finite, shares, where="post", label=name, linewidth=1.2)
+            factors = np.concatenate([[1.0], finite, [300.0]])
+            shares = np.concatenate([[0], np.arange(1, finite.size + 1), [finite.size]]) / len(ratios)
+            axis.step(
+                factors,
+                shares,
+                where="post",
+                label=name,
+                linestyle=styles[column % len(styles)],
+                color=f"C{column}",
+                linewidth=2.4 if column == 0 else 1.2,
+            )
         axis.set(xscale="log", xlim=(1, 300), ylim=(0, 1.02), title=f"to {accuracy:g}, {unit}")
-    axes[0, 0].legend(fontsize=7)
+        axis.grid(alpha=0.3)
+    axes[0, 0].legend(fontsize=7, loc="lower right")
     figure.supxlabel("factor of the best solver")
     figure.supylabel("share of problems solved")
     figure.tight_layout()
     figure.savefig(path)
 
 
-def rivals(data: np.ndarray, r: int, m: int) -> dict[str, float]:
-    """Return the variance carried by r features of each rival, and of the constrained mode."""
-    from abess import SparsePCA
-
-    gram = gram_operator(data)
-    spectrum = gram.eigenpairs(m)
-    rng = np.random.default_rng(0)
-    draws = [rng.choice(data.shape[1], r, replace=False) for _ in range(200)]
-    go = np.argsort(-(spectrum.vectors**2 @ spectrum.values))[:r]
-    single = SparsePCA(support_size=r).fit(data, is_normal=False)
-    chosen = np.flatnonzero(np.any(np.reshape(single.coef_, (data.shape[1], -1)) != 0, axis=1))[:r]
-    began = time.process_time()
-    fitted = DSCOFS(r, n_components=m, entry_sparsity=None, mode="constrained").fit(data)
-    seconds = time.process_time() - began
-    penalty = DSCOFS(r, n_components=m, entry_sparsity=None, tol=1e-7, max_iter=1000).fit(data)
-    return {
-        "constrained": captured_variance(gram, np.flatnonzero(fitted.support_), m),
-        "penalty": captured_variance(gram, np.flatnonzero(penalty.support_), m),
-        "FSPCA": improve_by_proxy(gram, go, m)[1],
-        "abess": captured_variance(gram, chosen, m),
-        "200 random": max(captured_variance(gram, support, m) for support in draws),
-        "swaps": improve_by_swaps(gram, draws[0], m, max_rounds=10)[1],
-        "bound": variance_upper_bound(gram, r, m),
-        "seconds": seconds,
-    }
-
-
-def constrained(names: tuple[str, ...]) -> None:
-    """Print each method's variance relative to that of the constrained mode, and the proven gap."""
-    header = ("constrained", "penalty", "FSPCA", "abess", "200 random", "swaps")
-    print("| data | r | " + " | ".join(header) + " | gap | CPU s |")
-    print("|---|---|" + "---|" * (len(header) + 2))
-    for name in names:
-        bunch = load_dataset(name)
-        data, m = np.asarray(bunch.data, dtype=np.float64), np.unique(bunch.target).size
-        for r in (30, 100):
-            found = rivals(data, r, m)
-            shares = " | ".join(f"{found[key] / found['constrained']:.4f}" for key in header)
-            gap = optimality_gap(found["constrained"], found["bound"])
-            print(f"| {name} | {r} | {shares} | {100 * gap:.1f} % | {found['seconds']:.2f} |", flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=("profiles", "constrained"))
-    parser.add_argument("--quick", action="store_true", help="four small data sets and short runs")
+    parser.add_argument("part", choices=("fits", "x-steps"))
+    parser.add_argument("--quick", action="store_true", help="two small data sets and short runs")
     parser.add_argument("--svg", help="file to draw the profiles to")
     arguments = parser.parse_args()
-    names = SETS[:4] if arguments.quick else SETS
-    if arguments.part == "profiles":
-        profiles(names, 0.2 if arguments.quick else 2.0, arguments.svg)
-    else:
-        constrained(names)
+    budget = 0.3 if arguments.quick else 3.0
+    whole = arguments.part == "fits"
+    solvers = (fit_solvers if whole else x_step_solvers)(budget)
+    chosen = problems(QUICK_SETS if arguments.quick else REAL_SETS, (1e-4, 1e-3, 1e-2, 1e-1, 1.0))
+    costs, excesses = measure(solvers, chosen, budget, own_goal=whole)
+    print(f"{len(excesses)} problems on {data_source()}, at most {budget:g} CPU s a run")
+    print_profiles(solvers, costs, excesses)
+    if arguments.svg:
+        draw(solvers, costs, arguments.svg)
 
 
 if __name__ == "__main__":

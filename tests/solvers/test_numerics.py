@@ -15,6 +15,7 @@ from ufselect.solvers import (
     DoubleSparsePCA,
     PowerStep,
     ProximalAlternatingMinimisation,
+    RotatedPowerStep,
     StiefelNewton,
     iterate,
 )
@@ -54,7 +55,7 @@ def test_objective_and_gradient_keep_their_digits(condition):
 
 
 @pytest.mark.parametrize("condition", [1e6, 1e12])
-@pytest.mark.parametrize("x_solver", [PowerStep, StiefelNewton])
+@pytest.mark.parametrize("x_solver", [PowerStep, RotatedPowerStep, StiefelNewton])
 def test_descent_and_orthonormality_survive_bad_conditioning(condition, x_solver):
     gram = gram_operator(conditioned_data(condition))
     spectrum = gram.eigenpairs(6)
@@ -68,7 +69,7 @@ def test_descent_and_orthonormality_survive_bad_conditioning(condition, x_solver
 
 
 @pytest.mark.parametrize("mode", ["penalty", "constrained"])
-@pytest.mark.parametrize("x_solver", ["power", "newton"])
+@pytest.mark.parametrize("x_solver", ["power", "rotated", "newton"])
 def test_the_unit_of_the_data_changes_nothing(mode, x_solver):
     data = conditioned_data(1e4)
     settings = {"n_components": 3, "entry_sparsity": 14, "mode": mode, "x_solver": x_solver, "tol": 1e-6}

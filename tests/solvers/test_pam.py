@@ -19,12 +19,13 @@ from ufselect.solvers import (
     PenCF,
     PowerStep,
     ProximalAlternatingMinimisation,
+    RotatedPowerStep,
     Status,
     iterate,
 )
 from ufselect.solvers.start import Start, best_random_start, pca_start
 
-X_SOLVERS = {"power": PowerStep, "pencf": PenCF}
+X_SOLVERS = {"power": PowerStep, "rotated": RotatedPowerStep, "pencf": PenCF}
 
 
 def make_problem(data, n_rows, n_entries, n_components, mu_row=0.01, mu_entry=0.1):

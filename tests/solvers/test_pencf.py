@@ -8,6 +8,7 @@ import pytest
 from ufselect.gram import gram_operator
 from ufselect.sets import stiefel
 from ufselect.solvers import DoubleSparsePCA, PenCF
+from ufselect.solvers.pam import PamState
 from ufselect.solvers.stiefel_pencf import _direction
 
 
@@ -25,7 +26,8 @@ def subproblem():
 def test_it_solves_the_x_step(subproblem):
     problem, X, linear = subproblem
     product = problem.gram.matmat(X)
-    solution = PenCF().solve(problem, X, product, product + linear)
+    state = PamState(X, X, X, product, product + linear, np.inf, None, None)
+    solution = PenCF().solve(problem, state, state.ascent)
     assert stiefel.contains(solution, tol=1e-12)
     ascent = problem.gram.matmat(solution) + linear
     tangent = ascent - solution @ (0.5 * (solution.T @ ascent + ascent.T @ solution))

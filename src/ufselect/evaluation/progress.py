@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 logger = logging.getLogger("ufselect.evaluation")
@@ -62,8 +63,14 @@ def to_terminal(event: Event) -> None:
 def as_listener(progress: Listener | bool | None) -> Listener:
     """Turn the argument ``progress`` into a function of events."""
     if callable(progress):
-        return progress
+        return partial(_to_log_and, progress)
     return to_terminal if progress else to_log
+
+
+def _to_log_and(listener: Listener, event: Event) -> None:
+    """Tell a caller's function, and keep the log complete."""
+    to_log(event)
+    listener(event)
 
 
 def watched(

@@ -81,11 +81,12 @@ class DSCOFS(UnsupervisedSelector):
         matrix with orthonormal columns. For large penalties the result is largely that of the start.
     n_init : int, default=10
         Number of random starting points to choose from.
-    x_solver : {"power", "newton", "pencf", "auto"}, default="power"
-        How X is updated: one power step, extrapolated once steps have become small; a few steps of a
-        Riemannian trust-region method, the better choice for penalties below about a hundredth of the
-        largest eigenvalue; the exact penalty method of [1]_ run to convergence; or, with ``"auto"``, power
-        or Newton by the size of the penalties.
+    x_solver : {"auto", "power", "rotated", "newton", "pencf"}, default="auto"
+        How X is updated: one power step, extrapolated once steps have become small; a power step turned to
+        the best basis of its span, which takes far fewer steps where the penalties are small beside the
+        eigenvalues; a few steps of a Riemannian trust-region method; the exact penalty method of [1]_ run to
+        convergence; or, with ``"auto"``, one of the two power steps by the size of the penalties. With the
+        default penalties that is the plain one.
     mode : {"penalty", "constrained"}, default="penalty"
         Whether the sparsity constraints are penalised, as in [1]_, or met exactly: the penalties then grow
         until X, Y and Z agree, and X is polished to an orthonormal matrix with at most r non-zero rows and at
@@ -172,7 +173,7 @@ class DSCOFS(UnsupervisedSelector):
         tau: float = 1e-3,
         init: str | NDArray = "pca",
         n_init: int = 10,
-        x_solver: str = "power",
+        x_solver: str = "auto",
         mode: str = "penalty",
         max_iter: int = 100,
         tol: float = 1e-3,
@@ -239,6 +240,7 @@ class DSCOFS(UnsupervisedSelector):
             tau=self.tau * unit,
             memory=self.tau,
             unit=unit,
+            leading_variance=float(spectrum.values.mean()),
         )
 
     def _start(self, gram: GramOperator, spectrum: Spectrum) -> Start:
@@ -254,7 +256,7 @@ class DSCOFS(UnsupervisedSelector):
             return solve_constrained(
                 problem, start, x_solver=self.x_solver, max_iter=self.max_iter, callback=progress
             )
-        x_solver = make_x_solver(self.x_solver, problem, start.point.shape[1])
+        x_solver = make_x_solver(self.x_solver, problem)
         method = ProximalAlternatingMinimisation(problem, start, x_solver, onset_for(self.tol))
         return iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
 

@@ -6,7 +6,7 @@ from ufselect.solvers.problem import DoubleSparsePCA
 from ufselect.solvers.result import SolverResult, Status
 from ufselect.solvers.stiefel_newton import StiefelNewton
 from ufselect.solvers.stiefel_pencf import PenCF
-from ufselect.solvers.stiefel_power import PowerStep
+from ufselect.solvers.stiefel_power import PowerStep, RotatedPowerStep
 
 __all__ = [
     "DoubleSparsePCA",
@@ -14,6 +14,7 @@ __all__ = [
     "PenCF",
     "PowerStep",
     "ProximalAlternatingMinimisation",
+    "RotatedPowerStep",
     "SolverResult",
     "Status",
     "StiefelNewton",

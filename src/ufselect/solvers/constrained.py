@@ -56,7 +56,7 @@ def solve_constrained(
     problem: DoubleSparsePCA,
     start: Start,
     *,
-    x_solver: str = "power",
+    x_solver: str = "auto",
     max_iter: int = 100,
     callback: Callback | None = None,
 ) -> SolverResult:
@@ -114,7 +114,7 @@ def _continue(
     n_components = start.point.shape[1]
     n_iter = 0
     for _ in range(MAX_ROUNDS):
-        solver = make_x_solver(x_solver, problem, n_components)
+        solver = make_x_solver(x_solver, problem)
         method = ProximalAlternatingMinimisation(problem, start, solver, EARLY_ONSET)
         result = iterate(method, max_iter=max_iter, tol=ROUND_TOL)
         n_iter += result.n_iter

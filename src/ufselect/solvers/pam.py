@@ -33,8 +33,12 @@ class XSolver(Protocol):
 
     extrapolates: bool
 
-    def solve(self, problem: DoubleSparsePCA, X: NDArray, product: NDArray, ascent: NDArray) -> NDArray:
-        """Return the next X, given ``product = S @ X`` and ``ascent = S @ X + B``."""
+    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
+        """Return the X after a state.
+
+        ``trial`` is what extrapolation proposes in place of ``state.ascent``, or that itself; a solver that
+        does not extrapolate always gets the latter.
+        """
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,8 @@ class ProximalAlternatingMinimisation:
         if not self.start.is_informed:
             product = self.problem.gram.matmat(X) if product is None else product
             ascent = self.problem.ascent(X, product, X, X)
-            X, product = self.x_solver.solve(self.problem, X, product, ascent), None
+            state = PamState(X, X, X, product, ascent, np.inf, None, None)
+            X, product = self.x_solver.solve(self.problem, state, ascent), None
         return self._complete(X, X, X, product)
 
     def step(self, state: PamState) -> PamState:
@@ -112,8 +117,8 @@ class ProximalAlternatingMinimisation:
             "entry": float(np.sqrt(squared_distance(state.X, state.Y))),
         }
 
-    def _move(self, state: PamState, ascent: NDArray) -> PamState:
-        X = self.x_solver.solve(self.problem, state.X, state.product, ascent)
+    def _move(self, state: PamState, trial: NDArray) -> PamState:
+        X = self.x_solver.solve(self.problem, state, trial)
         return self._complete(X, state.Y, state.Z, last=state)
 
     def _complete(

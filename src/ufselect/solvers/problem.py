@@ -33,6 +33,8 @@ class DoubleSparsePCA:
         Share :math:`\tau_2 = \tau_3` with which Y and Z remember their last value.
     unit : float
         What counts as 1 in the stopping rule and in the bounds on step sizes.
+    leading_variance : float
+        Mean of the m largest eigenvalues of S, beside which penalties are small or large; 0 if not known.
     """
 
     gram: GramOperator
@@ -43,6 +45,13 @@ class DoubleSparsePCA:
     tau: float
     memory: float
     unit: float
+    leading_variance: float = 0.0
+
+    def pull(self, Y: NDArray, Z: NDArray) -> NDArray:
+        r"""Return :math:`\mu_1 Y + \mu_2 Z`, which draws X towards its sparse copies."""
+        total = self.mu_entry * Y
+        total += self.mu_row * Z
+        return total
 
     def ascent(self, X: NDArray, product: NDArray, Y: NDArray, Z: NDArray) -> NDArray:
         r"""Return :math:`SX + B` with :math:`B = \mu_1 Y + \mu_2 Z + \tau_1 X`, given ``product = S @ X``.

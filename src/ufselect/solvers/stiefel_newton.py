@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.sets import stiefel
+from ufselect.solvers.pam import PamState
 from ufselect.solvers.problem import DoubleSparsePCA
 from ufselect.solvers.stiefel_model import StiefelModel, norm
 from ufselect.solvers.truncated_cg import truncated_cg
 
 RELATIVE_TOL = 1e-8  # fall of the Riemannian gradient at which the subproblem counts as solved
 ROUNDING = 64.0  # gradients below this many units in the last place of SX + B are zero
+FAST = 0.5  # share of the last gain below which another power step is worth its product
 MAX_STEPS = 50
 MAX_PRODUCTS = 1000
 MAX_INNER = 200
@@ -31,10 +34,10 @@ class StiefelNewton:
         \min_{X^\top X = I} -\mathrm{Tr}(X^\top S X) - 2\,\mathrm{Tr}(X^\top B)
 
     Rotating X within its span leaves the first term alone, so the best rotation, the polar factor of
-    :math:`X^\top B`, comes first and costs no product with S. Then each step minimises the quadratic model
-    inside a region of trust [1]_; one product with S an inner iteration, none for the new point, whose
-    product follows from the step's. Worth its overhead where the power step crawls: small penalties, which
-    leave the rotation nearly free, and clustered eigenvalues.
+    :math:`X^\top B`, comes first and costs no product with S. Power steps with this rotation follow as long
+    as each gains less than half of what the one before gained, that is, as long as they converge fast. Then
+    each step minimises the quadratic model inside a region of trust [1]_; one product with S an inner
+    iteration, none for the new point, whose product follows from the step's.
 
     Parameters
     ----------
@@ -55,16 +58,27 @@ class StiefelNewton:
         self.tol = tol
         self.max_products = max_products
 
-    def solve(self, problem: DoubleSparsePCA, X: NDArray, product: NDArray, ascent: NDArray) -> NDArray:
-        """Return a minimiser of the X-step, started at X with ``product = S @ X``."""
-        linear = ascent - product
-        first = StiefelModel.at(problem.gram, linear, X, product)
-        target = self.tol * norm(first.gradient)
-        return stiefel.project(self._descend(first.rotated(), target).X)
+    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
+        """Return a minimiser of the X-step, started at the state's X."""
+        linear = problem.pull(state.Y, state.Z) + problem.tau * state.X
+        return self.minimise(StiefelModel.at(problem.gram, linear, state.X, state.product))
 
-    def _descend(self, model: StiefelModel, target: float) -> StiefelModel:
-        radius = _Radius(FIRST_RADIUS * np.sqrt(model.X.shape[1]))
+    def minimise(self, first: StiefelModel) -> NDArray:
+        """Return a minimiser of the model's function, started at the model's point."""
+        *_, last = self.path(first)
+        return stiefel.project(last.X)
+
+    def path(self, first: StiefelModel) -> Iterator[StiefelModel]:
+        """Yield the iterates after ``first``; each has an objective that is no larger up to rounding."""
+        target = self.tol * norm(first.gradient)
         left = self.max_products
+        for model in _power_steps(first.rotated(), target):
+            yield model
+            left -= 1
+        yield from self._trust_region_steps(model, target, left)
+
+    def _trust_region_steps(self, model: StiefelModel, target: float, left: int) -> Iterator[StiefelModel]:
+        radius = _Radius(FIRST_RADIUS * np.sqrt(model.X.shape[1]))
         for _ in range(MAX_STEPS):
             size = norm(model.gradient)
             floor = ROUNDING * float(np.finfo(model.X.dtype).eps) * norm(model.ascent)
@@ -83,7 +97,24 @@ class StiefelNewton:
             radius.adapt(ratio, step.reached_edge)
             if ratio > ACCEPT and actual >= -slack:
                 model = trial
-        return model
+                yield model
+
+
+def _power_steps(model: StiefelModel, target: float) -> Iterator[StiefelModel]:
+    """Yield the model and those after power steps, until their gains no longer fall fast."""
+    yield model
+    last_gain = np.inf
+    while norm(model.gradient) > target:
+        X = stiefel.project(model.ascent)
+        moved = StiefelModel.at(model.gram, model.linear, X, model.gram.matmat(X)).rotated()
+        gain = model.objective - moved.objective
+        if gain <= 0:
+            break
+        model = moved
+        yield model
+        if gain > FAST * last_gain:
+            break
+        last_gain = gain
 
 
 @dataclass

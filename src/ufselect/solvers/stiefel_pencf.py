@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.sets import stiefel
+from ufselect.solvers.pam import PamState
 from ufselect.solvers.problem import DoubleSparsePCA
 
 BALL_RADIUS = 1.0001  # in units of sqrt(m), the norm of every orthonormal matrix
@@ -32,9 +33,10 @@ class PenCF:
 
     extrapolates = False
 
-    def solve(self, problem: DoubleSparsePCA, X: NDArray, product: NDArray, ascent: NDArray) -> NDArray:
-        """Return a minimiser of the X-step, started at X with ``product = S @ X``."""
-        linear = ascent - product
+    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
+        """Return a minimiser of the X-step, started at the state's X."""
+        X, ascent = state.X, state.ascent
+        linear = ascent - state.product
         weight = problem.mu_entry + problem.mu_row + problem.tau
         radius = BALL_RADIUS * np.sqrt(X.shape[1])
 

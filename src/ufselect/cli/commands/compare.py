@@ -74,7 +74,7 @@ def compare(
     table = open_data(data, reading, quiet=as_json)
     if table.labels is None:
         raise TableError("No label column was found; name the column of known classes with --labels.")
-    with working("Comparing:") as status:
+    with working("Comparing:"):
         found = evaluation.compare(
             table.data,
             table.labels,
@@ -85,7 +85,6 @@ def compare(
             quick=quick,
             n_jobs=jobs,
             name=Path(data).stem,
-            progress=lambda event: status.update(f"Comparing: {event}"),
         )
     if as_json:
         output().print_json(json.dumps([asdict(row) for row in found.rows], default=str))

@@ -43,7 +43,7 @@ def reproduce(
     from ufselect.report.study import publish
 
     methods = [find_method(name, known_methods()).__name__ for name in method] if method else None
-    with working("Reproducing:") as status:
+    with working("Reproducing:"):
         study = evaluation.reproduce(
             folder,
             datasets=dataset or None,
@@ -52,7 +52,6 @@ def reproduce(
             exact=exact,
             n_jobs=jobs,
             resume=not fresh,
-            progress=lambda event: status.update(f"Reproducing: {event}"),
             publish=publish,
         )
     output().print(grid(study.tables[0]), highlight=False)
