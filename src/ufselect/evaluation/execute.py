@@ -35,7 +35,9 @@ def execute(
         for task in tasks:
             yield task, work(*shared, task)
     else:
-        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+        # One task at a time: joblib would put slow tasks that follow quick ones into one batch, and a batch
+        # is written down, and safe from an interruption, only as a whole.
+        parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
         yield from parallel(delayed(_paired)(work, shared, task) for task in tasks)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 EPSILON = float(np.finfo(np.float64).eps)
-FORMED_ORDER = 4096
+FORMED_ORDER = 5792
 BLOCK_BYTES = 2**25
 
 
@@ -17,8 +17,9 @@ class SignedGram:
     """The positive and negative parts of ``RᵀR``, in single precision.
 
     They only enter factors that correct themselves from step to step, and single precision halves the time.
-    The parts are kept where they are no larger than the data or than 4096 × 4096, and built by blocks of rows
-    each time otherwise.
+    The positive part is kept where it is no larger than the data or than 5792 × 5792, and built by blocks of
+    rows each time otherwise. The negative part is kept for tall data only: for wide data a product with it is
+    that with the positive part less one with the few rows of R and its transpose.
 
     Parameters
     ----------
@@ -29,22 +30,30 @@ class SignedGram:
     def __init__(self, residuals: NDArray) -> None:
         self.residuals = residuals.astype(np.float32)
         n_samples, n_features = residuals.shape
-        self._parts = None
+        self._positive = self._negative = None
         if n_features <= max(n_samples, FORMED_ORDER):
-            self._parts = _split(self.residuals.T @ self.residuals)
+            gram = self.residuals.T @ self.residuals
+            self._positive = np.maximum(gram, 0)
+            if n_features < 2 * n_samples:
+                self._negative = np.maximum(-gram, 0)
 
     def products(self, H: NDArray) -> tuple[NDArray, NDArray]:
         """Return the products of the positive and of the negative part with H."""
         H = H.astype(np.float32)
-        if self._parts is not None:
-            return self._parts[0] @ H, self._parts[1] @ H
-        positive, negative = np.empty_like(H), np.empty_like(H)
+        positive = self._positive_product(H)
+        if self._negative is not None:
+            return positive, self._negative @ H
+        return positive, np.maximum(positive - self.residuals.T @ (self.residuals @ H), 0)
+
+    def _positive_product(self, H: NDArray) -> NDArray:
+        if self._positive is not None:
+            return self._positive @ H
+        product = np.empty_like(H)
         step = max(1, BLOCK_BYTES // (4 * H.shape[0]))
         for start in range(0, H.shape[0], step):
             rows = slice(start, start + step)
-            parts = _split(self.residuals[:, rows].T @ self.residuals)
-            positive[rows], negative[rows] = parts[0] @ H, parts[1] @ H
-        return positive, negative
+            product[rows] = np.maximum(self.residuals[:, rows].T @ self.residuals, 0) @ H
+        return product
 
     def pull(self, multiplier: NDArray) -> NDArray:
         """Return ``Rᵀ`` times an array."""
@@ -52,11 +61,11 @@ class SignedGram:
 
     def block(self, indices: NDArray) -> NDArray:
         """Return the rows and columns of ``RᵀR`` at the indices."""
-        if self._parts is None:
+        if self._positive is None or self._negative is None:
             columns = self.residuals[:, indices]
             return columns.T @ columns
         square = np.ix_(indices, indices)
-        return self._parts[0][square] - self._parts[1][square]
+        return self._positive[square] - self._negative[square]
 
 
 class Support:
@@ -142,11 +151,6 @@ def ratio(numerator: NDArray, denominator: NDArray) -> NDArray:
     denominator += EPSILON
     numerator /= denominator
     return np.sqrt(numerator, out=numerator)
-
-
-def _split(matrix: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the positive and the negative part."""
-    return np.maximum(matrix, 0), np.maximum(-matrix, 0)
 
 
 def _ranges(starts: NDArray, lengths: NDArray) -> NDArray:
