@@ -14,7 +14,14 @@ from ufselect.gram import FormedGram, gram_operator
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.solvers.certificates import captured_variance, leading_sum
 from ufselect.solvers.row_support import improve_by_proxy, improve_by_swaps, loadings_on, proxy_diagonal
-from ufselect.solvers.sparse_pattern import ascend, disjoint_columns, restore
+from ufselect.solvers.sparse_pattern import (
+    ascend,
+    disjoint_columns,
+    largest_pattern,
+    restore,
+    sparse_loadings,
+    sparse_rotation,
+)
 
 
 def random_scatter(seed, order=12, rank=15):
@@ -166,3 +173,59 @@ def test_nothing_simple_beats_it_on_real_data(real, name):
     rivals += [improve_by_proxy(gram, start, m)[1] for start in (go, variance)]
     rivals.append(improve_by_swaps(gram, variance, m)[1])
     assert reached >= 0.999 * max(rivals)
+
+
+def test_a_rotation_keeps_the_span_and_finds_hidden_sparsity():
+    """Loadings that are a rotation of a sparse matrix give most of it away."""
+    rng = np.random.default_rng(0)
+    sparse = np.zeros((30, 3))
+    for column in range(3):
+        sparse[10 * column : 10 * column + 10, column] = rng.standard_normal(10)
+    sparse /= np.linalg.norm(sparse, axis=0)
+    X = sparse @ np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    turned = sparse_rotation(X, 30)
+    np.testing.assert_allclose(turned @ turned.T, X @ X.T, atol=1e-12)
+    kept = turned * largest_pattern(turned, 30)
+    assert np.linalg.norm(kept) ** 2 >= 0.95 * 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_loadings_near_the_best_of_all_patterns(seed):
+    """With m = 1 the best pattern of s entries is the best support of s rows: searched in full."""
+    S = random_scatter(seed, order=9)
+    loadings = np.linalg.eigh(S)[1][:, -1:]
+    X, values = sparse_loadings(S, loadings, 4)
+    best = max(np.linalg.eigvalsh(S[np.ix_(c, c)])[-1] for c in combinations(range(9), 4))
+    assert np.count_nonzero(X) <= 4
+    assert values[-1] == pytest.approx(np.vdot(X, S @ X))
+    assert 0.95 * best <= values[-1] <= best * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sparse_loadings_are_feasible_and_beat_disjoint_columns(seed):
+    S = random_scatter(seed)
+    loadings = np.linalg.eigh(S)[1][:, -3:]
+    total = np.linalg.eigvalsh(S)[-3:].sum()
+    reached = []
+    for n_entries in (3, 12, 18, 24, 30, 36):
+        X, values = sparse_loadings(S, loadings, n_entries)
+        np.testing.assert_allclose(X.T @ X, np.eye(3), atol=1e-12)
+        assert np.count_nonzero(X) <= n_entries
+        assert np.all(np.diff(values) >= 0)
+        reached.append(values[-1])
+    assert reached[1] >= np.trace(loadings.T @ S @ loadings) * 0.5
+    assert reached[-1] == pytest.approx(total, rel=1e-4)
+    assert max(reached) <= total * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("name", ["usps", "warppie10p"])
+def test_half_of_the_entries_lose_little_variance_on_real_data(real, name):
+    data, labels = real(name)
+    m = np.unique(labels).size
+    gram = gram_operator(data)
+    free = fit(data, 30, n_components=m, entry_sparsity=None)
+    best = captured_variance(gram, np.flatnonzero(free.support_), m)
+    bound = fit(data, 30, n_components=m, entry_sparsity=15 * m)
+    X = np.asfortranarray(bound.components_.T)
+    assert np.count_nonzero(X) <= 15 * m
+    assert np.vdot(X, gram.matmat(X)) >= 0.99 * best

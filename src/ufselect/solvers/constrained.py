@@ -19,7 +19,7 @@ from ufselect.solvers.row_support import (
     loadings_on,
     proxy_diagonal,
 )
-from ufselect.solvers.sparse_pattern import ascend, disjoint_columns, restore
+from ufselect.solvers.sparse_pattern import sparse_loadings
 from ufselect.solvers.start import Start
 from ufselect.solvers.x_solvers import make_x_solver
 
@@ -70,9 +70,8 @@ def solve_constrained(
     The penalties grow until X, Y and Z agree. Where :math:`s \ge rm` the entry constraint is met by every X
     with r rows: the best loadings on a support are then eigenvectors, and the supports of X, of the start, of
     the largest variances and a few random ones are improved by a proxy and by exchanges of single rows, on up
-    to 50 features also by branch and bound. Otherwise X is moved inside the pattern of its s largest entries
-    in r rows to a nearby orthonormal matrix and on to a local optimum there; where the pattern holds no such
-    matrix, columns without common rows are used.
+    to 50 features also by branch and bound. Otherwise the rows are found in the same way, and loadings with s
+    entries on them by rotation, truncation and ascent; see `sparse_loadings`.
 
     Returns
     -------
@@ -94,7 +93,7 @@ def solve_constrained(
     if problem.n_entries >= problem.n_rows * n_components:
         X, history = _polish_rows(problem, start, state.X)
     else:
-        X, history = _polish_entries(problem, state.X)
+        X, history = _polish_entries(problem, start, state.X)
     product = problem.gram.matmat(X)
     return SolverResult(
         state=ConstrainedState(X, product, history[-1]),
@@ -152,33 +151,17 @@ def _polish_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[ND
     return loadings_on(gram, support, n_components), history
 
 
-def _polish_entries(problem: DoubleSparsePCA, X: NDArray) -> tuple[NDArray, list[float]]:
-    """Return the better of two feasible matrices near X: within its pattern, and with disjoint columns."""
-    support = _top(np.einsum("ij,ij->i", X, X), problem.n_rows)
+def _polish_entries(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float]]:
+    """Choose the rows as if there were no entry constraint, then sparse loadings on them."""
+    loadings, _ = _polish_rows(problem, start, X)
+    support = np.flatnonzero(loadings.any(axis=1))
     block = np.asarray(problem.gram.subgram(support), dtype=np.float64)
-    rows = np.asarray(X[support], dtype=np.float64)
-    best = disjoint_columns(block, rows, problem.n_entries)
-    values = [float(np.vdot(best, block @ best))]
-    pattern = _pattern(rows, problem.n_entries)
-    feasible = restore(rows, pattern)
-    if feasible is not None:
-        feasible = ascend(block, feasible, pattern)
-        value = float(np.vdot(feasible, block @ feasible))
-        if value > values[0]:
-            best = feasible
-            values.append(value)
+    sparse, values = sparse_loadings(
+        block, np.asarray(loadings[support], dtype=np.float64), problem.n_entries
+    )
     result = np.zeros(X.shape, dtype=X.dtype, order="F")
-    result[support] = best
+    result[support] = sparse
     return result, [-value for value in values]
-
-
-def _pattern(rows: NDArray, n_entries: int) -> NDArray:
-    """Mark the largest entries, the largest of each column first so that none is empty."""
-    weights = np.abs(rows)
-    weights[weights.argmax(axis=0), np.arange(rows.shape[1])] += weights.max() + 1
-    flat = np.zeros(rows.size, dtype=bool)
-    flat[np.argsort(-weights.ravel(), kind="stable")[:n_entries]] = True
-    return flat.reshape(rows.shape)
 
 
 def _top(scores: NDArray, count: int) -> NDArray:

@@ -1,4 +1,4 @@
-"""Orthonormal matrices whose non-zero entries lie in a given pattern."""
+"""Orthonormal matrices with few non-zero entries that carry much variance."""
 
 from __future__ import annotations
 
@@ -8,10 +8,82 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, minres
 
 ORTHONORMAL = 1e-13  # largest entry of XᵀX − I that counts as zero
+FAR = 1e3  # largest entry of XᵀX − I from which Newton's method is not tried
 MAX_RESTORE = 30
-MAX_ASCENT = 200
-RELATIVE_GAIN = 1e-8
-MULTIPLIER_TOL = 1e-13
+MAX_APPROACH = 200
+MAX_ASCENT = 100
+MAX_ROTATIONS = 100
+MAX_PATTERNS = 5
+MAX_BACKTRACKS = 12
+RELATIVE_GAIN = 1e-6
+MULTIPLIER_TOL = 1e-12
+MAX_MULTIPLIER_STEPS = 300
+
+
+def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDArray, list[float]]:
+    r"""Return orthonormal X with few entries and a large ``Tr(XᵀSX)``, and the values on the way to it.
+
+    Every rotation of the loadings carries the same variance, so the one whose largest entries hold most of
+    its length comes first, as in SPCArt [1]_. X is then moved to the nearest orthonormal matrix within the
+    pattern of these entries and uphill there, and the pattern chosen anew after a power step, as long as that
+    helps. Columns without common rows, which always exist, are the other way to begin.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n_rows, n_rows)
+        Scatter matrix of the rows at hand.
+    loadings : ndarray of shape (n_rows, n_components)
+        Orthonormal columns that carry much variance.
+    n_entries : int
+        Most non-zero entries; at least the number of columns.
+
+    References
+    ----------
+    .. [1] Z. Hu, G. Pan, Y. Wang, Z. Wu (2016), "Sparse principal component analysis via rotation and
+       truncation", IEEE Transactions on Neural Networks and Learning Systems 27(4).
+    """
+    apart = disjoint_columns(S, sparse_rotation(loadings, max(loadings.shape)), n_entries)
+    X = ascend(S, apart, _widened(S, apart, n_entries))
+    values = [_variance(S, apart), _variance(S, X)]
+    rotated = sparse_rotation(loadings, n_entries)
+    for _ in range(MAX_PATTERNS):
+        pattern = largest_pattern(rotated, n_entries)
+        trial = restore(_approach(rotated, pattern), pattern)
+        if trial is None:
+            break
+        trial = ascend(S, trial, pattern)
+        value = _variance(S, trial)
+        if value <= values[-1] * (1 + RELATIVE_GAIN):
+            break
+        X = trial
+        values.append(value)
+        moved = _polar(S @ X)
+        rotated = moved @ _polar(moved.T @ X)
+    return X, values
+
+
+def sparse_rotation(X: NDArray, n_entries: int) -> NDArray:
+    """Return a rotation of X's columns whose ``n_entries`` largest entries hold much of its length."""
+    rotation = np.eye(X.shape[1])
+    kept = 0.0
+    for _ in range(MAX_ROTATIONS):
+        turned = X @ rotation
+        cut = turned * largest_pattern(turned, n_entries)
+        length = float(np.vdot(cut, cut))
+        if length <= kept * (1 + RELATIVE_GAIN):
+            break
+        kept = length
+        rotation = _polar(X.T @ cut)
+    return turned
+
+
+def largest_pattern(X: NDArray, n_entries: int) -> NDArray:
+    """Mark the largest entries, the largest of each column first so that none is empty."""
+    weights = np.abs(X)
+    weights[weights.argmax(axis=0), np.arange(X.shape[1])] += weights.max() + 1
+    flat = np.zeros(X.size, dtype=bool)
+    flat[np.argsort(-weights.ravel(), kind="stable")[:n_entries]] = True
+    return flat.reshape(X.shape)
 
 
 def restore(X: NDArray, pattern: NDArray) -> NDArray | None:
@@ -27,36 +99,50 @@ def restore(X: NDArray, pattern: NDArray) -> NDArray | None:
         size = float(np.abs(defect).max())
         if size <= ORTHONORMAL:
             return X
-        if not size < 1e3:
+        if not size < FAR:
             return None
         X = X - pattern * (X @ _multiplier(X, pattern, defect))
     return None
 
 
 def ascend(S: NDArray, X: NDArray, pattern: NDArray) -> NDArray:
-    """Increase ``Tr(XᵀSX)`` over orthonormal matrices with the pattern, from a feasible X; never lose."""
-    value = float(np.vdot(X, S @ X))
-    step = 1 / float(np.abs(S).sum(axis=1).max())
+    """Increase ``Tr(XᵀSX)`` over orthonormal matrices with the pattern, from a feasible X; never lose.
+
+    Projected gradient steps of Barzilai and Borwein's length, shortened until they gain.
+    """
+    value = _variance(S, X)
+    step = 1 / max(float(np.abs(S).sum(axis=1).max()), float(np.finfo(np.float64).tiny))
+    last: tuple[NDArray, NDArray] | None = None
     for _ in range(MAX_ASCENT):
         ascent = pattern * (S @ X)
         mixed = X.T @ ascent
         direction = ascent - pattern * (X @ _multiplier(X, pattern, mixed + mixed.T))
-        moved, reached = X, value
-        for _ in range(12):
-            trial = restore(X + step * direction, pattern)
-            if trial is not None:
-                reached = float(np.vdot(trial, S @ trial))
-                if reached > value:
-                    moved = trial
-                    break
-            step *= 0.5
-        if moved is X:
-            return X
-        gain, X, value = reached - value, moved, reached
-        step *= 2
+        if last is not None:
+            change, bend = X - last[0], direction - last[1]
+            curvature = abs(float(np.vdot(change, bend)))
+            step = float(np.vdot(change, change)) / curvature if curvature > 0 else step
+        moved = _gaining_step(S, X, pattern, step, direction, value)
+        if moved is None:
+            break
+        last = X, direction
+        X, reached = moved
+        gain, value = reached - value, reached
         if gain <= RELATIVE_GAIN * abs(value):
-            return X
+            break
     return X
+
+
+def _gaining_step(
+    S: NDArray, X: NDArray, pattern: NDArray, step: float, direction: NDArray, value: float
+) -> tuple[NDArray, float] | None:
+    for _ in range(MAX_BACKTRACKS):
+        trial = restore(X + step * direction, pattern)
+        if trial is not None:
+            reached = _variance(S, trial)
+            if reached > value:
+                return trial, reached
+        step *= 0.25
+    return None
 
 
 def disjoint_columns(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
@@ -85,16 +171,54 @@ def disjoint_columns(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
     return result
 
 
+def _widened(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
+    """Return X's pattern and, up to ``n_entries``, the entries in which ``SX`` is largest."""
+    weights = np.abs(S @ X)
+    weights[X != 0] += weights.max() + 1
+    return largest_pattern(weights, n_entries)
+
+
+def _approach(X: NDArray, pattern: NDArray) -> NDArray:
+    """Return a matrix with the pattern near orthonormal ones, by projecting on the two sets in turn."""
+    for _ in range(MAX_APPROACH):
+        projected = _polar(X * pattern)
+        if float(np.abs(projected - X).max()) <= RELATIVE_GAIN:
+            break
+        X = projected
+    return X * pattern
+
+
+def _variance(S: NDArray, X: NDArray) -> float:
+    return float(np.vdot(X, S @ X))
+
+
+def _polar(X: NDArray) -> NDArray:
+    left, _, right = linalg.svd(X, full_matrices=False, check_finite=False)
+    return left @ right
+
+
 def _multiplier(X: NDArray, pattern: NDArray, right: NDArray) -> NDArray:
-    r"""Solve :math:`X^\top D + D^\top X = right`, :math:`D = \Omega \circ (X\Lambda)`, for symmetric Λ."""
+    r"""Solve :math:`X^\top D + D^\top X = right`, :math:`D = \Omega \circ (X\Lambda)`, for symmetric Λ.
+
+    Column j of :math:`X^\top D` is :math:`X^\top \mathrm{diag}(\Omega_j) X` times column j of Λ.
+    """
     m = X.shape[1]
+    blocks = (pattern.T[:, None, :] * X.T) @ X
+    diagonal = np.diagonal(blocks, axis1=1, axis2=2)
+    diagonal = (diagonal + diagonal.T).ravel()
+    diagonal = np.where(diagonal > 0, diagonal, 1.0)  # two columns without common rows: nothing to solve
 
     def apply(flat: NDArray) -> NDArray:
-        square = flat.reshape(m, m)
-        mixed = X.T @ (pattern * (X @ (0.5 * (square + square.T))))
+        mixed = np.matmul(blocks, flat.reshape(m, m, 1))[:, :, 0]
         return (mixed + mixed.T).ravel()
 
-    operator = LinearOperator((m * m, m * m), matvec=apply, dtype=np.float64)
-    solution, _ = minres(operator, right.ravel(), rtol=MULTIPLIER_TOL, maxiter=4 * m * m)
+    shape = (m * m, m * m)
+    solution, _ = minres(  # where no Λ solves the system it ends at a least-squares one
+        LinearOperator(shape, matvec=apply, dtype=np.float64),
+        right.ravel(),
+        rtol=MULTIPLIER_TOL,
+        maxiter=MAX_MULTIPLIER_STEPS,
+        M=LinearOperator(shape, matvec=lambda flat: flat / diagonal, dtype=np.float64),
+    )
     square = solution.reshape(m, m)
     return 0.5 * (square + square.T)
