@@ -1,8 +1,9 @@
 """Performance profiles of the solvers: whole fits of DSCOFS, and its X-step alone.
 
 ``python benchmarks/solver_profiles.py fits|x-steps [--quick] [--svg FILE]`` solves the same problems with
-every solver and prints, as Markdown, which share of them each solves within a factor of the best. Run with
-one BLAS thread.
+every solver and prints, as Markdown, which share of them each solves within a factor of the best.
+``small-penalties`` counts the products to a small gradient where the power step crawls. Run with one BLAS
+thread.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from ufselect.solvers.x_solvers import INEXACT, make_x_solver
 
 QUICK_SETS = ("lung_discrete", "usps")
 N_ROWS = 100
+MAX_PRODUCTS = 3000
 ACCURACIES = (1e-3, 1e-6, 1e-8)
 FACTORS = (1.0, 1.3, 2.0, 5.0, 20.0, 100.0)
 LADDER = (1e-1, 1e-3, 1e-5, 1e-8)
@@ -164,24 +166,35 @@ def x_step(problem: Problem) -> StiefelModel:
     return StiefelModel.at(problem.gram, pull, X, problem.start.product)
 
 
-def trace_of_steps(problem: Problem, budget: float, *, accelerated: bool, rotated: bool) -> list[Point]:
-    """Run power steps, plain or extrapolated with the safeguard, noting every point."""
+def trace(
+    problem: Problem, budget: float, path: Callable[[StiefelModel], Iterator[StiefelModel]]
+) -> list[Point]:
+    """Note every point of a run."""
     problem.gram.n_products = 0
     began = time.process_time()
-    model = x_step(problem)
-    points = [Point(0, 0.0, model.objective)]
+    first = x_step(problem)
+    points = [Point(0, 0.0, first.objective)]
+    for model in path(first):
+        points.append(Point(problem.gram.n_products, time.process_time() - began, model.objective))
+        if points[-1].seconds > budget:
+            break
+    return points
+
+
+def power_steps(model: StiefelModel, *, accelerated: bool, rotated: bool) -> Iterator[StiefelModel]:
+    """Make power steps, plain or extrapolated with the safeguard, until the gradient has all but vanished."""
     target = 1e-10 * norm(model.gradient)
     if rotated:
         model = model.rotated()
-        points.append(Point(0, time.process_time() - began, model.objective))
+        yield model
     trail = None
-    while time.process_time() - began < budget and norm(model.gradient) > target:
+    while norm(model.gradient) > target:
         image = model.ascent
         trial = extrapolation.extrapolate(trail, image) if trail is not None else image
         X = stiefel.project(trial)
         if rotated:
             X = (stiefel.project(X.T @ model.linear).T @ X.T).T
-        moved = StiefelModel.at(problem.gram, model.linear, X, problem.gram.matmat(X))
+        moved = StiefelModel.at(model.gram, model.linear, X, model.gram.matmat(X))
         if trial is not image and moved.objective > model.objective:
             trail = None
             continue
@@ -194,20 +207,7 @@ def trace_of_steps(problem: Problem, budget: float, *, accelerated: bool, rotate
         if moved.objective >= model.objective:
             break
         model = moved
-        points.append(Point(problem.gram.n_products, time.process_time() - began, model.objective))
-    return points
-
-
-def trace_of_newton(problem: Problem, budget: float) -> list[Point]:
-    problem.gram.n_products = 0
-    began = time.process_time()
-    first = x_step(problem)
-    points = [Point(0, 0.0, first.objective)]
-    for model in StiefelNewton(tol=1e-10).path(first):
-        points.append(Point(problem.gram.n_products, time.process_time() - began, model.objective))
-        if points[-1].seconds > budget:
-            break
-    return points
+        yield model
 
 
 def trace_of_runs(
@@ -259,18 +259,48 @@ def run_pymanopt(model: StiefelModel, tol: float, budget: float, optimizer: str)
     return np.asfortranarray(solver.run(task, initial_point=np.ascontiguousarray(model.X)).point)
 
 
+PATHS: dict[str, Callable[[StiefelModel], Iterator[StiefelModel]]] = {
+    "power": partial(power_steps, accelerated=False, rotated=False),
+    "accelerated": partial(power_steps, accelerated=True, rotated=False),
+    "rotated": partial(power_steps, accelerated=True, rotated=True),
+    "newton": StiefelNewton(tol=1e-10).path,
+}
+
+
 def x_step_solvers(budget: float) -> dict[str, Solver]:
-    return {
-        "power": partial(trace_of_steps, accelerated=False, rotated=False),
-        "accelerated": partial(trace_of_steps, accelerated=True, rotated=False),
-        "rotated": partial(trace_of_steps, accelerated=True, rotated=True),
-        "newton": trace_of_newton,
+    return {name: partial(trace, path=path) for name, path in PATHS.items()} | {
         "pencf": partial(trace_of_runs, run=run_pencf),
         "pymanopt TR": partial(trace_of_runs, run=lambda p, m, t, b: run_pymanopt(m, t, b, "TrustRegions")),
         "pymanopt CG": partial(
             trace_of_runs, run=lambda p, m, t, b: run_pymanopt(m, t, b, "ConjugateGradient")
         ),
     }
+
+
+def small_penalties(name: str = "warppie10p") -> None:
+    """Print the products with S until the gradient of an X-step is 1e-8 of the first one, or at rounding."""
+    data, m = load(name)
+    gram = CountingGram(gram_operator(data))
+    starts = {
+        "PCA": pca_start(gram.eigenpairs(m)).point,
+        "random": best_random_start(gram, m, 10, np.random.default_rng(0)).point,
+    }
+    print("| start | μ | " + " | ".join(f"{path} | reached" for path in PATHS) + " |")
+    print("|---|---|" + "---|" * (2 * len(PATHS)))
+    for kind, X in starts.items():
+        for mu in (1.0, 100.0, 1e4):
+            weight = mu * gram.scale**-2
+            pull = weight * (entry_sparse.project(X, X.size // 50) + row_sparse.project(X, N_ROWS))
+            first = StiefelModel.at(gram, pull, X, gram.gram.matmat(X))
+            cells = []
+            for path in PATHS.values():
+                gram.n_products, reached = 0, 1.0
+                for model in path(first):
+                    reached = norm(model.gradient) / norm(first.gradient)
+                    if reached <= 1e-8 or gram.n_products >= MAX_PRODUCTS:
+                        break
+                cells.append(f"{gram.n_products} | {reached:.0e}")
+            print(f"| {kind} | {mu:g} | " + " | ".join(cells) + " |", flush=True)
 
 
 # Profiles
@@ -386,21 +416,27 @@ def draw(solvers: Mapping[str, Solver], costs: Costs, path: str) -> None:
     figure.savefig(path)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=("fits", "x-steps"))
-    parser.add_argument("--quick", action="store_true", help="two small data sets and short runs")
-    parser.add_argument("--svg", help="file to draw the profiles to")
-    arguments = parser.parse_args()
-    budget = 0.3 if arguments.quick else 3.0
-    whole = arguments.part == "fits"
+def profiles(*, whole: bool, quick: bool, svg: str | None) -> None:
+    budget = 0.3 if quick else 1.0
     solvers = (fit_solvers if whole else x_step_solvers)(budget)
-    chosen = problems(QUICK_SETS if arguments.quick else REAL_SETS, (1e-4, 1e-3, 1e-2, 1e-1, 1.0))
+    chosen = problems(QUICK_SETS if quick else REAL_SETS, (1e-4, 1e-3, 1e-2, 1e-1, 1.0))
     costs, excesses = measure(solvers, chosen, budget, own_goal=whole)
     print(f"{len(excesses)} problems on {data_source()}, at most {budget:g} CPU s a run")
     print_profiles(solvers, costs, excesses)
-    if arguments.svg:
-        draw(solvers, costs, arguments.svg)
+    if svg:
+        draw(solvers, costs, svg)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=("fits", "x-steps", "small-penalties"))
+    parser.add_argument("--quick", action="store_true", help="two small data sets and short runs")
+    parser.add_argument("--svg", help="file to draw the profiles to")
+    arguments = parser.parse_args()
+    if arguments.part == "small-penalties":
+        small_penalties()
+    else:
+        profiles(whole=arguments.part == "fits", quick=arguments.quick, svg=arguments.svg)
 
 
 if __name__ == "__main__":
