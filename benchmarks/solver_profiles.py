@@ -43,6 +43,7 @@ MAX_PRODUCTS = 3000
 ACCURACIES = (1e-3, 1e-6, 1e-8)
 FACTORS = (1.0, 1.3, 2.0, 5.0, 20.0, 100.0)
 LADDER = (1e-1, 1e-3, 1e-5, 1e-8)
+REST = 1e-13  # relative decrease of the objective that ends a fit
 SHORT, REPEATS = 0.2, 3  # runs of fewer CPU seconds are timed so many times
 TAU = 1e-3  # the default of DSCOFS, in units of the largest eigenvalue
 
@@ -104,7 +105,7 @@ def problems(names: tuple[str, ...], mus: tuple[float, ...]) -> Iterator[Problem
 def trace_of_fit(
     problem: Problem, budget: float, choose: Callable[[DoubleSparsePCA], XSolver]
 ) -> list[Point]:
-    """Run a fit until its objective stands still, noting every iteration."""
+    """Run a fit until its objective comes to rest, noting every iteration."""
     problem.gram.n_products = 0
     began = time.process_time()
     x_solver = choose(problem.penalised)
@@ -116,7 +117,7 @@ def trace_of_fit(
         if seconds > budget:
             return points
         moved = method.step(state)
-        if moved is state:
+        if state.objective - moved.objective <= REST * abs(state.objective):
             return points
         state = moved
 
@@ -417,7 +418,7 @@ def draw(solvers: Mapping[str, Solver], costs: Costs, path: str) -> None:
 
 
 def profiles(*, whole: bool, quick: bool, svg: str | None) -> None:
-    budget = 0.3 if quick else 1.0
+    budget = 0.3 if quick else 1.5
     solvers = (fit_solvers if whole else x_step_solvers)(budget)
     chosen = problems(QUICK_SETS if quick else REAL_SETS, (1e-4, 1e-3, 1e-2, 1e-1, 1.0))
     costs, excesses = measure(solvers, chosen, budget, own_goal=whole)
