@@ -57,10 +57,13 @@ def test_the_rotation_is_the_best_of_the_span_and_never_worse_than_the_power_ste
         assert best <= objective(problem, other, state) + slack
 
 
-def test_without_penalties_nothing_is_turned():
+@pytest.mark.parametrize("mu_row", [0.0, 1.0])
+def test_without_an_entry_penalty_nothing_is_turned(mu_row):
+    """Row norms do not change with a rotation, so there is nothing to gain."""
     rng = np.random.default_rng(0)
     gram = gram_operator(rng.standard_normal((30, 8)))
-    problem = DoubleSparsePCA(gram, 3, 24, 0.0, 0.0, 0.1, 0.0, 1.0)
+    problem = DoubleSparsePCA(gram, 3, 24, mu_row, 0.0, 0.1, 0.0, 1.0, leading_variance=1e9)
+    assert isinstance(make_x_solver("auto", problem), PowerStep)
     X = stiefel.random_point(8, 3, rng)
     state = state_of(problem, X, X, X)
     steps = [kind().solve(problem, state, state.ascent) for kind in (PowerStep, RotatedPowerStep)]

@@ -42,7 +42,7 @@ class RotatedPowerStep:
     def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
         """Return the best point in the span of ``trial``."""
         X = stiefel.project(trial)
-        if problem.mu_entry + problem.mu_row == 0:
-            return X  # every rotation is as good
+        if problem.mu_entry == 0:
+            return X  # every rotation is as good, since Z turns with X
         rotation = stiefel.project(X.T @ problem.pull(state.Y, state.Z))
         return (rotation.T @ X.T).T  # column-major

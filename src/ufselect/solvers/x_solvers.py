@@ -22,7 +22,8 @@ def make_x_solver(name: str, problem: DoubleSparsePCA) -> XSolver:
     """Return the X-step solver of that name; ``"auto"`` rotates the power step where penalties are small."""
     if name == "auto":
         small = SMALL_PENALTY * problem.leading_variance
-        name = "rotated" if problem.mu_entry + problem.mu_row <= small else "power"
+        turns = problem.mu_entry > 0 and problem.mu_entry + problem.mu_row <= small
+        name = "rotated" if turns else "power"
     if name == "newton":
         return StiefelNewton(tol=INEXACT)
     if name == "pencf":
