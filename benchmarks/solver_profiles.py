@@ -314,15 +314,18 @@ def cost_to_reach(points: list[Point], goal: float, accuracy: float, unit: str) 
     return max(min(reached), 1e-9 if unit == "seconds" else 1) if reached else np.inf
 
 
-def best_of_repeats(solve: Solver, problem: Problem, budget: float) -> list[Point]:
-    """Return a trace with the shortest times of several runs, where a run is short."""
-    points = solve(problem, budget)
-    if points[-1].seconds > SHORT:
-        return points
-    runs = [points, *(solve(problem, budget) for _ in range(REPEATS - 1))]
-    return [
-        replace(same[0], seconds=min(point.seconds for point in same)) for same in zip(*runs, strict=False)
-    ]
+def traces_of(solvers: Mapping[str, Solver], problem: Problem, budget: float) -> list[list[Point]]:
+    """Return each solver's trace, with the shortest times of several runs where a run is short.
+
+    The repeats go round the solvers, so that a slow moment of the machine does not fall on one of them.
+    """
+    traces = [solve(problem, budget) for solve in solvers.values()]
+    for _ in range(REPEATS - 1):
+        for number, solve in enumerate(solvers.values()):
+            if traces[number][-1].seconds <= SHORT:
+                pairs = zip(traces[number], solve(problem, budget), strict=False)
+                traces[number] = [replace(p, seconds=min(p.seconds, q.seconds)) for p, q in pairs]
+    return traces
 
 
 Costs = dict[tuple[str, float], np.ndarray]
@@ -334,23 +337,27 @@ def measure(
     """Return the costs by unit and accuracy, and the excess of each solver's last objective over the lowest.
 
     With ``own_goal`` a solver's goal is where it comes to rest, since fits from one start end in different
-    local minima; one that is still moving when its budget is spent has not solved the problem. Otherwise the
-    goal is the lowest objective that any solver found.
+    local minima. One that is still moving when its budget is spent has not solved the problem, and neither
+    has one that rests before nine tenths of the longest descent. Otherwise the goal is the lowest objective
+    that any solver found.
     """
     costs: dict[tuple[str, float], list[list[float]]] = {}
     excesses = []
     for problem in chosen:
         print(problem.label, file=sys.stderr, flush=True)
-        traces = [best_of_repeats(solve, problem, budget) for solve in solvers.values()]
+        traces = traces_of(solvers, problem, budget)
         ends = np.array([points[-1].objective for points in traces])
+        descents = max(points[0].objective for points in traces) - ends
+        is_over = np.array([points[-1].seconds <= budget for points in traces])
+        rests = is_over & (descents >= 0.9 * descents.max())
         excesses.append((ends - ends.min()) / abs(ends.min()))
         for unit in ("products", "seconds"):
             for accuracy in ACCURACIES:
                 row = [
                     np.inf
-                    if own_goal and points[-1].seconds > budget
-                    else cost_to_reach(points, end if own_goal else ends.min(), accuracy, unit)
-                    for points, end in zip(traces, ends, strict=True)
+                    if own_goal and not rests[number]
+                    else cost_to_reach(points, ends[number] if own_goal else ends.min(), accuracy, unit)
+                    for number, points in enumerate(traces)
                 ]
                 costs.setdefault((unit, accuracy), []).append(row)
     return {key: np.array(rows) for key, rows in costs.items()}, np.array(excesses)
