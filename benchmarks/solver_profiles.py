@@ -424,8 +424,7 @@ def draw(solvers: Mapping[str, Solver], costs: Costs, path: str) -> None:
     figure.savefig(path)
 
 
-def profiles(*, whole: bool, quick: bool, svg: str | None) -> None:
-    budget = 0.3 if quick else 1.5
+def profiles(*, whole: bool, quick: bool, budget: float, svg: str | None) -> None:
     solvers = (fit_solvers if whole else x_step_solvers)(budget)
     chosen = problems(QUICK_SETS if quick else REAL_SETS, (1e-4, 1e-3, 1e-2, 1e-1, 1.0))
     costs, excesses = measure(solvers, chosen, budget, own_goal=whole)
@@ -438,13 +437,15 @@ def profiles(*, whole: bool, quick: bool, svg: str | None) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=("fits", "x-steps", "small-penalties"))
-    parser.add_argument("--quick", action="store_true", help="two small data sets and short runs")
+    parser.add_argument("--quick", action="store_true", help="two small data sets")
+    parser.add_argument("--budget", type=float, default=1.5, help="most CPU seconds of a run")
     parser.add_argument("--svg", help="file to draw the profiles to")
     arguments = parser.parse_args()
     if arguments.part == "small-penalties":
         small_penalties()
     else:
-        profiles(whole=arguments.part == "fits", quick=arguments.quick, svg=arguments.svg)
+        whole = arguments.part == "fits"
+        profiles(whole=whole, quick=arguments.quick, budget=arguments.budget, svg=arguments.svg)
 
 
 if __name__ == "__main__":
