@@ -397,7 +397,7 @@ def draw(solvers: Mapping[str, Solver], costs: Costs, path: str) -> None:
     matplotlib.rcParams["svg.fonttype"] = "none"
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(2, len(ACCURACIES), figsize=(10, 5.5), sharex=True, sharey=True)
+    figure, axes = plt.subplots(2, len(ACCURACIES), figsize=(11, 5.5), sharex=True, sharey=True)
     styles = ["-", "--", "-.", ":"]
     for (unit, accuracy), table in costs.items():
         axis = axes[("products", "seconds").index(unit), ACCURACIES.index(accuracy)]
@@ -417,10 +417,10 @@ def draw(solvers: Mapping[str, Solver], costs: Costs, path: str) -> None:
             )
         axis.set(xscale="log", xlim=(1, 300), ylim=(0, 1.02), title=f"to {accuracy:g}, {unit}")
         axis.grid(alpha=0.3)
-    axes[0, 0].legend(fontsize=7, loc="lower right")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=8, loc="center right")
     figure.supxlabel("factor of the best solver")
     figure.supylabel("share of problems solved")
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0, 0.87, 1))
     figure.savefig(path)
 
 
