@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
@@ -15,6 +17,7 @@ MAX_ASCENT = 100
 MAX_ROTATIONS = 100
 MAX_PATTERNS = 5
 MAX_BACKTRACKS = 12
+SHARES = (1.0, 0.8, 0.6, 0.4, 0.2)  # of the allowed entries, tried in turn
 RELATIVE_GAIN = 1e-6
 MULTIPLIER_TOL = 1e-12
 MAX_MULTIPLIER_STEPS = 300
@@ -24,7 +27,7 @@ def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDAr
     r"""Return orthonormal X with few entries and a large ``Tr(XᵀSX)``, and the values on the way to it.
 
     Every rotation of the loadings carries the same variance, so the one whose largest entries hold most of
-    its length comes first, as in SPCArt [1]_. X is then moved to the nearest orthonormal matrix within the
+    its length comes first, as in SPCArt [1]_. X is then moved to a nearby orthonormal matrix within the
     pattern of these entries and uphill there, and the pattern chosen anew after a power step, as long as that
     helps. Columns without common rows, which always exist, are the other way to begin.
 
@@ -45,21 +48,35 @@ def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDAr
     apart = disjoint_columns(S, sparse_rotation(loadings, max(loadings.shape)), n_entries)
     X = ascend(S, apart, _widened(S, apart, n_entries))
     values = [_variance(S, apart), _variance(S, X)]
-    rotated = sparse_rotation(loadings, n_entries)
-    for _ in range(MAX_PATTERNS):
-        pattern = largest_pattern(rotated, n_entries)
-        trial = restore(_approach(rotated, pattern), pattern)
-        if trial is None:
-            break
-        trial = ascend(S, trial, pattern)
-        value = _variance(S, trial)
-        if value <= values[-1] * (1 + RELATIVE_GAIN):
-            break
-        X = trial
-        values.append(value)
-        moved = _polar(S @ X)
-        rotated = moved @ _polar(moved.T @ X)
+    for start in (sparse_rotation(loadings, n_entries), _power_step(S, X)):
+        for trial in _climb(S, start, n_entries):
+            value = _variance(S, trial)
+            if value > values[-1]:
+                X = trial
+                values.append(value)
     return X, values
+
+
+def _climb(S: NDArray, X: NDArray, n_entries: int) -> Iterator[NDArray]:
+    """Yield feasible matrices, each uphill within a pattern that the one before led to."""
+    last = 0.0
+    for _ in range(MAX_PATTERNS):
+        found = _feasible(X, n_entries)
+        if found is None:
+            return
+        found = ascend(S, found, _widened(S, found, n_entries))
+        yield found
+        value = _variance(S, found)
+        if value <= last * (1 + RELATIVE_GAIN):
+            return
+        last = value
+        X = _power_step(S, found)
+
+
+def _power_step(S: NDArray, X: NDArray) -> NDArray:
+    """Return the power step, turned to be as near to X as its span allows."""
+    moved = _polar(S @ X)
+    return moved @ _polar(moved.T @ X)
 
 
 def sparse_rotation(X: NDArray, n_entries: int) -> NDArray:
@@ -176,6 +193,16 @@ def _widened(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
     weights = np.abs(S @ X)
     weights[X != 0] += weights.max() + 1
     return largest_pattern(weights, n_entries)
+
+
+def _feasible(X: NDArray, n_entries: int) -> NDArray | None:
+    """Return orthonormal columns in the pattern of X's largest entries, or of fewer where these hold none."""
+    for share in SHARES:
+        pattern = largest_pattern(X, max(X.shape[1], int(share * n_entries)))
+        found = restore(_approach(X, pattern), pattern)
+        if found is not None:
+            return found
+    return None
 
 
 def _approach(X: NDArray, pattern: NDArray) -> NDArray:
