@@ -48,6 +48,8 @@ def test_styles_tell_many_methods_apart():
     labels = [f"m{k}" for k in range(20)] + ["DSCOFS"]
     styles = line_styles(labels)
     assert len({(s["color"], s["linestyle"]) for s in styles.values()}) == len(labels)
+    marks = {(s["color"], s["markerfacecolor"], s["marker"]) for s in list(styles.values())[:16]}
+    assert len(marks) == 16  # where no line is drawn
 
 
 def test_convergence_goes_down(ax):

@@ -39,7 +39,7 @@ def plot_loadings(matrix: NDArray, title: str, ax: Any) -> None:
     shown = range(0, matrix.shape[1], 1 + matrix.shape[1] // 6)
     ax.set_xticks(shown, [component + 1 for component in shown])
     share = np.count_nonzero(matrix) / matrix.size
-    tidy(ax, f"{title}\n{share:.0%} of the entries", "Component", "Feature")
+    tidy(ax, f"{title}, {share:.0%} kept", "Component", "Feature")
     ax.spines[["top", "right"]].set_visible(True)
 
 

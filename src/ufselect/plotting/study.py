@@ -180,9 +180,10 @@ def loadings_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
     figure, axes = _panels(len(anatomies) * len(kinds), len(kinds), 2.6, 2.6)
     cells = [(name, kind) for name in anatomies for kind in kinds]
     for ax, (name, kind) in zip(axes, cells, strict=True):
-        plot_loadings(anatomies[name].matrices[kind], f"{_title(name)}: {kinds[kind].lower()}", ax)
+        plot_loadings(anatomies[name].matrices[kind], f"{_title(name)}\n{kinds[kind].lower()}", ax)
     caption = (
-        "Magnitudes of the loading matrix at default penalties; white is exactly zero. Row sparsity removes "
+        "Magnitudes of the loading matrix at default penalties; white is exactly zero, and the titles say what "
+        "share of the entries is not. Row sparsity removes "
         "whole features, entry sparsity single entries, and double sparsity keeps few features with few "
         "entries each."
     )

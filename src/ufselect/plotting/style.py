@@ -31,10 +31,12 @@ def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Give each label its own colour, marker and line; DSCOFS is black and on top."""
     styles: dict[str, dict[str, Any]] = {}
     for position, label in enumerate(label for label in labels if label not in STRONG):
+        colour, turn = COLOURS[position % len(COLOURS)], position // len(COLOURS)
         styles[label] = {
-            "color": COLOURS[position % len(COLOURS)],
+            "color": colour,
             "marker": MARKERS[position % len(MARKERS)],
-            "linestyle": LINES[(position // len(COLOURS)) % len(LINES)],
+            "markerfacecolor": colour if turn % 2 == 0 else "white",
+            "linestyle": LINES[turn % len(LINES)],
             "linewidth": 1.3,
             "markersize": 4,
             "zorder": 2,
@@ -44,6 +46,7 @@ def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
             styles[label] = {
                 "color": STRONG[label],
                 "marker": "o",
+                "markerfacecolor": STRONG[label],
                 "linestyle": "-",
                 "linewidth": 2.2,
                 "markersize": 5,
