@@ -182,10 +182,9 @@ def loadings_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
     for ax, (name, kind) in zip(axes, cells, strict=True):
         plot_loadings(anatomies[name].matrices[kind], f"{_title(name)}\n{kinds[kind].lower()}", ax)
     caption = (
-        "Magnitudes of the loading matrix at default penalties; white is exactly zero, and the titles say what "
-        "share of the entries is not. Row sparsity removes "
-        "whole features, entry sparsity single entries, and double sparsity keeps few features with few "
-        "entries each."
+        "Magnitudes of the loading matrix at default penalties; white is exactly zero, and the titles say "
+        "which share of the entries is not. Row sparsity removes whole features, entry sparsity single "
+        "entries, and double sparsity keeps few features with few entries each."
     )
     return StudyFigure("loadings", "What the two kinds of sparsity do", caption, figure)
 
