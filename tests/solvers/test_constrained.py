@@ -14,14 +14,8 @@ from ufselect.gram import FormedGram, gram_operator
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.solvers.certificates import captured_variance, leading_sum
 from ufselect.solvers.row_support import improve_by_proxy, improve_by_swaps, loadings_on, proxy_diagonal
-from ufselect.solvers.sparse_pattern import (
-    ascend,
-    disjoint_columns,
-    largest_pattern,
-    restore,
-    sparse_loadings,
-    sparse_rotation,
-)
+from ufselect.solvers.sparse_loadings import disjoint_columns, sparse_loadings, sparse_rotation
+from ufselect.solvers.sparse_pattern import ascend, largest_pattern, restore
 
 
 def random_scatter(seed, order=12, rank=15):

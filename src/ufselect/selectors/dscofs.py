@@ -90,8 +90,9 @@ class DSCOFS(UnsupervisedSelector):
     mode : {"penalty", "constrained"}, default="penalty"
         Whether the sparsity constraints are penalised, as in [1]_, or met exactly: the penalties then grow
         until X, Y and Z agree, and X is polished to an orthonormal matrix with at most r non-zero rows and at
-        most s non-zero entries. Where the entry constraint cannot bind, rows are exchanged until no single
-        exchange carries more variance, which takes r eigenproblems of order r a round. ``tol`` is not used.
+        most s non-zero entries. Rows are exchanged until no single exchange carries more variance, which
+        takes r eigenproblems of order r a round; where the entry constraint binds, the loadings on them are
+        then turned towards sparsity and cut. ``tol`` is not used.
     max_iter : int, default=100
         Most iterations to make; in constrained mode, for each value of the penalties.
     tol : float, default=1e-3

@@ -19,7 +19,7 @@ from ufselect.solvers.row_support import (
     loadings_on,
     proxy_diagonal,
 )
-from ufselect.solvers.sparse_pattern import sparse_loadings
+from ufselect.solvers.sparse_loadings import sparse_loadings
 from ufselect.solvers.start import Start
 from ufselect.solvers.x_solvers import make_x_solver
 
