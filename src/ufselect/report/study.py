@@ -19,7 +19,7 @@ h1,h2,h3{line-height:1.2}h2{margin-top:2.5rem;border-bottom:1px solid #ccc;paddi
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.82rem;margin:.5rem 0 1.5rem}
 caption{text-align:left;font-weight:600;padding:.3rem 0}
 th,td{padding:.25rem .6rem;border-bottom:1px solid #e3e3e3;text-align:right;white-space:nowrap}
-th:first-child,td:first-child{text-align:left}td.below{background:#fde0d2}td.good{background:#d9f0e3}
+th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:#fff}td.below{background:#fde0d2}td.good{background:#d9f0e3}
 figure{margin:1.5rem 0}figure img{max-width:100%;height:auto}figcaption{max-width:50rem;color:#333}
 nav a{margin-right:1rem}.note{background:#f4f4f4;padding:.6rem 1rem;border-left:4px solid #0072b2}
 """
@@ -62,9 +62,10 @@ def render_page(study: Study, figures: Sequence[StudyFigure], pictures: Mapping[
         "<h2 id='run'>What was run</h2>",
         _what_was_run(study),
         "<h2 id='main'>Main tables</h2>",
+        *(_table(tables[name]) for name in ("means",) if name in tables),
         *(_modes(study, tables)),
     ]
-    against = [tables[name] for name in ("means", "acc_against_paper", "nmi_against_paper") if name in tables]
+    against = [tables[name] for name in ("acc_against_paper", "nmi_against_paper") if name in tables]
     parts.append("<h2 id='paper'>Against the paper</h2>")
     parts += [_table(table) for table in against] or [
         "<p>None of these data sets is in the paper, so there is nothing to set beside it.</p>"
