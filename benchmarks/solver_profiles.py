@@ -136,7 +136,7 @@ class PymanoptStep:
         self.budget = budget
 
     def solve(self, problem: DoubleSparsePCA, state: PamState, trial: np.ndarray) -> np.ndarray:
-        linear = problem.pull(state.Y, state.Z) + problem.tau * state.X
+        linear = problem.linear(state.X, state.Y, state.Z)
         model = StiefelModel.at(problem.gram, linear, state.X, state.product)
         return stiefel.project(run_pymanopt(model, INEXACT, self.budget, self.optimizer))
 
@@ -194,7 +194,7 @@ def power_steps(model: StiefelModel, *, accelerated: bool, rotated: bool) -> Ite
         trial = extrapolation.extrapolate(trail, image) if trail is not None else image
         X = stiefel.project(trial)
         if rotated:
-            X = (stiefel.project(X.T @ model.linear).T @ X.T).T
+            X = stiefel.turned_towards(X, model.linear)
         moved = StiefelModel.at(model.gram, model.linear, X, model.gram.matmat(X))
         if trial is not image and moved.objective > model.objective:
             trail = None

@@ -30,6 +30,12 @@ def project(matrix: NDArray) -> NDArray:
     return polar
 
 
+def turned_towards(X: NDArray, target: NDArray) -> NDArray:
+    """Return ``X polar(Xᵀ target)``, of all orthonormal bases of X's span the one nearest to a target."""
+    rotation = project(X.T @ target)
+    return (rotation.T @ X.T).T  # column-major
+
+
 def _project_by_qr(matrix: NDArray) -> NDArray:
     q, r = linalg.qr(matrix, mode="economic", check_finite=False)
     u, _, vt = linalg.svd(r, check_finite=False)

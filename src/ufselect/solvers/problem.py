@@ -53,15 +53,19 @@ class DoubleSparsePCA:
         total += self.mu_row * Z
         return total
 
+    def linear(self, X: NDArray, Y: NDArray, Z: NDArray) -> NDArray:
+        r"""Return :math:`B = \mu_1 Y + \mu_2 Z + \tau_1 X`, the linear part of the X-step."""
+        total = self.pull(Y, Z)
+        total += self.tau * X
+        return total
+
     def ascent(self, X: NDArray, product: NDArray, Y: NDArray, Z: NDArray) -> NDArray:
-        r"""Return :math:`SX + B` with :math:`B = \mu_1 Y + \mu_2 Z + \tau_1 X`, given ``product = S @ X``.
+        """Return ``SX + B``, given ``product = S @ X``.
 
         It is half the negative gradient of the X-step at X, up to a multiple of X.
         """
-        total = self.mu_entry * Y
+        total = self.linear(X, Y, Z)
         total += product
-        total += self.mu_row * Z
-        total += self.tau * X
         return total
 
     def objective(self, X: NDArray, product: NDArray, Y: NDArray, Z: NDArray) -> float:

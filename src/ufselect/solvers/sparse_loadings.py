@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ufselect.solvers.sparse_pattern import ascend, largest_pattern, polar, restore, variance
+from ufselect.sets import stiefel
+from ufselect.solvers.sparse_pattern import ascend, largest_pattern, restore, variance
 
 MAX_ROTATIONS = 100
 MAX_PATTERNS = 5
@@ -39,28 +40,27 @@ def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDAr
     .. [1] Z. Hu, G. Pan, Y. Wang, Z. Wu (2016), "Sparse principal component analysis via rotation and
        truncation", IEEE Transactions on Neural Networks and Learning Systems 27(4).
     """
-    apart = disjoint_columns(S, sparse_rotation(loadings, max(loadings.shape)), n_entries)
+    apart = disjoint_columns(S, sparse_rotation(loadings, loadings.shape[0]), n_entries)
     X = ascend(S, apart, _widened(S, apart, n_entries))
     values = [variance(S, apart), variance(S, X)]
     for start in (sparse_rotation(loadings, n_entries), _power_step(S, X)):
-        for trial in _climb(S, start, n_entries):
-            value = variance(S, trial)
+        for trial, value in _climb(S, start, n_entries):
             if value > values[-1]:
                 X = trial
                 values.append(value)
     return X, values
 
 
-def _climb(S: NDArray, X: NDArray, n_entries: int) -> Iterator[NDArray]:
-    """Yield feasible matrices, each uphill within a pattern that the one before led to."""
+def _climb(S: NDArray, X: NDArray, n_entries: int) -> Iterator[tuple[NDArray, float]]:
+    """Yield feasible matrices and their variances, each uphill in a pattern that the one before led to."""
     last = 0.0
     for _ in range(MAX_PATTERNS):
         found = _feasible(X, n_entries)
         if found is None:
             return
         found = ascend(S, found, _widened(S, found, n_entries))
-        yield found
         value = variance(S, found)
+        yield found, value
         if value <= last * (1 + RELATIVE_GAIN):
             return
         last = value
@@ -69,8 +69,7 @@ def _climb(S: NDArray, X: NDArray, n_entries: int) -> Iterator[NDArray]:
 
 def _power_step(S: NDArray, X: NDArray) -> NDArray:
     """Return the power step, turned to be as near to X as its span allows."""
-    moved = polar(S @ X)
-    return moved @ polar(moved.T @ X)
+    return stiefel.turned_towards(stiefel.project(S @ X), X)
 
 
 def sparse_rotation(X: NDArray, n_entries: int) -> NDArray:
@@ -84,7 +83,7 @@ def sparse_rotation(X: NDArray, n_entries: int) -> NDArray:
         if length <= kept * (1 + RELATIVE_GAIN):
             break
         kept = length
-        rotation = polar(X.T @ cut)
+        rotation = stiefel.project(X.T @ cut)
     return turned
 
 
@@ -134,7 +133,7 @@ def _feasible(X: NDArray, n_entries: int) -> NDArray | None:
 def _approach(X: NDArray, pattern: NDArray) -> NDArray:
     """Return a matrix with the pattern near orthonormal ones, by projecting on the two sets in turn."""
     for _ in range(MAX_APPROACH):
-        projected = polar(X * pattern)
+        projected = stiefel.project(X * pattern)
         if float(np.abs(projected - X).max()) <= RELATIVE_GAIN:
             break
         X = projected

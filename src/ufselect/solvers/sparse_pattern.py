@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, minres
 
 ORTHONORMAL = 1e-13  # largest entry of XᵀX − I that counts as zero
@@ -88,12 +87,6 @@ def _gaining_step(
 def variance(S: NDArray, X: NDArray) -> float:
     """Return ``Tr(XᵀSX)``."""
     return float(np.vdot(X, S @ X))
-
-
-def polar(X: NDArray) -> NDArray:
-    """Return the polar factor, also of a matrix without full rank."""
-    left, _, right = linalg.svd(X, full_matrices=False, check_finite=False)
-    return left @ right
 
 
 def _multiplier(X: NDArray, pattern: NDArray, right: NDArray) -> NDArray:

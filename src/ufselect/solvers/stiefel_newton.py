@@ -60,7 +60,7 @@ class StiefelNewton:
 
     def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
         """Return a minimiser of the X-step, started at the state's X."""
-        linear = problem.pull(state.Y, state.Z) + problem.tau * state.X
+        linear = problem.linear(state.X, state.Y, state.Z)
         return self.minimise(StiefelModel.at(problem.gram, linear, state.X, state.product))
 
     def minimise(self, first: StiefelModel) -> NDArray:

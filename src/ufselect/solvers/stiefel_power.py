@@ -44,5 +44,4 @@ class RotatedPowerStep:
         X = stiefel.project(trial)
         if problem.mu_entry == 0:
             return X  # every rotation is as good, since Z turns with X
-        rotation = stiefel.project(X.T @ problem.pull(state.Y, state.Z))
-        return (rotation.T @ X.T).T  # column-major
+        return stiefel.turned_towards(X, problem.pull(state.Y, state.Z))
