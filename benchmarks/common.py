@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+
+from ufselect.selectors.base import UnsupervisedSelector
 
 REAL_SETS = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
 # Samples, features and classes, to generate a stand-in where the real data are absent.
@@ -74,3 +77,42 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     for row in rows:
         cells = [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
         print("| " + " | ".join(cells) + " |", flush=True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A method with the parameters of the original program, its transcription and its objective.
+
+    Attributes
+    ----------
+    make : callable
+        Gives the selector for a number of classes.
+    transcription : callable
+        Yields the objective after each iteration of the original, from the data and the number of classes.
+    objective : callable
+        Gives the objective of the fitted selector.
+    """
+
+    make: Callable[[int], UnsupervisedSelector]
+    transcription: Callable[[np.ndarray, int], Iterator[float]]
+    objective: Callable[[UnsupervisedSelector], float] = lambda selector: selector.objective_history_[-1]
+
+
+def against_originals(
+    cases: Mapping[str, Case], original_seconds: Mapping[tuple[str, str], float], limit: float, *, quick: bool
+) -> None:
+    """Print the seconds of the original programs, ours, and without ``quick`` those of transcriptions."""
+    rows = []
+    for (method, name), original in original_seconds.items():
+        X, m = load(name)
+        case = cases[method]
+        selector = case.make(m)
+        ours = cpu_seconds(lambda s=selector, X=X: s.fit(X), repeats=3)
+        row = [method, name, original, ours, original / ours, f"{case.objective(selector):.8g}"]
+        if not quick:
+            seconds, objective, ended = run_until(limit, case.transcription(X, m))
+            row += [f"{'' if ended else '> '}{seconds:.3g}", seconds / ours, f"{objective:.8g}"]
+        rows.append(row)
+    header = ["method", "data", "original s", "ufselect s", "ratio", "objective"]
+    header += [] if quick else ["NumPy transcription s", "ratio", "objective"]
+    print_table(f"Against the original programs ({data_source()})", header, rows)

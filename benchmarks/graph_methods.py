@@ -13,16 +13,14 @@ from __future__ import annotations
 import argparse
 import resource
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import numpy as np
-from common import cpu_seconds, data_source, load, print_table, run_until
+from common import Case, against_originals, cpu_seconds, load, print_table
 from threadpoolctl import threadpool_limits
 
 from ufselect.graphs import adaptive_weights, lle_weights, nearest_neighbors, project_to_simplex
-from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.rne import RNE
 from ufselect.selectors.sogfs import SOGFS
@@ -140,47 +138,19 @@ def _squared_distances(points: np.ndarray) -> np.ndarray:
     return np.maximum(norms[:, None] + norms - 2 * points @ points.T, 0)
 
 
-@dataclass(frozen=True)
-class Case:
-    """A method with the parameters of the original, its objective and its transcription."""
-
-    make: Callable[[int], UnsupervisedSelector]
-    objective: Callable[[UnsupervisedSelector], float]
-    transcription: Callable[[np.ndarray, int], Objectives]
-
-
 CASES = {
     "LapScore": Case(
         lambda m: LaplacianScore(N_SELECTED),
-        lambda s: float(-np.mean(s.scores_)),
         laplacian_score_transcribed,
+        lambda s: float(-np.mean(s.scores_)),
     ),
-    "RNE": Case(
-        lambda m: RNE(N_SELECTED, random_state=0), lambda s: s.objective_history_[-1], rne_transcribed
-    ),
+    "RNE": Case(lambda m: RNE(N_SELECTED, random_state=0), rne_transcribed),
     "SOGFS": Case(
         lambda m: SOGFS(N_SELECTED, n_clusters=m, n_components=m),
-        lambda s: s.objective_history_[0],
         sogfs_transcribed,
+        lambda s: s.objective_history_[0],
     ),
 }
-
-
-def against_originals(quick: bool) -> None:
-    rows = []
-    for (method, name), original in ORIGINAL_SECONDS.items():
-        X, m = load(name)
-        case = CASES[method]
-        selector = case.make(m)
-        ours = cpu_seconds(lambda s=selector, X=X: s.fit(X), repeats=3)
-        row = [method, name, original, ours, original / ours, case.objective(selector)]
-        if not quick:
-            seconds, objective, ended = run_until(TIME_LIMIT, case.transcription(X, m))
-            row += [f"{'' if ended else '> '}{seconds:.3g}", seconds / ours, objective]
-        rows.append(row)
-    header = ["method", "data", "original s", "ufselect s", "ratio", "objective"]
-    header += [] if quick else ["NumPy transcription s", "ratio", "objective"]
-    print_table(f"Against the original programs ({data_source()})", header, rows)
 
 
 def against_scikit_feature() -> None:
@@ -231,7 +201,7 @@ def main() -> None:
         if arguments.large:
             many_samples()
             return
-        against_originals(arguments.quick)
+        against_originals(CASES, ORIGINAL_SECONDS, TIME_LIMIT, quick=arguments.quick)
         if not arguments.quick:
             against_scikit_feature()
 

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import numpy as np
-from common import cpu_seconds, data_source, load, print_table, run_until
+from common import Case, against_originals, cpu_seconds, load, print_table
 from scipy import linalg
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.fspca import FSPCA
 from ufselect.selectors.spcafs import SPCAFS
 from ufselect.selectors.spcapsd import SPCAPSD
@@ -111,37 +109,12 @@ def fspca_transcribed(X: np.ndarray, m: int) -> Objectives:
         proxy = S @ W @ np.linalg.pinv(W.T @ S @ W) @ W.T @ S
 
 
-@dataclass(frozen=True)
-class Case:
-    """A method with the parameters of the original, and its transcription."""
-
-    make: Callable[[int], UnsupervisedSelector]
-    transcription: Callable[[np.ndarray, int], Objectives]
-
-
 CASES = {
     "UDFS": Case(lambda m: UDFS(N_SELECTED, n_clusters=m, max_iter=19, tol=0.0), udfs_transcribed),
     "SPCAFS": Case(lambda m: SPCAFS(N_SELECTED, n_components=m, tol=1e-12), spcafs_transcribed),
     "SPCA-PSD": Case(lambda m: SPCAPSD(N_SELECTED), spcapsd_transcribed),
     "FSPCA": Case(lambda m: FSPCA(N_SELECTED, n_components=m), fspca_transcribed),
 }
-
-
-def against_originals(quick: bool) -> None:
-    rows = []
-    for (method, name), original in ORIGINAL_SECONDS.items():
-        X, m = load(name)
-        case = CASES[method]
-        selector = case.make(m)
-        ours = cpu_seconds(lambda s=selector, X=X: s.fit(X), repeats=3)
-        row = [method, name, original, ours, original / ours, f"{selector.objective_history_[-1]:.8g}"]
-        if not quick:
-            seconds, objective, ended = run_until(TIME_LIMIT, case.transcription(X, m))
-            row += [f"{'' if ended else '> '}{seconds:.3g}", seconds / ours, f"{objective:.8g}"]
-        rows.append(row)
-    header = ["method", "data", "original s", "ufselect s", "ratio", "objective"]
-    header += [] if quick else ["NumPy transcription s", "ratio", "objective"]
-    print_table(f"Against the original programs ({data_source()})", header, rows)
 
 
 def against_scikit_feature() -> None:
@@ -167,7 +140,7 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     with threadpool_limits(limits=1):
-        against_originals(arguments.quick)
+        against_originals(CASES, ORIGINAL_SECONDS, TIME_LIMIT, quick=arguments.quick)
         if not arguments.quick:
             against_scikit_feature()
 
