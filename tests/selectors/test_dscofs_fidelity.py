@@ -11,22 +11,21 @@ from sklearn.exceptions import ConvergenceWarning
 from ufselect import DSCOFS
 from ufselect.selectors.checks import InactiveConstraintWarning
 
+# The authors' demonstration on Isolet.
+DEMO = {
+    "n_components": 26,
+    "entry_sparsity": 0.1,
+    "mu_row": 1.0,
+    "mu_entry": 1e6,
+    "penalty_scale": "absolute",
+}
+
 
 def test_power_reaches_the_authors_objective_on_isolet(real, reference_path):
     X, _ = real("isolet")
     with np.load(reference_path / "isolet_demo.npz", allow_pickle=False) as stored:
         start, selected, objective = stored["start"], stored["selected"], stored["objective"]
-    selector = DSCOFS(
-        100,
-        n_components=26,
-        entry_sparsity=0.1,
-        mu_row=1.0,
-        mu_entry=1e6,
-        penalty_scale="absolute",
-        init=start,
-        tol=1e-4,
-        max_iter=120,
-    )
+    selector = DSCOFS(100, **DEMO, init=start, tol=1e-4, max_iter=120)
     with pytest.warns(ConvergenceWarning):
         selector.fit(X)
     assert selector.objective_history_[-1] <= objective[-1]
@@ -39,17 +38,7 @@ def test_pencf_descends_like_the_authors_program_on_isolet(real, reference_path)
     X, _ = real("isolet")
     with np.load(reference_path / "isolet_demo.npz", allow_pickle=False) as stored:
         start, objective = stored["start"], stored["objective"]
-    selector = DSCOFS(
-        100,
-        n_components=26,
-        entry_sparsity=0.1,
-        mu_row=1.0,
-        mu_entry=1e6,
-        penalty_scale="absolute",
-        init=start,
-        x_solver="pencf",
-        max_iter=1,
-    )
+    selector = DSCOFS(100, **DEMO, init=start, x_solver="pencf", max_iter=1)
     with pytest.warns(ConvergenceWarning):
         selector.fit(X)
     assert selector.objective_history_[-1] <= objective[0]
