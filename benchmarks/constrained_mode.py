@@ -15,8 +15,8 @@ from common import REAL_SETS, load
 
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors import DSCOFS, FSPCA
-from ufselect.solvers.certificates import captured_variance, optimality_gap, variance_upper_bound
-from ufselect.solvers.row_support import improve_by_swaps
+from ufselect.solvers.row_sparse.certificates import captured_variance, optimality_gap, variance_upper_bound
+from ufselect.solvers.row_sparse.search import improve_by_swaps
 
 QUICK_SETS = ("lung_discrete", "usps", "glioma")
 

@@ -24,6 +24,13 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.preprocessing import scale
 
+from ufselect.auto import AutoSelector
+from ufselect.auto.criteria import neighbour_agreement, neighbour_graph, principal_scores
+from ufselect.auto.pool import Shared, default_pool
+from ufselect.auto.reference import build_reference
+from ufselect.auto.rules import RULES, centre_margin
+from ufselect.auto.sampling import kmeans_seeds
+from ufselect.auto.selector import N_RUNS
 from ufselect.datasets import DatasetUnavailableError, load_dataset
 from ufselect.gram import gram_operator
 from ufselect.metrics import evaluate_selection, normalized_mutual_info
@@ -32,13 +39,6 @@ from ufselect.selectors.base import ranks_from_scores
 from ufselect.selectors.baselines import PCALeverage, RandomSubset
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.greedy import GreedyProjection
-from ufselect.tuning import AutoSelector
-from ufselect.tuning.auto import N_RUNS
-from ufselect.tuning.candidates import Shared, default_pool
-from ufselect.tuning.criteria import neighbour_agreement, neighbour_graph, principal_scores
-from ufselect.tuning.reference import build_reference
-from ufselect.tuning.rules import RULES, centre_margin
-from ufselect.tuning.sampling import kmeans_seeds
 
 REAL = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
 BUNDLED = {"digits": 20, "wine": 5, "breast_cancer": 8}

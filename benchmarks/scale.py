@@ -34,7 +34,7 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from ufselect import DSCOFS
-from ufselect.gram import open_blocks, reduce_data
+from ufselect.blocks import open_blocks, reduce_data
 from ufselect.selectors.large import ApproximationWarning
 
 N_COMPONENTS = 10

@@ -20,8 +20,8 @@ from solver_runs import N_ROWS, PATHS, Point, Problem, Solver, fit_solvers, prob
 from ufselect.gram import gram_operator
 from ufselect.sets import entry_sparse, row_sparse
 from ufselect.solvers.counting import CountingGram
-from ufselect.solvers.start import best_random_start, pca_start
-from ufselect.solvers.stiefel_model import StiefelModel, norm
+from ufselect.solvers.dscofs.model import StiefelModel, norm
+from ufselect.solvers.dscofs.start import best_random_start, pca_start
 
 QUICK_SETS = ("lung_discrete", "usps")
 MAX_PRODUCTS = 3000

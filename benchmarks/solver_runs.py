@@ -24,10 +24,10 @@ from ufselect.solvers import (
     stiefel_pencf,
 )
 from ufselect.solvers.counting import CountingGram
-from ufselect.solvers.pam import EARLY_ONSET, XSolver
-from ufselect.solvers.start import Start, best_random_start, pca_start
-from ufselect.solvers.stiefel_model import StiefelModel, norm
-from ufselect.solvers.x_solvers import INEXACT, make_x_solver
+from ufselect.solvers.dscofs.model import StiefelModel, norm
+from ufselect.solvers.dscofs.pam import EARLY_ONSET, XSolver
+from ufselect.solvers.dscofs.start import Start, best_random_start, pca_start
+from ufselect.solvers.dscofs.x_steps import INEXACT, make_x_solver
 
 N_ROWS = 100
 LADDER = (1e-1, 1e-3, 1e-5, 1e-8)

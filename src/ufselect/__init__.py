@@ -1,5 +1,6 @@
 """Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
 
+from ufselect.auto import AutoSelector
 from ufselect.selectors import (
     DSCOFS,
     FSPCA,
@@ -17,7 +18,6 @@ from ufselect.selectors import (
     RandomSubset,
     dscofs_path,
 )
-from ufselect.tuning import AutoSelector
 
 __version__ = "0.1.0"
 

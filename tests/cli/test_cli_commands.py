@@ -13,10 +13,10 @@ pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
 import ufselect
+from ufselect.auto import AutoSelector
 from ufselect.cli.app import run
 from ufselect.cli.options import count, parameters
 from ufselect.datasets import load_dataset
-from ufselect.tuning import AutoSelector
 
 
 def call(line: str) -> int:

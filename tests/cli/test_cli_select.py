@@ -14,7 +14,7 @@ pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
 from ufselect.cli.app import run
-from ufselect.tables import read_table
+from ufselect.io import read_table
 
 
 def call(line: str) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ufselect.auto import AutoSelector
 from ufselect.evaluation import ResultStore, compare, runner
 from ufselect.evaluation.fitting import FitTask, fit_tasks, run_fit
 from ufselect.evaluation.identity import canonical, data_hash, features_hash
@@ -15,7 +16,6 @@ from ufselect.evaluation.protocol import Protocol, default_counts, make_problem
 from ufselect.metrics import evaluate_selection
 from ufselect.selectors import DSCOFS
 from ufselect.selectors.registry import all_selectors, missing_requirements
-from ufselect.tuning import AutoSelector
 
 COUNTS = [2, 4, 6]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ufselect.evaluation import paper
 from ufselect.evaluation.statistics import critical_difference, rank_test
+from ufselect.reproduction import paper
 
 pytest.importorskip("scikit_posthocs")
 

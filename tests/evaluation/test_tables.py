@@ -8,7 +8,9 @@ import pytest
 
 from ufselect.evaluation.choice import best_by_count, choose
 from ufselect.evaluation.rows import Row
-from ufselect.evaluation.tables import Table, main_table, means_table, paper_table, verdict
+from ufselect.evaluation.tables import Table, main_table
+from ufselect.reproduction.paper import TITLES
+from ufselect.reproduction.paper_tables import means_table, paper_table, verdict
 
 ROW = Row(
     dataset="isolet", method="DSCOFS", label="DSCOFS", params="{}", n_features=10, n_starts=1, n_runs=2,
@@ -41,7 +43,7 @@ def test_curve_is_the_best_at_each_count():
 
 
 def test_tables_name_their_mode_and_missing_sets():
-    table = main_table(ROWS, "oracle", "acc", ["isolet", "mstar_soc_cnn"])
+    table = main_table(ROWS, "oracle", "acc", ["isolet", "mstar_soc_cnn"], titles=TITLES)
     assert "Mode oracle" in table.title
     assert table.columns == ("Method", "Isolet", "MSTAR_SOC_CNN", "Mean")
     assert table.body[0] == ("DSCOFS", "59.00 ± 1.00 (20)", "not available", "59.00")

@@ -8,16 +8,15 @@ from hypothesis import given
 from scipy import sparse
 from tests.strategies import structured_data
 
+from ufselect.blocks import GramAccumulator, reduce_data
 from ufselect.gram import (
     FactoredGram,
     FormedGram,
-    GramAccumulator,
     GramOperator,
     ImplicitGram,
     SparseGram,
     dense_gram,
     gram_operator,
-    reduce_data,
 )
 from ufselect.gram.centring import centre_and_scale, power_of_two_near, row_blocks
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ufselect.gram import GramAccumulator
+from ufselect.blocks import GramAccumulator
 from ufselect.selectors.fspca import FSPCA
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from ufselect.gram import GramAccumulator, reduce_data, reduction
+from ufselect.blocks import GramAccumulator, reduce, reduce_data
 from ufselect.selectors import large
 from ufselect.selectors.base import Fitted
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
@@ -121,9 +121,9 @@ def test_result_is_that_in_memory(selector, container, client, tmp_path):
 def test_other_routes_give_the_selection_too(route, client, monkeypatch):
     """The sketch is approximate, but its error on clear structure is far below the differences of scores."""
     wide = make_data(60, 150)
-    monkeypatch.setattr(reduction, "MAX_ORDER", 20 if route == "sketched" else 100)
+    monkeypatch.setattr(reduce, "MAX_ORDER", 20 if route == "sketched" else 100)
     if route == "rotated":
-        monkeypatch.setattr(reduction, "LOCAL_BYTES", 59 * 150 * 8)
+        monkeypatch.setattr(reduce, "LOCAL_BYTES", 59 * 150 * 8)
     selector = DSCOFS(n_features_to_select=10, n_components=3, entry_sparsity=0.05)
     expected = clone(selector).fit(wide)
     found = selector.fit(da.from_array(wide, chunks=(25, 70)))
@@ -135,7 +135,7 @@ def test_other_routes_give_the_selection_too(route, client, monkeypatch):
 
 
 def test_untrustworthy_sketch_warns_and_keeps_the_estimate(monkeypatch):
-    monkeypatch.setattr(reduction, "MAX_ORDER", 20)
+    monkeypatch.setattr(reduce, "MAX_ORDER", 20)
     noise = da.from_array(np.random.default_rng(0).standard_normal((500, 300)), chunks=(100, -1))
     selector = PCALeverage(n_features_to_select=10, n_components=4)
     with pytest.warns(ApproximationWarning, match="may miss its 4 leading components") as caught:
@@ -183,7 +183,7 @@ def count_reads(block, folder):
 def test_passes_over_the_data_are_counted(route, passes, client, tmp_path, monkeypatch):
     """Iterations of the solver read nothing."""
     if route == "sketched":
-        monkeypatch.setattr(reduction, "MAX_ORDER", 20)
+        monkeypatch.setattr(reduce, "MAX_ORDER", 20)
     data = make_data(240, 200)
     array = da.from_array(data, chunks=(60, -1)).map_blocks(
         count_reads, folder=str(tmp_path), dtype=float, meta=np.empty((0, 0))

@@ -9,7 +9,7 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.gram import GramAccumulator
+from ufselect.blocks import GramAccumulator
 from ufselect.selectors.spcapsd import SPCAPSD
 
 

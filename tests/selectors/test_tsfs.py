@@ -13,8 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.selectors import tsfs
 from ufselect.selectors.tsfs import TSFS
-from ufselect.solvers import iterate, student
-from ufselect.solvers.student import StudentNetwork, centred_and_scaled, teacher_embedding, unit_variance
+from ufselect.solvers import iterate
+from ufselect.solvers import tsfs as student
+from ufselect.solvers.tsfs import StudentNetwork, centred_and_scaled, teacher_embedding, unit_variance
 
 RNG = np.random.default_rng(0)
 

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ufselect.gram import gram_operator
 from ufselect.solvers import iterate
-from ufselect.solvers.feature_sparse_pca import FeatureSparsePCA
+from ufselect.solvers.fspca import FeatureSparsePCA
 
 
 def captured(S, features, m):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufselect.solvers import local_scatter
-from ufselect.solvers.local_scatter import (
+from ufselect.solvers import udfs as local_scatter
+from ufselect.solvers.udfs import (
     local_scatter_laplacian,
     local_scatter_quadratic,
     mean_lowest_rows,

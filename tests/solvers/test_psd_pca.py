@@ -10,7 +10,7 @@ from tests.strategies import structured_data
 
 from ufselect.gram import gram_operator
 from ufselect.solvers import iterate
-from ufselect.solvers.psd_pca import PSDReconstruction, WholeSpace
+from ufselect.solvers.spcapsd import PSDReconstruction, WholeSpace
 
 EPS = np.finfo(float).eps
 

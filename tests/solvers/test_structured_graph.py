@@ -7,7 +7,7 @@ import pytest
 
 from ufselect.graphs import adaptive_weights, graph_laplacian, mean_graph, nearest_neighbors
 from ufselect.solvers import sogfs
-from ufselect.solvers.reweighted import row_penalty
+from ufselect.solvers.reweighted.eigenproblem import row_penalty
 from ufselect.solvers.sogfs import StructuredOptimalGraph, structured_optimal_graph
 
 EPS = np.finfo(float).eps

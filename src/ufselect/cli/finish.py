@@ -8,10 +8,10 @@ from typing import Any
 
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.known import known_methods
+from ufselect.cli.run import Request, Run, run_selection, unit_note
 from ufselect.cli.show import feature_table, pixel_map
-from ufselect.tables import Table, TableError, write_selection
-from ufselect.tables.runs import Request, Run, run_selection, unit_note
-from ufselect.tables.writing import check_outputs, check_table_format, write_text
+from ufselect.io import Table, TableError, write_selection
+from ufselect.io.writing import check_outputs, check_table_format, write_text
 
 WIDEST_PICTURE = 40
 

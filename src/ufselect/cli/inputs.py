@@ -11,8 +11,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from ufselect.cli.console import errors, note, working
 from ufselect.datasets import list_datasets, load_dataset
 from ufselect.datasets.loading import content_sha256
-from ufselect.tables import ReadOptions, Table, TableError, read_table
-from ufselect.tables.cleaning import clean
+from ufselect.io import ReadOptions, Table, TableError, read_table
+from ufselect.io.cleaning import clean
 
 PROGRESS_FROM = 50 << 20
 

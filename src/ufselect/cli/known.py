@@ -8,11 +8,11 @@ from ufselect.selectors.registry import all_selectors
 
 def known_methods() -> dict[str, type[UnsupervisedSelector]]:
     """Return selectors by class name."""
-    from ufselect import tuning
+    from ufselect import auto
 
     added = {
         name: value
-        for name in tuning.__all__
-        if isinstance(value := getattr(tuning, name), type) and issubclass(value, UnsupervisedSelector)
+        for name in auto.__all__
+        if isinstance(value := getattr(auto, name), type) and issubclass(value, UnsupervisedSelector)
     }
     return {**all_selectors(), **added}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from rich.table import Table as Grid
 from rich.text import Text
 
-from ufselect.tables.runs import Run
+from ufselect.cli.run import Run
 
 MOST_ROWS = 30
 BAR_WIDTH = 16

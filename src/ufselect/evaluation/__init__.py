@@ -1,9 +1,7 @@
-"""Evaluation: protocol, grids, resumable runs, tables and statistics."""
+"""Evaluation: protocol, grids, resumable runs, tables and statistics; any method on any labelled data."""
 
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.protocol import Protocol
-from ufselect.evaluation.record import Study
 from ufselect.evaluation.store import ResultStore
-from ufselect.evaluation.study import reproduce
 
-__all__ = ["Comparison", "Protocol", "ResultStore", "Study", "compare", "reproduce"]
+__all__ = ["Comparison", "Protocol", "ResultStore", "compare"]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ufselect.auto import AutoSelector
 from ufselect.evaluation.protocol import MODES, Problem, Protocol
 from ufselect.evaluation.spaces import parameter_points
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.registry import all_selectors, missing_requirements
-from ufselect.tuning import AutoSelector
 
 ALL_FEATURES = "AllFeatures"
 BEST_DRAW = "BestRandomSubset"

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ufselect.evaluation.choice import HOW, METRICS, choose
-from ufselect.evaluation.paper import TITLES, UNAVAILABLE, published
+from ufselect.evaluation.choice import HOW, choose
 from ufselect.evaluation.rows import Row
 
 LATEX_WORDS = {"±": r"$\pm$", "_": r"\_", "%": r"\%", "–": "--", "−": "$-$", "&": r"\&"}
@@ -64,25 +63,33 @@ class Table:
 
 
 def main_table(
-    rows: Sequence[Row], mode: str, metric: str, datasets: Sequence[str], n_features: int | None = None
+    rows: Sequence[Row],
+    mode: str,
+    metric: str,
+    datasets: Sequence[str],
+    n_features: int | None = None,
+    titles: Mapping[str, str] | None = None,
 ) -> Table:
     """Return mean ± std (number of features) of every method, a row a method, a column a data set.
 
     A data set without rows keeps its column, which says that it is not available. The last column is the
-    mean over the data sets at hand.
+    mean over the data sets at hand. ``titles`` says how data sets are called; without it by their names.
     """
     chosen = choose(rows, mode, metric, n_features)
     methods = method_labels(rows)
     present = [name for name in datasets if any(name == row.dataset for row in rows)]
     body = []
     for method, label in methods.items():
-        cells = [_cell(chosen.get((name, method)), metric, name) for name in datasets]
+        cells = [
+            words_of(chosen.get((name, method)), metric) if name in present else "not available"
+            for name in datasets
+        ]
         means = [
             getattr(chosen[name, method], f"{metric}_mean") for name in present if (name, method) in chosen
         ]
         whole = f"{np.mean(means):.2f}" if len(means) == len(present) else "–"
         body.append((label, *cells, whole))
-    columns = ("Method", *(TITLES.get(name, name) for name in datasets), "Mean")
+    columns = ("Method", *((titles or {}).get(name, name) for name in datasets), "Mean")
     title = f"{metric.upper()} in per cent, mean ± std (features). Mode {mode}: {HOW[mode]}."
     return Table(f"{metric}_{mode}", title, columns, tuple(body))
 
@@ -92,59 +99,6 @@ def method_labels(rows: Iterable[Row]) -> dict[str, str]:
     return {row.method: row.label for row in rows}
 
 
-def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Table:
-    """Return our oracle figures beside the paper's, with the difference and its verdict."""
-    chosen = choose(rows, "oracle", metric)
-    body = []
-    for name in datasets:
-        for method, label in method_labels(rows).items():
-            theirs = published(metric, name, method)
-            if theirs is None:
-                continue
-            ours = chosen.get((name, method))
-            printed = f"{theirs.mean:.2f} ± {theirs.std:.2f}"
-            if ours is None:
-                body.append((TITLES.get(name, name), label, "not available", printed, "–", "–"))
-                continue
-            difference = getattr(ours, f"{metric}_mean") - theirs.mean
-            body.append(
-                (
-                    TITLES.get(name, name),
-                    label,
-                    _cell(ours, metric, name),
-                    printed,
-                    f"{difference:+.2f}",
-                    verdict(difference, theirs.std),
-                )
-            )
-    columns = ("Data set", "Method", "Here", "Paper", "Difference", "Verdict")
-    title = f"{metric.upper()} here (oracle) and in the paper; within: by at most one of the paper's std."
-    return Table(f"{metric}_against_paper", title, columns, tuple(body))
-
-
-def verdict(difference: float, std: float) -> str:
-    """Say how a difference from the paper compares with the paper's standard deviation."""
-    if difference >= 0:
-        return "at or above"
-    return "within" if -difference <= std else "below"
-
-
-def means_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
-    """Return each method's mean over the data sets, here and in the paper."""
-    body = []
-    chosen = {metric: choose(rows, "oracle", metric) for metric in METRICS}
-    for method, label in method_labels(rows).items():
-        cells = [label]
-        for metric in METRICS:
-            ours = [chosen[metric].get((name, method)) for name in datasets]
-            theirs = [published(metric, name, method) for name in datasets]
-            cells.append(_mean([None if row is None else getattr(row, f"{metric}_mean") for row in ours]))
-            cells.append(_mean([None if figure is None else figure.mean for figure in theirs]))
-        body.append(tuple(cells))
-    title = f"Means over {len(datasets)} data sets, oracle, here and in the paper."
-    return Table("means", title, ("Method", "ACC", "ACC, paper", "NMI", "NMI, paper"), tuple(body))
-
-
 def counted_table(name: str, title: str, first: str, counts: Mapping[str, Mapping[str, str]]) -> Table:
     """Return a table from words by row and column."""
     columns = list(dict.fromkeys(column for cells in counts.values() for column in cells))
@@ -152,14 +106,10 @@ def counted_table(name: str, title: str, first: str, counts: Mapping[str, Mappin
     return Table(name, title, (first, *columns), body)
 
 
-def _mean(values: Sequence[float | None]) -> str:
-    known = [value for value in values if value is not None]
-    return f"{np.mean(known):.2f}" if values and len(known) == len(values) else "–"
-
-
-def _cell(row: Row | None, metric: str, dataset: str) -> str:
+def words_of(row: Row | None, metric: str) -> str:
+    """Return mean ± std (number of features) of a row."""
     if row is None:
-        return "not available" if dataset in UNAVAILABLE else "–"
+        return "–"
     mean, std = getattr(row, f"{metric}_mean"), getattr(row, f"{metric}_std")
     over_starts = f", starts ± {getattr(row, f'{metric}_start_std'):.2f}" if row.n_starts > 1 else ""
     return f"{mean:.2f} ± {std:.2f} ({row.n_features}{over_starts})"

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
 from ufselect.gram.centring import BLOCK_BYTES, centre_and_scale, row_blocks
-from ufselect.gram.implicit import MAX_MEAN, ImplicitGram
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
+from ufselect.gram.wide import MAX_MEAN, ImplicitGram
 
 # Forming S beats applying it through the data up to about square data, where it takes no more memory than
 # the centred copy that it makes unnecessary.

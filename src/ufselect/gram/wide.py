@@ -1,101 +1,114 @@
-r"""Wide data by blocks of features: the sample Gram matrix K = AAᵀ in one pass, a factor in a second.
-
-With :math:`K = U \Lambda U^\top` and U cut to its k leading columns, :math:`F = U^\top A` gives the k leading
-eigenpairs of S exactly. Each feature is centred within its block, which holds all samples.
-"""
+"""The Gram matrix of wide dense data with implicit centring: no centred copy of the data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 
-from ufselect.gram.centring import mean_and_scale, row_blocks, working_dtype
-from ufselect.gram.sketch import TruncatedGram
-from ufselect.gram.spectrum import symmetric_eigenpairs
+from ufselect.gram.centring import BLOCK_BYTES, row_blocks
+from ufselect.gram.lowrank import SMALL_SHARE, SMALL_SIDE
+from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
+from ufselect.sets import stiefel
 
-
-@dataclass(frozen=True)
-class SampleGram:
-    """K of some features in units of ``scale ** 2``, and the diagonal of S for them."""
-
-    matrix: NDArray
-    scale: float
-    diagonal: tuple[tuple[int, NDArray], ...]
-    dtype: np.dtype
-
-    def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + self.matrix.nbytes
+# Largest mean, in units of the spread, up to which products may be centred afterwards: one digit is lost.
+MAX_MEAN = 8.0
 
 
-class ColumnBlocks(Protocol):
-    """Data that can be walked through by blocks of features."""
+class ImplicitGram:
+    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` applied through the data as they are.
 
-    def sample_gram(self) -> SampleGram:
-        """Return K of all features: one pass."""
+    As in :class:`~ufselect.gram.SparseGram`, scores are centred between the two products, after which the
+    correction for the second one vanishes. Rounding grows with the size of the means, so this is for data
+    whose means are of the order of their spread.
 
-    def rotated(self, rotation: NDArray, scale: float) -> Iterable[tuple[int, NDArray]]:
-        """Yield (first feature, rotationᵀ A / scale) for each block of features: one pass."""
+    Parameters
+    ----------
+    data : ndarray of shape (n_samples, n_features)
+        The data, not centred; kept by reference.
+    mean : ndarray of shape (n_features,)
+        Column means.
+    scale : float
+        Power of two near the largest centred entry.
+    """
 
+    def __init__(self, data: NDArray, mean: NDArray, scale: float) -> None:
+        self.data = data
+        self.mean = mean
+        self.scale = scale
+        self.n_samples = data.shape[0]
+        self._diagonal: NDArray | None = None
 
-def block_sample_gram(block: Any, first: int, name: str) -> SampleGram:
-    """Reduce one block of features, all samples of each."""
-    try:
-        mean, scale = mean_and_scale(block)
-    except (ValueError, TypeError) as error:
-        raise type(error)(str(error).replace("X", name, 1)) from None
-    n_samples, n_features = block.shape
-    matrix = np.zeros((n_samples, n_samples))
-    diagonal = np.zeros(n_features)
-    for columns in row_blocks(n_features, n_samples * 8):
-        centred = _centred(block[:, columns], mean[columns], scale)
-        matrix += centred @ centred.T
-        diagonal[columns] = np.einsum("ij,ij->j", centred, centred, dtype=np.float64)
-    return SampleGram(matrix, scale, ((first, diagonal),), working_dtype(block.dtype))
+    @property
+    def shape(self) -> tuple[int, int]:
+        return (self.data.shape[1], self.data.shape[1])
 
+    @property
+    def dtype(self) -> np.dtype:
+        return self.data.dtype
 
-def block_rotated(block: Any, rotation: NDArray, scale: float) -> NDArray:
-    """Return the rows of the factor for one block of features."""
-    mean, _ = mean_and_scale(block)
-    rotation = rotation.astype(working_dtype(block.dtype), copy=False)
-    rotated = np.empty((rotation.shape[1], block.shape[1]), dtype=rotation.dtype)
-    for columns in row_blocks(block.shape[1], block.shape[0] * 8):
-        rotated[:, columns] = rotation.T @ _centred(block[:, columns], mean[columns], scale)
-    return rotated
+    def matmat(self, vectors: NDArray) -> NDArray:
+        scores = vectors.T @ self.data.T
+        scores -= (self.mean @ vectors)[:, None]
+        return self._back(scores)
 
+    def diag(self) -> NDArray:
+        if self._diagonal is None:
+            self._diagonal = self._sum_squares()
+        return self._diagonal.copy()
 
-def _centred(block: NDArray, mean: NDArray, scale: float) -> NDArray:
-    centred = block - mean.astype(working_dtype(block.dtype))
-    centred *= 1 / scale
-    return centred
+    def trace(self) -> float:
+        return float(self.diag().sum(dtype=np.float64))
 
+    def subgram(self, indices: NDArray) -> NDArray:
+        columns = self._centred(indices)
+        return columns.T @ columns
 
-def merge_sample_grams(parts: Iterable[SampleGram]) -> SampleGram:
-    """Add the records of disjoint sets of features."""
-    parts = list(parts)
-    scale = max(part.scale for part in parts)
-    matrix = np.zeros_like(parts[0].matrix)
-    diagonal: list[tuple[int, NDArray]] = []
-    for part in parts:
-        shrink = (part.scale / scale) ** 2
-        matrix += part.matrix * shrink
-        diagonal.extend((first, values * shrink) for first, values in part.diagonal)
-    return SampleGram(matrix, scale, tuple(diagonal), np.result_type(*(part.dtype for part in parts)))
+    def eigenpairs(self, count: int) -> Spectrum:
+        """Return leading eigenpairs from the sample Gram matrix, formed where memory allows."""
+        n = self.n_samples
+        if n <= max(SMALL_SIDE, SMALL_SHARE * self.data.shape[1]):
+            small = symmetric_eigenpairs(self._sample_gram(), count)
+        else:
+            operator = LinearOperator((n, n), matvec=self._apply_samples, dtype=self.dtype)
+            small = symmetric_eigenpairs(operator, count)
+        scores = (small.vectors * (self.scale / np.sqrt(small.values))).T
+        return Spectrum(small.values, stiefel.project(self._back(np.ascontiguousarray(scores))))
 
+    def to_dense(self) -> NDArray:
+        return self.subgram(np.arange(self.data.shape[1]))
 
-def rotated_gram(blocks: ColumnBlocks, n_features: int, max_rank: int) -> TruncatedGram:
-    """Build the operator of wide data from two passes, with a factor of at most ``max_rank`` rows."""
-    total = blocks.sample_gram()
-    n_samples = total.matrix.shape[0]
-    spectrum = symmetric_eigenpairs(total.matrix, min(max_rank, n_samples))
-    diagonal = np.empty(n_features)
-    for first, values in total.diagonal:
-        diagonal[first : first + values.size] = values
-    factor = np.empty((spectrum.values.size, n_features), dtype=total.dtype)
-    for first, rows in blocks.rotated(spectrum.vectors, total.scale):
-        factor[:, first : first + rows.shape[1]] = rows
-    exact = np.zeros_like(spectrum.values)
-    return TruncatedGram(factor, n_samples, total.scale, diagonal, spectrum.values, exact)
+    def _sum_squares(self) -> NDArray:
+        """Sum the squares of the centred columns, a few rows at a time."""
+        total = np.zeros(self.data.shape[1])
+        for rows in row_blocks(self.n_samples, self.data.shape[1] * self.data.itemsize, min_rows=1):
+            block = self.data[rows] - self.mean
+            block *= 1 / self.scale
+            total += np.einsum("ij,ij->j", block, block)
+        return total.astype(self.dtype)
+
+    def _centred(self, columns: NDArray | slice) -> NDArray:
+        block = self.data[:, columns] - self.mean[columns]
+        block *= 1 / self.scale
+        return block
+
+    def _back(self, scores: NDArray) -> NDArray:
+        """Centre scores, one row a vector, and multiply by the data."""
+        scores -= scores.mean(axis=1, keepdims=True)
+        scores *= 1 / self.scale
+        product = scores @ self.data
+        product *= 1 / self.scale
+        return product.T
+
+    def _sample_gram(self) -> NDArray:
+        """Sum the sample Gram matrix over centred blocks of columns."""
+        gram = np.zeros((self.n_samples, self.n_samples), dtype=self.dtype)
+        for columns in row_blocks(self.data.shape[1], self.n_samples * self.data.itemsize, BLOCK_BYTES):
+            block = self._centred(columns)
+            gram += block @ block.T
+        return gram
+
+    def _apply_samples(self, vector: NDArray) -> NDArray:
+        weights = self._back(vector.reshape(1, -1).copy())
+        scores = (self.data @ weights)[:, 0] - self.mean @ weights[:, 0]
+        return scores - scores.mean()

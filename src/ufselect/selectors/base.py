@@ -16,8 +16,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect.gram import reduce_data
-from ufselect.gram.dask import is_dask
+from ufselect.blocks import reduce_data
+from ufselect.blocks.dask import is_dask
 from ufselect.selectors.large import (
     accumulate,
     check_columns,
@@ -92,7 +92,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The data, without missing values. Selectors that work through the Gram matrix also take a dask
             array or data frame, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store,
-            or a :class:`~ufselect.gram.GramAccumulator`.
+            or a :class:`~ufselect.blocks.GramAccumulator`.
         y : ignored
             Present for scikit-learn's pipelines.
 
@@ -128,7 +128,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Take in a batch of rows and choose the features anew from all batches so far.
 
         Memory does not grow with the number of batches. Each call solves the problem again; to take in
-        many batches before solving once, fill a :class:`~ufselect.gram.GramAccumulator` and pass that to
+        many batches before solving once, fill a :class:`~ufselect.blocks.GramAccumulator` and pass that to
         ``fit``.
 
         Parameters

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ufselect.common.seeds import generator
 from ufselect.gram import gram_operator
 from ufselect.selectors.base import Fitted, UnsupervisedSelector
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
-from ufselect.selectors.randomness import generator
 
 
 class PCALeverage(UnsupervisedSelector):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
+from ufselect.common.seeds import generator
 from ufselect.gram import GramOperator, Spectrum, gram_operator
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
 from ufselect.selectors.checks import (
@@ -22,7 +23,6 @@ from ufselect.selectors.checks import (
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
-from ufselect.selectors.randomness import generator
 from ufselect.sets.largest import mask_of_largest
 from ufselect.solvers import (
     DoubleSparsePCA,
@@ -30,11 +30,11 @@ from ufselect.solvers import (
     SolverResult,
     iterate,
 )
-from ufselect.solvers.certificates import bound_from_spectrum, optimality_gap, optimality_message
-from ufselect.solvers.constrained import solve_constrained
-from ufselect.solvers.pam import onset_for
-from ufselect.solvers.start import Start, best_random_start, given_start, pca_start
-from ufselect.solvers.x_solvers import X_SOLVER_NAMES, make_x_solver
+from ufselect.solvers.dscofs.pam import onset_for
+from ufselect.solvers.dscofs.start import Start, best_random_start, given_start, pca_start
+from ufselect.solvers.dscofs.x_steps import X_SOLVER_NAMES, make_x_solver
+from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
+from ufselect.solvers.row_sparse.constrained import solve_constrained
 
 
 class DSCOFS(UnsupervisedSelector):

@@ -13,7 +13,7 @@ from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import SolverResult, Status, iterate
-from ufselect.solvers.feature_sparse_pca import FeatureSparsePCA
+from ufselect.solvers.fspca import FeatureSparsePCA
 
 
 class FSPCA(UnsupervisedSelector):

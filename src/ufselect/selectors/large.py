@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ufselect.gram import (
+from ufselect.blocks import (
     GramAccumulator,
     ReducedData,
     ReductionSummary,
@@ -18,10 +18,10 @@ from ufselect.gram import (
     open_blocks,
     reduce_data,
 )
-from ufselect.gram.dask import is_dask, is_frame
-from ufselect.gram.reduction import MAX_ORDER
-from ufselect.gram.stores import is_store
-from ufselect.selectors.randomness import generator
+from ufselect.blocks.dask import is_dask, is_frame
+from ufselect.blocks.open import is_store
+from ufselect.blocks.reduce import MAX_ORDER
+from ufselect.common.seeds import generator
 
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 2**30

@@ -21,7 +21,7 @@ from ufselect.selectors.large import (
     reduce_for,
     summarise_reduction,
 )
-from ufselect.solvers.start import Start
+from ufselect.solvers.dscofs.start import Start
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
 PAPER_ENTRY_SHARES = DSCOFS.paper_grid["entry_sparsity"]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
+from ufselect.common.seeds import generator
 from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
 from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.progress import FitProgress
-from ufselect.selectors.randomness import generator
 from ufselect.solvers.result import SolverResult
 from ufselect.solvers.rne import robust_embedding
 

@@ -14,8 +14,8 @@ from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
-from ufselect.solvers.quadratic import negative_gram
-from ufselect.solvers.reweighted import ReweightedEigenproblem
+from ufselect.solvers.reweighted.eigenproblem import ReweightedEigenproblem
+from ufselect.solvers.reweighted.quadratic import negative_gram
 
 
 class SPCAFS(UnsupervisedSelector):

@@ -13,7 +13,7 @@ from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
-from ufselect.solvers.psd_pca import PSDReconstruction
+from ufselect.solvers.spcapsd import PSDReconstruction
 
 
 class SPCAPSD(UnsupervisedSelector):

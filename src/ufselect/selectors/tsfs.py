@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect.common.seeds import generator
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
 from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.progress import FitProgress
-from ufselect.selectors.randomness import generator
 from ufselect.solvers import iterate
-from ufselect.solvers.student import (
+from ufselect.solvers.tsfs import (
     StudentNetwork,
     centred_and_scaled,
     import_torch,

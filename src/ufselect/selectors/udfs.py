@@ -16,12 +16,12 @@ from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
-from ufselect.solvers.local_scatter import (
+from ufselect.solvers.reweighted.eigenproblem import ReweightedEigenproblem
+from ufselect.solvers.udfs import (
     local_scatter_laplacian,
     local_scatter_quadratic,
     mean_lowest_rows,
 )
-from ufselect.solvers.reweighted import ReweightedEigenproblem
 
 
 class UDFS(UnsupervisedSelector):

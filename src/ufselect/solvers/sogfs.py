@@ -26,11 +26,11 @@ from ufselect.graphs import (
     smoothest_vectors,
 )
 from ufselect.solvers.iterate import Callback, iterate
-from ufselect.solvers.local_scatter import local_scatter_quadratic
-from ufselect.solvers.quadratic import FactoredQuadratic, FormedQuadratic
-from ufselect.solvers.reduced_quadratic import ReducedQuadratic
 from ufselect.solvers.result import SolverResult, Status
-from ufselect.solvers.reweighted import Projection, ReweightedEigenproblem
+from ufselect.solvers.reweighted.eigenproblem import Projection, ReweightedEigenproblem
+from ufselect.solvers.reweighted.quadratic import FactoredQuadratic, FormedQuadratic
+from ufselect.solvers.reweighted.reduced_quadratic import ReducedQuadratic
+from ufselect.solvers.udfs import local_scatter_quadratic
 
 FIXED_NEIGHBOR_STEPS = 5
 MAX_PROJECTION_STEPS = 100

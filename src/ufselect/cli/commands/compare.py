@@ -14,11 +14,11 @@ from ufselect.cli import options as opt
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.inputs import open_data
 from ufselect.cli.known import known_methods
+from ufselect.cli.methods import find_method
 from ufselect.evaluation.tables import Table as Results
-from ufselect.tables import ReadOptions, TableError
-from ufselect.tables.cleaning import POLICIES
-from ufselect.tables.methods import find_method
-from ufselect.tables.writing import check_outputs, write_text
+from ufselect.io import ReadOptions, TableError
+from ufselect.io.cleaning import POLICIES
+from ufselect.io.writing import check_outputs, write_text
 
 MODES = ("fixed", "oracle", "auto")
 ENDINGS = (".csv", ".md", ".tex")

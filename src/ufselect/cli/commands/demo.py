@@ -14,10 +14,10 @@ from ufselect.cli import options as opt
 from ufselect.cli.console import errors, output, working
 from ufselect.cli.finish import write_report
 from ufselect.cli.inputs import open_data
+from ufselect.cli.run import Request, record_of, run_selection
 from ufselect.cli.show import feature_table, pixel_map
-from ufselect.tables import ReadOptions
-from ufselect.tables.runs import Request, record_of, run_selection
-from ufselect.tables.writing import check_outputs, write_atomically
+from ufselect.io import ReadOptions
+from ufselect.io.writing import check_outputs, write_atomically
 
 PICTURE, PAGE = Path("ufselect-demo.png"), Path("ufselect-demo.html")
 DEMO = Request("DSCOFS", 20, {"n_components": 10})

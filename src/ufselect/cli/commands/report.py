@@ -12,8 +12,8 @@ from ufselect.cli.console import errors, working
 from ufselect.cli.finish import check_same, write_report
 from ufselect.cli.inputs import open_data
 from ufselect.cli.known import known_methods
-from ufselect.tables.runs import data_of, read_record, record_of, request_of, run_selection
-from ufselect.tables.writing import check_outputs
+from ufselect.cli.run import data_of, read_record, record_of, request_of, run_selection
+from ufselect.io.writing import check_outputs
 
 
 def report(

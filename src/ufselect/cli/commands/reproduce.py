@@ -11,7 +11,7 @@ from ufselect.cli import options as opt
 from ufselect.cli.commands.compare import grid
 from ufselect.cli.console import errors, output, working
 from ufselect.cli.known import known_methods
-from ufselect.tables.methods import find_method
+from ufselect.cli.methods import find_method
 
 
 def reproduce(
@@ -39,12 +39,12 @@ def reproduce(
 
     Example: ufselect reproduce --quick -o study
     """
-    from ufselect import evaluation
-    from ufselect.report.study import publish
+    from ufselect import reproduction
+    from ufselect.reproduction.study_page import publish
 
     methods = [find_method(name, known_methods()).__name__ for name in method] if method else None
     with working("Reproducing:"):
-        study = evaluation.reproduce(
+        study = reproduction.reproduce(
             folder,
             datasets=dataset or None,
             methods=methods,

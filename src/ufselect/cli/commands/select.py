@@ -13,9 +13,7 @@ from ufselect.cli.console import output
 from ufselect.cli.finish import check_same, fit, planned_outputs, show, write
 from ufselect.cli.inputs import open_data
 from ufselect.cli.known import known_methods
-from ufselect.tables import ReadOptions
-from ufselect.tables.cleaning import POLICIES
-from ufselect.tables.runs import (
+from ufselect.cli.run import (
     SCALINGS,
     Request,
     data_of,
@@ -25,6 +23,8 @@ from ufselect.tables.runs import (
     request_of,
     same_features,
 )
+from ufselect.io import ReadOptions
+from ufselect.io.cleaning import POLICIES
 
 DEFAULT_COUNT = "0.1"
 

@@ -14,10 +14,10 @@ from ufselect.cli import options as opt
 from ufselect.cli.console import note, output, working
 from ufselect.cli.finish import fit, planned_outputs, show, write
 from ufselect.cli.inputs import open_data
+from ufselect.cli.run import SCALINGS, Request, record_of, request_for, scaled
 from ufselect.cli.show import shown_value
-from ufselect.tables import ReadOptions
-from ufselect.tables.cleaning import POLICIES
-from ufselect.tables.runs import SCALINGS, Request, record_of, request_for, scaled
+from ufselect.io import ReadOptions
+from ufselect.io.cleaning import POLICIES
 
 DEFAULT_COUNT = "0.1"
 COLUMNS = ("candidate", "criterion", "seconds")
@@ -83,7 +83,7 @@ def tune(
 
 
 def _tuned(data: Any, count: int | float, groups: int | str, seed: int) -> Any:
-    from ufselect.tuning import AutoSelector
+    from ufselect.auto import AutoSelector
 
     with working("Trying methods:"):
         return AutoSelector(count, n_clusters=groups, random_state=seed).fit(data)

@@ -1,0 +1,256 @@
+"""AutoSelector: chooses method and parameters without labels."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from ufselect.auto.criteria import neighbour_agreement
+from ufselect.auto.pool import Candidate, Shared, default_pool, fitted, given_pool, scores_of
+from ufselect.auto.reference import build_reference
+from ufselect.auto.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
+from ufselect.gram import gram_operator
+from ufselect.metrics.kmeans import kmeans_runs
+from ufselect.selectors.base import Fitted, UnsupervisedSelector, ranks_from_scores
+from ufselect.selectors.checks import InactiveConstraintWarning, check_positive_int
+from ufselect.selectors.progress import FitProgress
+
+N_RUNS = 10
+ALL_FEATURES = "all features"
+SKIPPED = "skipped: the time budget was used up"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate's scores and the agreement of each K-means run; None if there was no time for it."""
+
+    candidate: Candidate
+    scores: NDArray | None
+    agreement: NDArray
+    seconds: float
+
+
+class AutoSelector(UnsupervisedSelector):
+    r"""Choose features, the method and its parameters without labels.
+
+    Every candidate selects its features; K-means on them gives partitions; the judge is a graph of neighbours
+    in the whitened leading principal-component scores of *all* features. The candidate wins whose
+    partitions cut the fewest edges, corrected for chance:
+
+    .. math:: \frac{o - e}{1 - e}, \qquad e = \sum_c p_c^2,
+
+    with o the share of edges inside a cluster and :math:`p_c` the share of samples in cluster c, averaged
+    over ten runs of K-means. The graph averages over the leading c, 1.5 c and 2 c scores, so that pairs that
+    are neighbours in all of them count most, and of no, half and full whitening takes the one whose graph is
+    cut more cleanly than that of Gaussian data with the same spectrum by the widest gap.
+
+    Whitening removes the dominance of a few strong directions, which are as often a nuisance as the
+    structure sought, and which K-means on raw data follows. The judge fails where neighbours in the
+    leading principal components do not share a cluster: where the structure lies in directions of small
+    variance, or where there are too few samples for the number of clusters.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.1
+        Number of features, or their share.
+    candidates : list or None, default=None
+        Selectors, or pairs of a name and a selector: any object with ``fit`` and one of ``scores_``,
+        ``ranking_`` and ``get_support``. None takes the library's pool of twelve.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters to look for. ``"auto"`` takes one more than the number of components that the
+        broken-stick rule keeps.
+    time_budget : float or None, default=None
+        Seconds after which no further candidate is tried; at least one is. The most promising come first.
+        With a budget the result can depend on the machine.
+    n_jobs : int or None, default=None
+        Number of candidates tried at once, in threads. The result does not depend on it.
+    max_samples : int, default=2000
+        Most rows on which candidates are judged; more are sampled. The winner is fitted to all rows.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the sampling and of the clusterings.
+    verbose : bool, default=False
+        Log each candidate.
+
+    Attributes
+    ----------
+    scores_, ranking_, support_ : ndarray of shape (n_features,)
+        Those of the winner.
+    best_estimator_ : estimator
+        The winner, fitted to all data.
+    best_params_ : dict
+        Its parameters.
+    report_ : list of dict
+        One row a candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
+        K-means runs, ``seconds``, ``selected`` and ``note``, which says why the winner won. The row "all
+        features" is for comparison. ``pandas.DataFrame(selector.report_)`` makes it a data frame.
+    n_clusters_ : int
+        The number of clusters used.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from ufselect.auto import AutoSelector
+    >>> X = scale(load_wine().data)
+    >>> selector = AutoSelector(n_features_to_select=5, n_clusters=3, random_state=0).fit(X)
+    >>> selector.transform(X).shape
+    (178, 5)
+    >>> selector.report_[0]["selected"]
+    True
+    """
+
+    is_stochastic = True
+    label = "AutoSelector"
+    cost = "n² d + that of every candidate"
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        candidates: Sequence[Any] | None = None,
+        n_clusters: int | str = "auto",
+        time_budget: float | None = None,
+        n_jobs: int | None = None,
+        max_samples: int = 2000,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.candidates = candidates
+        self.n_clusters = n_clusters
+        self.time_budget = time_budget
+        self.n_jobs = n_jobs
+        self.max_samples = max_samples
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+        # Most products here are small and only lose time in threads; candidates run beside each other.
+        with threadpool_limits(limits=1, user_api="blas"):
+            return self._choose(X, n_selected, progress)
+
+    def _choose(self, X: NDArray, n_selected: int, progress: FitProgress) -> Fitted:
+        started = time.perf_counter()
+        self._check_parameters()
+        pool = None if self.candidates is None else given_pool(self.candidates)
+        seed = seed_from(self.random_state)
+        rows = sampled_rows(X, self.max_samples, seed)
+        gram = gram_operator(X)
+        n_clusters = resolve_n_clusters(self.n_clusters, gram, len(rows))
+        spectrum = gram.eigenpairs(min(2 * n_clusters, len(X) - 1, X.shape[1]))
+        shared = Shared(X, gram, spectrum, build_reference(rows, n_clusters, seed), n_selected)
+        if pool is None:
+            pool = default_pool(n_selected, n_clusters, shared, seed, self.max_samples)
+        deadline = None if self.time_budget is None else started + self.time_budget
+        judge = Judge(shared, n_clusters, seed, deadline)
+        jobs = (delayed(judge.try_candidate)(candidate, place == 0) for place, candidate in enumerate(pool))
+        results = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
+        trials = []
+        for place, trial in enumerate(results):
+            trials.append(trial)
+            progress(place + 1, float(trial.agreement.mean()))
+        return self._decide(shared, trials, judge, n_clusters)
+
+    def _check_parameters(self) -> None:
+        check_positive_int("max_samples", self.max_samples)
+        budget = self.time_budget
+        if budget is not None and (
+            isinstance(budget, bool) or not isinstance(budget, Real) or not budget > 0
+        ):
+            raise ValueError(f"time_budget must be a number of seconds above 0 or None, not {budget!r}.")
+
+    def _decide(self, shared: Shared, trials: list[Trial], judge: Judge, n_clusters: int) -> Fitted:
+        tried = [trial for trial in trials if trial.scores is not None]
+        winner = max(tried, key=lambda trial: float(trial.agreement.mean()))
+        with warnings.catch_warnings():
+            # It tells users to change a setting; here the setting is the pool's, and it was judged as it is.
+            warnings.simplefilter("ignore", InactiveConstraintWarning)
+            best = fitted(winner.candidate.estimator, shared.X, shared.n_selected)
+        attributes = {
+            "best_estimator_": best,
+            "best_params_": best.get_params(),
+            "report_": report(trials, winner, judge.agreement(np.arange(shared.X.shape[1]))),
+            "n_clusters_": n_clusters,
+        }
+        return Fitted(scores_of(best, winner.candidate.name, shared), attributes)
+
+
+class Judge:
+    """Tries candidates on the sampled rows."""
+
+    def __init__(self, shared: Shared, n_clusters: int, seed: int, deadline: float | None) -> None:
+        self.shared = shared
+        self.n_clusters = n_clusters
+        self.seeds = kmeans_seeds(seed, N_RUNS)
+        self.deadline = deadline
+
+    def try_candidate(self, candidate: Candidate, is_first: bool) -> Trial:
+        """Let a candidate select, cluster its features and compare with the graph."""
+        started = time.perf_counter()
+        if self.deadline is not None and started > self.deadline and not is_first:
+            return Trial(candidate, None, np.array([np.nan]), 0.0)
+        try:
+            scores = candidate.scores(self.shared)
+        except Exception as error:
+            error.add_note(f"This happened in the candidate {candidate.name!r}.")
+            raise
+        features = np.flatnonzero(ranks_from_scores(scores) <= self.shared.n_selected)
+        return Trial(candidate, scores, self.agreement(features), time.perf_counter() - started)
+
+    def agreement(self, features: NDArray) -> NDArray:
+        """Return the agreement with the graph of each K-means run on the features."""
+        points = np.ascontiguousarray(self.shared.reference.A[:, features])
+        labels = kmeans_runs(points, self.n_clusters, self.seeds, "k-means++")
+        return neighbour_agreement(labels, self.shared.reference.graph)
+
+
+def report(trials: list[Trial], winner: Trial, all_features: NDArray) -> list[dict[str, Any]]:
+    """Return one row a candidate, the best first, those that were skipped last."""
+    means = {trial.candidate.name: float(trial.agreement.mean()) for trial in trials}
+    top = means[winner.candidate.name]
+    rows: list[dict[str, Any]] = [
+        {
+            "candidate": trial.candidate.name,
+            "criterion": means[trial.candidate.name],
+            "criterion_std": float(trial.agreement.std()),
+            "seconds": trial.seconds,
+            "selected": trial is winner,
+            "note": SKIPPED
+            if trial.scores is None
+            else f"{top - means[trial.candidate.name]:.3f} below the winner",
+        }
+        for trial in trials
+    ]
+    rows.append(
+        {
+            "candidate": ALL_FEATURES,
+            "criterion": float(all_features.mean()),
+            "criterion_std": float(all_features.std()),
+            "seconds": 0.0,
+            "selected": False,
+            "note": "for comparison",
+        }
+    )
+    rows.sort(key=lambda row: (not row["selected"], np.isnan(row["criterion"]), -row["criterion"]))
+    rows[0]["note"] = _why(rows)
+    return rows
+
+
+def _why(rows: list[dict[str, Any]]) -> str:
+    """Say in a sentence why the first row won."""
+    best = rows[0]
+    others = [row for row in rows[1:] if row["candidate"] != ALL_FEATURES and not np.isnan(row["criterion"])]
+    everything = next(row for row in rows if row["candidate"] == ALL_FEATURES)
+    reason = f"K-means on its features follows the neighbour graph best: {best['criterion']:.3f}"
+    if others:
+        reason += f", {best['criterion'] - others[0]['criterion']:.3f} above {others[0]['candidate']}"
+    return f"{reason}; all features reach {everything['criterion']:.3f}"

@@ -1,0 +1,293 @@
+r"""The centred Gram matrix of data that come in blocks: one record a block, merged without losing digits.
+
+For two sets of rows with counts n₁, n₂, means c₁, c₂ and centred Gram matrices S₁, S₂ [1]_,
+
+.. math:: S = S_1 + S_2 + \frac{n_1 n_2}{n_1 + n_2}\, (c_2 - c_1)(c_2 - c_1)^\top .
+
+Each block is centred at its own mean before anything is squared, so that no digits are lost to large means.
+The same rule holds for S times a fixed matrix, which is what data of very many features are reduced to.
+
+References
+----------
+.. [1] T. F. Chan, G. H. Golub, R. J. LeVeque (1983), "Algorithms for computing the sample variance: analysis
+   and recommendations", The American Statistician 37(3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ufselect.gram.centring import mean_and_scale, power_of_two_near, row_blocks, working_dtype
+from ufselect.gram.dense import FormedGram
+from ufselect.gram.sparse import column_means
+
+PANEL = 256
+# Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
+CENTRED_BYTES = 2**23
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What a set of rows contributes: count, column means and second moments about them.
+
+    ``second`` is in units of ``scale ** 2`` and laid out by the probe that made it. All sums are float64;
+    ``dtype`` is the working type of the data.
+    """
+
+    n_samples: int
+    mean: NDArray
+    scale: float
+    second: NDArray
+    dtype: np.dtype
+
+    def __sizeof__(self) -> int:
+        """Tell a scheduler how much memory the record holds."""
+        return object.__sizeof__(self) + self.mean.nbytes + self.second.nbytes
+
+
+class Probe(Protocol):
+    """Which part of S is accumulated."""
+
+    def zeros(self, n_features: int) -> NDArray:
+        """Return empty second moments."""
+
+    def add_rows(self, second: NDArray, centred: NDArray) -> None:
+        """Add the contribution of centred rows in place."""
+
+    def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
+        """Add the contribution of a whole sparse block about its mean in place."""
+
+    def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
+        """Add ``weight · direction directionᵀ`` in place."""
+
+
+class WholeGram:
+    """All of S, as one vector of panels of 256 rows from the diagonal to the right.
+
+    S is symmetric, so this takes half the memory and half the traffic between machines.
+    """
+
+    def zeros(self, n_features: int) -> NDArray:
+        return np.zeros(sum((stop - start) * (n_features - start) for start, stop in _cuts(n_features)))
+
+    def add_rows(self, second: NDArray, centred: NDArray) -> None:
+        for start, stop, panel in panels(second, centred.shape[1]):
+            # A matrix with its own transpose takes half the work of a general product.
+            columns, width = centred[:, start:stop], stop - start
+            panel[:, :width] += columns.T @ columns
+            panel[:, width:] += columns.T @ centred[:, stop:]
+
+    def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
+        """Add the moments about a shift that is the mean for well-filled columns and zero for the others.
+
+        What is then left to subtract is at most half of what was summed, because the squared mean of a
+        column is at most its filled share times its mean square. So at most one binary digit is lost.
+        """
+        n_samples, n_features = block.shape
+        filled = np.flatnonzero(np.bincount(block.indices, minlength=n_features) > n_samples / 2)
+        shift = np.zeros(n_features)
+        shift[filled] = mean[filled]
+        thin = block.astype(np.float64)
+        if filled.size:
+            thin.data[np.isin(thin.indices, filled)] = 0.0
+            thin.eliminate_zeros()
+            for rows in row_blocks(n_samples, filled.size * 8):
+                full_part = block[rows][:, filled].toarray() - mean[filled]
+                self._add_filled(second, thin[rows], full_part, filled)
+        self._add_thin(second, thin)
+        self.add_rank_one(second, mean - shift, -float(n_samples))
+
+    def _add_thin(self, second: NDArray, thin: sparse.csr_array) -> None:
+        columns = thin.tocsc()
+        for start, stop, panel in panels(second, thin.shape[1]):
+            product = columns[:, start:].T @ columns[:, start:stop].tocsr()
+            panel += product.toarray().T
+
+    def _add_filled(
+        self, second: NDArray, thin: sparse.csr_array, full_part: NDArray, filled: NDArray
+    ) -> None:
+        cross = np.asarray(thin.T @ full_part)
+        cross[filled] = full_part.T @ full_part
+        for start, stop, panel in panels(second, thin.shape[1]):
+            to_the_right = np.searchsorted(filled, start)
+            panel[:, filled[to_the_right:] - start] += cross[start:stop, to_the_right:]
+            # Rows of filled features, without the columns of filled features that were just added.
+            inside = slice(to_the_right, np.searchsorted(filled, stop))
+            rows = cross[start:, inside].T.copy()
+            rows[:, filled[to_the_right:] - start] = 0.0
+            panel[filled[inside] - start] += rows
+
+    def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
+        for start, stop, panel in panels(second, direction.size):
+            panel += np.outer(weight * direction[start:stop], direction[start:])
+
+
+def _cuts(n_features: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, n_features, PANEL):
+        yield start, min(start + PANEL, n_features)
+
+
+def panels(second: NDArray, n_features: int) -> Iterator[tuple[int, int, NDArray]]:
+    """Yield (start, stop, S[start:stop, start:]) as views into the vector of panels."""
+    offset = 0
+    for start, stop in _cuts(n_features):
+        shape = (stop - start, n_features - start)
+        yield start, stop, second[offset : offset + shape[0] * shape[1]].reshape(shape)
+        offset += shape[0] * shape[1]
+
+
+def block_moments(block: Any, probe: Probe, name: str = "X") -> Moments | None:
+    """Reduce one block of rows, dense or sparse; a block without rows gives None.
+
+    Raises
+    ------
+    ValueError
+        If the block holds NaN or infinity; the message begins with ``name``.
+    """
+    if block.shape[0] == 0:
+        return None
+    try:
+        if sparse.issparse(block):
+            return _sparse_moments(block, probe)
+        return _dense_moments(np.asarray(block), probe)
+    except (ValueError, TypeError) as error:
+        raise type(error)(str(error).replace("X", name, 1)) from None
+
+
+def _dense_moments(block: NDArray, probe: Probe) -> Moments:
+    dtype = working_dtype(block.dtype)
+    mean, scale = mean_and_scale(block)
+    centre = mean.astype(dtype)
+    second = probe.zeros(block.shape[1])
+    for rows in row_blocks(block.shape[0], block.shape[1] * dtype.itemsize, CENTRED_BYTES):
+        centred = np.subtract(block[rows], centre, order="C")
+        centred *= 1 / scale
+        probe.add_rows(second, centred)
+    return Moments(block.shape[0], mean, scale, second, dtype)
+
+
+def _sparse_moments(block: Any, probe: Probe) -> Moments:
+    dtype = working_dtype(block.dtype)
+    block = sparse.csr_array(block)
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    if not np.all(np.isfinite(block.data)):
+        raise ValueError("X contains NaN or infinity; fill in or drop those values first.")
+    scale = power_of_two_near(float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0)))
+    scaled = sparse.csr_array(
+        (block.data.astype(dtype) * dtype.type(1 / scale), block.indices, block.indptr), shape=block.shape
+    )
+    scaled.has_canonical_format = True
+    mean = column_means(scaled)
+    second = probe.zeros(block.shape[1])
+    probe.add_sparse(second, scaled, mean)
+    return Moments(block.shape[0], mean * scale, scale, second, dtype)
+
+
+def merge_moments(parts: Iterable[Moments | None], probe: Probe) -> Moments | None:
+    """Merge the records of disjoint sets of rows; the order changes only the rounding."""
+    return reduce(lambda first, second: _merge_two(first, second, probe), parts, None)
+
+
+def _merge_two(first: Moments | None, second: Moments | None, probe: Probe) -> Moments | None:
+    if first is None or second is None:
+        return first if second is None else second
+    n_samples = first.n_samples + second.n_samples
+    with np.errstate(over="ignore"):
+        shift = second.mean - first.mean
+    furthest = float(np.abs(shift).max(initial=0.0))
+    scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
+    moments = first.second * (first.scale / scale) ** 2
+    moments += second.second * (second.scale / scale) ** 2
+    weight = first.n_samples * (second.n_samples / n_samples)
+    if furthest:
+        probe.add_rank_one(moments, shift / scale, weight)
+    mean = first.mean + shift * (second.n_samples / n_samples)
+    return Moments(n_samples, mean, scale, moments, np.result_type(first.dtype, second.dtype))
+
+
+def formed_gram(moments: Moments) -> FormedGram:
+    """Return the full matrix S of a record made with `WholeGram`, in the working type of the data."""
+    n_features = moments.mean.size
+    matrix = np.empty((n_features, n_features), dtype=moments.dtype)
+    for start, stop, panel in panels(moments.second, n_features):
+        matrix[start:stop, start:] = panel
+        matrix[stop:, start:stop] = matrix[start:stop, stop:].T
+    return FormedGram(matrix, moments.n_samples, moments.scale)
+
+
+class GramAccumulator:
+    """Collects the centred Gram matrix of data that arrive in batches.
+
+    Memory is that of one n_features × n_features matrix, whatever the number of samples. The result can be
+    given to the ``fit`` of every selector that works through the Gram matrix.
+
+    Attributes
+    ----------
+    n_samples, n_features : int
+        What has been seen so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.blocks import GramAccumulator
+    >>> accumulator = GramAccumulator()
+    >>> for batch in np.array_split(np.arange(12.0).reshape(6, 2), 3):
+    ...     accumulator = accumulator.update(batch)
+    >>> accumulator.n_samples, accumulator.mean.tolist()
+    (6, [5.0, 6.0])
+    """
+
+    def __init__(self) -> None:
+        self.moments: Moments | None = None
+
+    def update(self, batch: Any) -> GramAccumulator:
+        """Take in a batch of rows, dense or sparse; on an error nothing changes."""
+        batch = batch if sparse.issparse(batch) else np.asarray(batch)
+        if batch.ndim != 2:
+            raise ValueError(f"A batch must have two dimensions, not {batch.ndim}.")
+        if self.moments is not None and batch.shape[1] != self.n_features:
+            raise ValueError(
+                f"This batch has {batch.shape[1]} features, but earlier ones had {self.n_features}."
+            )
+        self.moments = merge_moments(
+            [self.moments, block_moments(batch, WholeGram(), "The batch")], WholeGram()
+        )
+        return self
+
+    def merge(self, other: GramAccumulator) -> GramAccumulator:
+        """Take in what another accumulator has collected from other rows."""
+        if self.moments is not None and other.moments is not None and self.n_features != other.n_features:
+            raise ValueError(f"Cannot merge {self.n_features} features with {other.n_features}.")
+        self.moments = merge_moments([self.moments, other.moments], WholeGram())
+        return self
+
+    @property
+    def n_samples(self) -> int:
+        return 0 if self.moments is None else self.moments.n_samples
+
+    @property
+    def n_features(self) -> int:
+        return 0 if self.moments is None else self.moments.mean.size
+
+    @property
+    def mean(self) -> NDArray:
+        """Column means of the rows seen so far."""
+        return self._collected().mean.copy()
+
+    def gram(self) -> FormedGram:
+        """Return S of the rows seen so far."""
+        return formed_gram(self._collected())
+
+    def _collected(self) -> Moments:
+        if self.moments is None:
+            raise ValueError("The accumulator has seen no rows yet; call update first.")
+        return self.moments

@@ -1,0 +1,256 @@
+"""Dask arrays and data frames as a source of blocks: a task graph a pass, merged as a tree on the workers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ufselect.blocks.accumulate import Moments, Probe, block_moments, merge_moments
+from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
+from ufselect.gram.centring import working_dtype
+
+BLOCK_NAME = re.compile(r"Block (\d+) of X")
+MERGE_AT_ONCE = 4
+TARGET_BYTES = 2**27
+GATHER_AT_ONCE = 16
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a dask collection, without importing dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "__dask_keys__")
+
+
+def is_frame(X: Any) -> bool:
+    """Tell whether a dask collection has named columns."""
+    return hasattr(X, "to_dask_array") and hasattr(X, "columns")
+
+
+def import_dask(module: str = "dask") -> ModuleType:
+    """Import dask or a part of it.
+
+    Raises
+    ------
+    ImportError
+        With the line that installs it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(f'{module} is needed here: pip install "ufselect[dask]"') from error
+
+
+class DaskBlocks:
+    """The blocks of a two-dimensional dask array or data frame.
+
+    Whatever the chunking, a pass works on blocks of rows with all features, or of features with all rows;
+    chunks are joined or cut for it on the workers. The collection itself is never changed.
+
+    Parameters
+    ----------
+    X : dask.array.Array or dask.dataframe.DataFrame
+        Blocks may be NumPy arrays or SciPy CSR, of any real type; row counts may be unknown.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If X is not two-dimensional or holds something other than numbers.
+    """
+
+    def __init__(self, X: Any) -> None:
+        array = _frame_values(X) if is_frame(X) else X
+        if getattr(array, "ndim", None) != 2:
+            raise ValueError("X must be a dask array of two dimensions or a dask data frame.")
+        if np.isnan(array.shape[1]):
+            array = _with_known_chunks(array)
+        self.array = array
+        self.dtype = working_dtype(array.dtype)
+        self.n_features = int(array.shape[1])
+        self.is_sparse = sparse.issparse(array._meta)
+
+    def count_rows(self) -> int:
+        if np.isnan(self.array.shape[0]):
+            self.array = _with_known_chunks(self.array)
+        return int(self.array.shape[0])
+
+    def moments(self, probe: Probe) -> Moments | None:
+        dask = import_dask()
+        array = self._row_blocks()
+        names = _names(array.chunks[0], "rows")
+        shared_probe = dask.delayed(probe, traverse=False)
+        merge = dask.delayed(merge_moments)
+        # As a blockwise operation, reading a block and reducing it become one task: a block never travels.
+        records = array.map_blocks(
+            _named_moments,
+            probe=shared_probe,
+            dtype=object,
+            chunks=((1,) * len(names), (1,)),
+            meta=np.empty((0, 0), dtype=object),
+        )
+        leaves = list(records.to_delayed().ravel())
+        blocks = array.to_delayed().ravel()
+        return _compute(_tree(leaves, lambda parts: merge(parts, shared_probe)), blocks, names)
+
+    def gather(self) -> Any:
+        array = self._row_blocks()
+        names = _names(array.chunks[0], "rows")
+        blocks = array.to_delayed().ravel()
+        check = import_dask().delayed(_checked)
+        checked = [check(block, self.dtype, _short_name(index)) for index, block in enumerate(blocks)]
+        parts = [part for batch in _batches(checked) for part in _compute(batch, blocks, names)]
+        if any(sparse.issparse(part) for part in parts):
+            return sparse.csr_array(sparse.vstack(parts, format="csr"))
+        return np.concatenate(parts)
+
+    def sample(self, rows: NDArray) -> Any:
+        self.count_rows()
+        sampled = self.array[rows].compute()
+        sampled = sparse.csr_array(sampled) if sparse.issparse(sampled) else np.asarray(sampled)
+        return sampled.astype(self.dtype, copy=False)
+
+    def sample_gram(self) -> SampleGram:
+        dask = import_dask()
+        array, starts = self._column_blocks()
+        names = _names(array.chunks[1], "features")
+        leaf, merge = dask.delayed(block_sample_gram), dask.delayed(merge_sample_grams)
+        blocks = array.to_delayed().ravel()
+        leaves = [
+            leaf(block, start, _short_name(index))
+            for index, (block, start) in enumerate(zip(blocks, starts, strict=True))
+        ]
+        return _compute(_tree(leaves, merge), blocks, names)
+
+    def rotated(self, rotation: NDArray, scale: float) -> Iterator[tuple[int, NDArray]]:
+        dask = import_dask()
+        array, starts = self._column_blocks()
+        shared_rotation = dask.delayed(rotation)
+        blocks = array.to_delayed().ravel()
+        leaf = dask.delayed(block_rotated)
+        leaves = [leaf(block, shared_rotation, scale) for block in blocks]
+        names = _names(array.chunks[1], "features")
+        rows = (part for batch in _batches(leaves) for part in _compute(batch, blocks, names))
+        yield from zip(starts, rows, strict=True)
+
+    def _row_blocks(self) -> Any:
+        """Return the array with all features in one chunk; rows are cut where that makes chunks too large."""
+        array = self.array
+        if array.numblocks[1] == 1:
+            return array
+        if self.is_sparse or any(np.isnan(array.chunks[0])):
+            return array.rechunk({1: -1})
+        most_rows = max(1, TARGET_BYTES // (self.n_features * array.dtype.itemsize))
+        row_chunks = tuple(size for chunk in array.chunks[0] for size in _even_parts(chunk, most_rows))
+        return array.rechunk((row_chunks, -1))
+
+    def _column_blocks(self) -> tuple[Any, list[int]]:
+        """Return the array with all rows in one chunk, and the first feature of each chunk."""
+        most_columns = max(1, TARGET_BYTES // (self.count_rows() * self.array.dtype.itemsize))
+        column_chunks = tuple(
+            size for chunk in self.array.chunks[1] for size in _even_parts(chunk, most_columns)
+        )
+        array = self.array.rechunk((-1, column_chunks))
+        return array, [0, *np.cumsum(column_chunks)[:-1].tolist()]
+
+
+def _named_moments(block: Any, probe: Probe, block_id: tuple[int, int]) -> Moments | None:
+    return block_moments(block, probe, _short_name(block_id[0]))
+
+
+def _short_name(index: int) -> str:
+    return f"Block {index} of X"
+
+
+def _frame_values(frame: Any) -> Any:
+    """Return the values of a data frame in one type; pandas' own number types become NumPy's."""
+    dtypes = [getattr(dtype, "numpy_dtype", dtype) for dtype in frame.dtypes]
+    for name, dtype in zip(frame.columns, dtypes, strict=True):
+        if getattr(dtype, "kind", "O") not in "biuf":
+            raise TypeError(f"Column {str(name)!r} of X does not hold numbers; convert or drop it first.")
+    return frame.astype(np.result_type(*dtypes)).to_dask_array()
+
+
+def _with_known_chunks(array: Any) -> Any:
+    """Count the rows of each block: a pass over the data where the storage does not know them."""
+    return array.copy().compute_chunk_sizes()
+
+
+def _even_parts(size: int, largest: int) -> list[int]:
+    """Cut a size into the fewest nearly equal parts of at most ``largest``."""
+    n_parts = -(-size // largest) or 1
+    return [size // n_parts + (part < size % n_parts) for part in range(n_parts)]
+
+
+def _names(sizes: Sequence[float], axis: str) -> list[str]:
+    """Return what to call each block in a message: with its place, where sizes are known."""
+    if any(np.isnan(sizes)):
+        return [_short_name(index) for index in range(len(sizes))]
+    stops = np.cumsum(sizes).astype(int)
+    return [
+        f"{_short_name(index)} ({axis} {stop - int(size)} to {stop - 1})"
+        for index, (size, stop) in enumerate(zip(sizes, stops, strict=True))
+    ]
+
+
+def _tree(parts: list, merge: Callable[[list], Any]) -> Any:
+    """Merge neighbours four at a time until one is left."""
+    while len(parts) > 1:
+        parts = [merge(parts[start : start + MERGE_AT_ONCE]) for start in range(0, len(parts), MERGE_AT_ONCE)]
+    return parts[0]
+
+
+def _batches(parts: list) -> Iterator[list]:
+    for start in range(0, len(parts), GATHER_AT_ONCE):
+        yield parts[start : start + GATHER_AT_ONCE]
+
+
+def _checked(block: Any, dtype: np.dtype, name: str) -> Any:
+    """Return a block in working precision, refusing NaN and infinity."""
+    values = block.data if sparse.issparse(block) else np.asarray(block)
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"{name} contains NaN or infinity; fill in or drop those values first.")
+    return block.astype(dtype) if sparse.issparse(block) else values.astype(dtype, copy=False)
+
+
+def _compute(wanted: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
+    """Compute, and when a block cannot be read, say which one."""
+    dask = import_dask()
+    try:
+        return dask.compute(wanted)[0]
+    except Exception as error:
+        named = BLOCK_NAME.match(str(error))
+        if named:
+            raise type(error)(str(error).replace(named[0], names[int(named[1])], 1)) from error
+        if type(error).__module__.split(".")[0] == "distributed":
+            raise
+        unreadable = _first_unreadable(blocks)
+        if unreadable is None:
+            raise
+        raise ValueError(f"{names[unreadable]} cannot be read: {error}") from error
+
+
+def _first_unreadable(blocks: Sequence[Any]) -> int | None:
+    """Find the first block that fails, by halving; reads no block twice where only one fails."""
+    dask = import_dask()
+    probe = dask.delayed(_nothing)
+    first, stop = 0, len(blocks)
+    certain = False
+    while stop - first > 1 or not certain:
+        middle = first + max(1, (stop - first) // 2)
+        try:
+            dask.compute([probe(block) for block in blocks[first:middle]])
+            first = middle
+            if first == stop:
+                return None
+        except Exception:
+            stop, certain = middle, True
+    return first
+
+
+def _nothing(block: Any) -> None:
+    """Take a block and keep nothing of it."""

@@ -1,0 +1,149 @@
+"""Opens what lies on disk in blocks, without reading it."""
+
+from __future__ import annotations
+
+import math
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ufselect.blocks.dask import import_dask
+
+HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".h5ad")
+ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
+BLOCK_BYTES = 2**26
+
+
+def is_store(X: Any) -> bool:
+    """Tell whether X is a path, or an open zarr array or HDF5 dataset."""
+    return isinstance(X, (str, os.PathLike)) or _is_open_store(X)
+
+
+def _is_open_store(X: Any) -> bool:
+    return type(X).__module__.split(".")[0] in ("zarr", "h5py") and hasattr(X, "chunks")
+
+
+def open_blocks(store: Any, dataset: str | None = None) -> Any:
+    """Open a store of blocks for a selector's ``fit``; nothing is read yet.
+
+    Parameters
+    ----------
+    store : path, zarr.Array or h5py.Dataset
+        A directory of parquet parts or one parquet file, a zarr array or group, an HDF5 or AnnData file, or
+        a .npy file. On a cluster, every worker must be able to open it under the same name.
+    dataset : str, optional
+        Name of the array within a zarr group or HDF5 file; may be left out where there is only one of two
+        dimensions. CSR matrices stored as a group of ``data``, ``indices`` and ``indptr`` count as arrays
+        and are read as sparse blocks of rows.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame, dask.array.Array or numpy.memmap
+        For parquet, for zarr and HDF5, and for .npy.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        If there is nothing of that name, or nothing known in it.
+
+    Examples
+    --------
+    >>> import tempfile, os, numpy as np
+    >>> from ufselect.blocks import open_blocks
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "table.npy")
+    ...     np.save(path, np.ones((4, 3)))
+    ...     shape = open_blocks(path).shape
+    >>> shape
+    (4, 3)
+    """
+    if _is_open_store(store):
+        return _from_open(store)
+    path = Path(store)
+    if not path.exists():
+        raise FileNotFoundError(f"There is no file or directory {path}.")
+    if path.suffix == ".npy":
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    if path.suffix in HDF5_SUFFIXES:
+        return _from_open(_only_array(_import_store("h5py").File(path, "r"), dataset, path), path)
+    if path.is_dir() and any((path / mark).exists() for mark in ZARR_MARKS):
+        opened = _import_store("zarr").open(path, mode="r")
+        return _from_open(opened if hasattr(opened, "chunks") else _only_array(opened, dataset, path), path)
+    if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
+        return import_dask("dask.dataframe").read_parquet(path)
+    raise ValueError(
+        f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file."
+    )
+
+
+def _import_store(module: str) -> Any:
+    try:
+        return import_dask(module)
+    except ImportError as error:
+        raise ImportError(f"{module} is needed to open this store: pip install {module}") from error
+
+
+def _from_open(array: Any, path: Path | None = None) -> Any:
+    """Wrap an open array with blocks that are its stored chunks, or whole multiples of small ones."""
+    dask_array = import_dask("dask.array")
+    if path is not None and _is_sparse_group(array):
+        return _from_sparse_group(array, path)
+    stored = array.chunks
+    if stored is None:
+        return dask_array.from_array(array, chunks=("auto", -1))
+    chunk_bytes = math.prod(stored) * array.dtype.itemsize
+    rows = stored[0] * max(1, BLOCK_BYTES // max(chunk_bytes, 1))
+    return dask_array.from_array(array, chunks=(min(rows, max(array.shape[0], 1)), stored[1]))
+
+
+def _is_sparse_group(node: Any) -> bool:
+    return not hasattr(node, "ndim") and all(name in node for name in ("data", "indices", "indptr"))
+
+
+def _from_sparse_group(group: Any, path: Path) -> Any:
+    """Cut a stored CSR matrix into blocks of rows of about the usual size."""
+    if str(group.attrs.get("encoding-type", "csr_matrix")) != "csr_matrix":
+        raise ValueError(f"{path} stores {group.name} by columns; convert it to CSR first.")
+    dask, dask_array = import_dask(), import_dask("dask.array")
+    n_rows, n_columns = (int(size) for size in group.attrs["shape"])
+    indptr = np.asarray(group["indptr"][:])
+    dtype = group["data"].dtype
+    entry_bytes = dtype.itemsize + group["indices"].dtype.itemsize
+    filled = indptr.astype(np.int64) * entry_bytes // BLOCK_BYTES
+    cuts = [0, *(np.flatnonzero(np.diff(filled[:-1])) + 1).tolist(), n_rows]
+    meta = sparse.csr_array((0, 0), dtype=dtype)
+    blocks = []
+    for start, stop in pairwise(cuts):
+        rows = dask.delayed(_read_sparse_rows)(str(path), group.name, indptr[start : stop + 1], n_columns)
+        blocks.append(dask_array.from_delayed(rows, (stop - start, n_columns), meta=meta))
+    return dask_array.concatenate(blocks)
+
+
+def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> sparse.csr_array:
+    """Read the rows between the ends of ``indptr``; runs on a worker."""
+    entries = slice(int(indptr[0]), int(indptr[-1]))
+    if Path(path).is_dir():
+        group = _import_store("zarr").open_group(path, mode="r")[name.strip("/")]
+        values, indices = group["data"][entries], group["indices"][entries]
+    else:
+        with _import_store("h5py").File(path, "r") as file:
+            values, indices = file[name]["data"][entries], file[name]["indices"][entries]
+    return sparse.csr_array((values, indices, indptr - indptr[0]), shape=(indptr.size - 1, n_columns))
+
+
+def _only_array(group: Any, dataset: str | None, path: Path) -> Any:
+    if dataset is not None:
+        if dataset not in group:
+            raise ValueError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
+        return group[dataset]
+    tables = [name for name in group if getattr(group[name], "ndim", 0) == 2 or _is_sparse_group(group[name])]
+    if len(tables) != 1:
+        raise ValueError(
+            f"{path} holds {len(tables)} arrays of two dimensions; "
+            "open the one you mean with ufselect.blocks.open_blocks(path, dataset=…)."
+        )
+    return group[tables[0]]

@@ -1,0 +1,272 @@
+"""One reduction of data that are not in memory to what fits into it; all iterations are local afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ufselect.blocks.accumulate import (
+    GramAccumulator,
+    Moments,
+    Probe,
+    WholeGram,
+    block_moments,
+    formed_gram,
+    merge_moments,
+)
+from ufselect.blocks.dask import DaskBlocks, is_dask
+from ufselect.blocks.rotate import (
+    ColumnBlocks,
+    SampleGram,
+    block_rotated,
+    block_sample_gram,
+    merge_sample_grams,
+    rotated_gram,
+)
+from ufselect.blocks.sketch import TruncatedGram, krylov_gram
+from ufselect.gram.base import GramOperator
+from ufselect.gram.centring import working_dtype
+from ufselect.gram.dense import dense_gram
+from ufselect.gram.sparse import SparseGram
+
+MAX_ORDER = 10_000
+LOCAL_BYTES = 2**31
+LOCAL_BLOCK_BYTES = 2**26
+
+
+@dataclass(frozen=True)
+class ReductionSummary:
+    """How data were reduced, and the error of it.
+
+    Attributes
+    ----------
+    route : {"formed", "gathered", "rotated", "sketched"}
+        See `ReducedData`.
+    n_passes : int
+        How often the data were read.
+    subspace_error : float
+        Upper estimate of the sine of the angle between the leading subspace used and the true one;
+        0 where the reduction is exact, 1 where nothing is known.
+    missing_share : float
+        Share of the total variance that a low-rank factor leaves out.
+    """
+
+    route: str
+    n_passes: int
+    subspace_error: float
+    missing_share: float
+
+
+@dataclass(frozen=True)
+class ReducedData:
+    """Data known through their Gram operator alone; stands in for X in a selector's fit.
+
+    Attributes
+    ----------
+    gram : GramOperator
+        The operator.
+    shape : tuple of int
+        (n_samples, n_features) of the data behind it.
+    n_passes : int
+        How often the data were read.
+    route : {"formed", "gathered", "rotated", "sketched"}
+        How: S formed; data small enough to be brought into memory; a factor from the sample Gram matrix;
+        a randomised low-rank factor.
+    """
+
+    gram: GramOperator
+    shape: tuple[int, int]
+    n_passes: int
+    route: str
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.gram.dtype
+
+    def summary(self, n_components: int | None) -> ReductionSummary:
+        """Return how the data were reduced and what that cost in accuracy.
+
+        Parameters
+        ----------
+        n_components : int or None
+            Leading eigenvectors that a result rests on; None if it rests on the diagonal of S alone.
+        """
+        if n_components is None or not isinstance(self.gram, TruncatedGram):
+            return ReductionSummary(self.route, self.n_passes, 0.0, 0.0)
+        error = self.gram.subspace_error(n_components)
+        return ReductionSummary(self.route, self.n_passes, error, self.gram.missing_share())
+
+
+class BlockSource(ColumnBlocks, Protocol):
+    """Data that are read block by block, in memory or elsewhere."""
+
+    dtype: np.dtype
+    n_features: int
+    is_sparse: bool
+
+    def count_rows(self) -> int:
+        """Return the number of samples, reading the data for it only if there is no other way."""
+
+    def moments(self, probe: Probe) -> Moments | None:
+        """Reduce all blocks of rows: one pass."""
+
+    def gather(self) -> Any:
+        """Return the data as an array or CSR matrix in memory."""
+
+    def sample(self, rows: NDArray) -> Any:
+        """Return some rows in memory."""
+
+
+def reduce_blocks(source: BlockSource, n_components: int | None = None) -> ReducedData:
+    """Reduce the data of a source by the route that suits their shape.
+
+    Parameters
+    ----------
+    source : BlockSource
+        The data.
+    n_components : int, optional
+        Leading eigenpairs that will be asked for, where known; widens a randomised factor.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rows, or a block holds NaN or infinity.
+    """
+    n_features = source.n_features
+    if n_features <= MAX_ORDER:
+        moments = _counted(source.moments(WholeGram()))
+        return ReducedData(formed_gram(moments), (moments.n_samples, n_features), 1, "formed")
+    n_samples = source.count_rows()
+    if n_samples <= MAX_ORDER and n_samples * n_features * source.dtype.itemsize <= LOCAL_BYTES:
+        gathered = source.gather()
+        gram = SparseGram(gathered) if sparse.issparse(gathered) else dense_gram(gathered)
+        return ReducedData(gram, (n_samples, n_features), 1, "gathered")
+    if n_samples <= MAX_ORDER and not source.is_sparse:
+        max_rank = max(1, LOCAL_BYTES // (n_features * source.dtype.itemsize))
+        rotated = rotated_gram(source, n_features, max_rank)
+        return ReducedData(rotated, (n_samples, n_features), 2, "rotated")
+    sketched, n_passes = krylov_gram(lambda probe: _counted(source.moments(probe)), n_features, n_components)
+    return ReducedData(sketched, (n_samples, n_features), n_passes, "sketched")
+
+
+def _counted(moments: Moments | None) -> Moments:
+    n_samples = 0 if moments is None else moments.n_samples
+    if moments is None or n_samples < 2:
+        raise ValueError(f"X has {n_samples} sample(s), but a minimum of 2 is required.")
+    return moments
+
+
+def reduce_accumulator(accumulator: GramAccumulator) -> ReducedData:
+    """Return what an accumulator has collected, in the form that a selector's fit takes."""
+    moments = _counted(accumulator.moments)
+    return ReducedData(formed_gram(moments), (moments.n_samples, moments.mean.size), 1, "formed")
+
+
+class LocalBlocks:
+    """An array that need not be in memory, such as a memory-mapped one, read slice by slice.
+
+    Parameters
+    ----------
+    array : array-like with slicing, of shape (n_samples, n_features)
+        Only slices of it are read, never the whole.
+    """
+
+    is_sparse = False
+
+    def __init__(self, array: Any) -> None:
+        if array.ndim != 2:
+            raise ValueError(f"X must have two dimensions, not {array.ndim}.")
+        self.array = array
+        self.dtype = working_dtype(array.dtype)
+        self.n_features = int(array.shape[1])
+
+    def count_rows(self) -> int:
+        return int(self.array.shape[0])
+
+    def moments(self, probe: Probe) -> Moments | None:
+        blocks = _slices(self.count_rows(), self.n_features * self.array.dtype.itemsize)
+        return merge_moments(
+            (
+                block_moments(self.array[rows], probe, f"X (rows {rows.start} to {rows.stop - 1})")
+                for rows in blocks
+            ),
+            probe,
+        )
+
+    def gather(self) -> NDArray:
+        gathered = np.asarray(self.array, dtype=self.dtype)
+        if not np.all(np.isfinite(gathered)):
+            raise ValueError("X contains NaN or infinity; fill in or drop those values first.")
+        return gathered
+
+    def sample(self, rows: NDArray) -> NDArray:
+        return np.asarray(self.array[rows], dtype=self.dtype)
+
+    def sample_gram(self) -> SampleGram:
+        total: list[SampleGram] = []
+        for columns in self._column_slices():
+            name = f"X (features {columns.start} to {columns.stop - 1})"
+            total.append(block_sample_gram(self.array[:, columns], columns.start, name))
+            total = [merge_sample_grams(total)]
+        return total[0]
+
+    def rotated(self, rotation: NDArray, scale: float) -> Iterator[tuple[int, NDArray]]:
+        for columns in self._column_slices():
+            yield columns.start, block_rotated(self.array[:, columns], rotation, scale)
+
+    def _column_slices(self) -> Iterator[slice]:
+        return _slices(self.n_features, self.count_rows() * self.array.dtype.itemsize)
+
+
+def _slices(count: int, item_bytes: int) -> Iterator[slice]:
+    step = max(1, LOCAL_BLOCK_BYTES // max(item_bytes, 1))
+    for start in range(0, count, step):
+        yield slice(start, min(start + step, count))
+
+
+def block_source(X: Any) -> BlockSource:
+    """Return the blocks of a dask collection or a memory-mapped array."""
+    return DaskBlocks(X) if is_dask(X) else LocalBlocks(X)
+
+
+def is_out_of_core(X: Any) -> bool:
+    """Tell whether X is to be reduced before a fit: dask, memory-mapped, accumulated or reduced already."""
+    return isinstance(X, (np.memmap, GramAccumulator, ReducedData)) or is_dask(X)
+
+
+def reduce_data(X: Any, n_components: int | None = None) -> ReducedData:
+    """Reduce data that are not in memory to their Gram operator.
+
+    Parameters
+    ----------
+    X : dask array, dask data frame, numpy.memmap, GramAccumulator or ReducedData
+        The data, of shape (n_samples, n_features).
+    n_components : int, optional
+        Leading eigenpairs that will be asked for, where known.
+
+    Returns
+    -------
+    ReducedData
+        Can be given to ``fit`` instead of the data, any number of times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect import MaxVariance
+    >>> from ufselect.blocks import GramAccumulator, reduce_data
+    >>> reduced = reduce_data(GramAccumulator().update(np.diag([1.0, 3.0, 2.0])))
+    >>> reduced.shape, reduced.route
+    ((3, 3), 'formed')
+    >>> MaxVariance(n_features_to_select=1).fit(reduced).get_support()
+    array([False,  True, False])
+    """
+    if isinstance(X, ReducedData):
+        return X
+    if isinstance(X, GramAccumulator):
+        return reduce_accumulator(X)
+    return reduce_blocks(block_source(X), n_components)

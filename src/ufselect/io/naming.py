@@ -1,0 +1,138 @@
+"""Names of columns: made distinct, and recognised as ids or labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from ufselect.io.errors import TableError, listed
+
+ID_NAMES = frozenset(
+    [
+        "id",
+        "index",
+        "idx",
+        "name",
+        "names",
+        "sample",
+        "sample_id",
+        "sampleid",
+        "sample_name",
+        "cell",
+        "cell_id",
+        "barcode",
+        "barcodes",
+        "row",
+        "row_id",
+        "row_name",
+        "row_names",
+        "rowname",
+        "rownames",
+        "patient",
+        "patient_id",
+        "subject",
+        "subject_id",
+        "uuid",
+        "key",
+    ]
+)
+LABEL_NAMES = frozenset(
+    [
+        "label",
+        "labels",
+        "class",
+        "classes",
+        "target",
+        "targets",
+        "y",
+        "gnd",
+        "category",
+        "group",
+        "cluster",
+        "species",
+    ]
+)
+FEWEST_ROWS_A_CLASS = 2
+
+
+def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return names without repeats or blanks, and a note on each kind of change.
+
+    Examples
+    --------
+    >>> from ufselect.io.naming import distinct_names
+    >>> distinct_names(["a", "b", "a", ""])[0]
+    ['a', 'b', 'a.2', 'column_4']
+    """
+    taken = {name.strip() for name in names}
+    seen: dict[str, int] = {}
+    result, repeated, blank = [], [], 0
+    for position, name in enumerate((name.strip() for name in names), start=1):
+        if not name:
+            blank += 1
+            name = _free(f"column_{position}", taken)
+        elif name in seen:
+            repeated.append(name)
+            count = seen[name] + 1
+            while f"{name}.{count}" in taken:
+                count += 1
+            seen[name] = count
+            name = f"{name}.{count}"
+        taken.add(name)
+        seen.setdefault(name, 1)
+        result.append(name)
+    notes = []
+    if repeated:
+        which = listed(sorted(set(repeated)))
+        notes.append(f"Repeated column names were numbered, as in {repeated[0]}.2: {which}.")
+    if blank:
+        notes.append(
+            f"{blank} column{'s' * (blank > 1)} without a name {'were' if blank > 1 else 'was'} "
+            "named by position."
+        )
+    return result, notes
+
+
+def _free(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def find_column(asked: str, names: Sequence[str], option: str) -> int:
+    """Return the position of a column by name, else by case-insensitive name.
+
+    Raises
+    ------
+    TableError
+        If there is none, with the nearest names.
+    """
+    if asked in names:
+        return names.index(asked)
+    lowered = [name.lower() for name in names]
+    if lowered.count(asked.lower()) == 1:
+        return lowered.index(asked.lower())
+    close = get_close_matches(asked, names, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else f"the columns are {listed(list(names))}."
+    raise TableError(f"{option} names the column {asked!r}, which the table does not have; {hint}")
+
+
+def may_have_role(position: int, name: str) -> bool:
+    """Whether a column is worth a look: the first one, or one with a telling name."""
+    return position == 0 or name.lower().replace(" ", "_") in ID_NAMES | LABEL_NAMES
+
+
+def looks_like_id(position: int, name: str, unnamed: bool, values: Any) -> bool:
+    """Whether a column holds row ids, all distinct: by its name, or first and of words or unnamed."""
+    first_words = position == 0 and (unnamed or values.dtype.kind in "OUT")
+    fits = name.lower().replace(" ", "_") in ID_NAMES or first_words
+    return bool(fits and values.dtype.kind in "iuOUT" and values.notna().all() and values.is_unique)
+
+
+def looks_like_labels(name: str, values: Any) -> bool:
+    """Whether a column holds classes: by name, text or whole numbers, few distinct values."""
+    if name.lower() not in LABEL_NAMES or values.dtype.kind not in "iubOUT":
+        return False
+    distinct = values.nunique()
+    return 1 < distinct <= len(values) // FEWEST_ROWS_A_CLASS

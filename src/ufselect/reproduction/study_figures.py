@@ -1,0 +1,283 @@
+"""The figures of a reproduction, each with what it shows."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ufselect.datasets import make_noisy_shapes
+from ufselect.evaluation.choice import best, choose
+from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW
+from ufselect.evaluation.rows import Row
+from ufselect.evaluation.tables import method_labels
+from ufselect.plotting.curves import plot_convergence, plot_curves, plot_time
+from ufselect.plotting.heatmaps import plot_loadings, plot_sensitivity
+from ufselect.plotting.shapes import plot_chosen_pixels, plot_plane
+from ufselect.plotting.statistics import plot_boxes, plot_critical_difference
+from ufselect.plotting.style import line_styles, require_figure
+from ufselect.reproduction.ablation import ROWS_ONLY
+from ufselect.reproduction.loadings import Anatomy, dissect, seconds_of_fit
+from ufselect.reproduction.paper import TITLES
+from ufselect.reproduction.record import Study
+from ufselect.reproduction.synthetic import KINDS, TRUE_FEATURES
+from ufselect.selectors.registry import all_selectors
+
+SHOWN_SETS = 4
+SHAPE_METHODS = ("FSPCA", "SPCAFS", "SPCAPSD", "DSCOFS")
+PIXEL_METHODS = ("PCALeverage", "SPCAFS", "FSPCA", "DSCOFS")
+ASIDE = (ROWS_ONLY,)
+
+
+@dataclass(frozen=True)
+class StudyFigure:
+    """A figure, its name as a file, its heading and two sentences of what it shows."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Any
+
+
+def study_figures(study: Study) -> Iterator[StudyFigure]:
+    """Draw the figures of a study one after the other."""
+    for metric in ("acc", "nmi"):
+        yield curves_figure(study, metric)
+    if study.test is not None:
+        yield ranks_figure(study)
+    yield boxes_figure(study)
+    yield time_figure(study)
+    anatomies = {
+        name: dissect(problem, max(problem.counts))
+        for name, problem in list(study.problems.items())[:SHOWN_SETS]
+    }
+    yield loadings_figure(anatomies)
+    yield convergence_figure(anatomies)
+    if any("DSCOFS" in methods for methods in study.methods.values()):
+        yield sensitivity_figure(study)
+    yield shapes_figure()
+    if study.images:
+        yield pixels_figure(study)
+
+
+def _panels(n_panels: int, n_columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Return a figure with a grid of axes, the unused ones hidden."""
+    n_columns = min(n_columns, n_panels)
+    n_rows = -(-n_panels // n_columns)
+    figure = require_figure()(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    axes = list(np.ravel(figure.subplots(n_rows, n_columns, squeeze=False)))
+    for ax in axes[n_panels:]:
+        ax.set_axis_off()
+    return figure, axes[:n_panels]
+
+
+def _rows(study: Study, name: str) -> list[Row]:
+    return [row for row in study.outcomes["oracle"][name].rows if row.method not in ASIDE]
+
+
+def _title(name: str) -> str:
+    return TITLES.get(name, name)
+
+
+def curves_figure(study: Study, metric: str) -> StudyFigure:
+    """Draw quality against the number of features, a panel a data set."""
+    names = list(study.problems)
+    figure, axes = _panels(len(names), 3, 3.7, 3.0)
+    labels = method_labels(row for name in names for row in _rows(study, name))
+    styles = line_styles([label for key, label in labels.items() if key != ALL_FEATURES])
+    for ax, name in zip(axes, names, strict=True):
+        plot_curves(_rows(study, name), metric, ax, styles)
+        ax.set_title(_title(name), fontsize=10)
+    handles = {label: h for ax in axes for h, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(
+        list(handles.values()), list(handles), loc="outside lower center", ncols=5, fontsize=8, frameon=False
+    )
+    chosen = choose([row for name in names for row in _rows(study, name)], "oracle", metric)
+    above = sum(
+        getattr(chosen[name, "DSCOFS"], f"{metric}_mean")
+        > getattr(chosen[name, ALL_FEATURES], f"{metric}_mean")
+        for name in names
+        if (name, "DSCOFS") in chosen
+    )
+    caption = (
+        f"Best mean {metric.upper()} of each method at each number of features, parameters chosen by the "
+        "labels (oracle); the level line is all features. DSCOFS's best point lies above all features on "
+        f"{above} of {len(names)} data sets."
+    )
+    return StudyFigure(
+        f"curves_{metric}", f"{metric.upper()} against the number of features", caption, figure
+    )
+
+
+def ranks_figure(study: Study) -> StudyFigure:
+    """Draw the critical-difference diagram."""
+    test = study.test
+    assert test is not None
+    figure, (ax,) = _panels(1, 1, 8.5, 1.6 + 0.22 * len(test.labels))
+    plot_critical_difference(test, ax)
+    first = test.labels[int(np.argmin(test.average_ranks))]
+    verdict = "differ" if test.p_value < test.level else "are not told apart"
+    caption = (
+        f"Average ranks by ACC (oracle), joined where Nemenyi's test at level {test.level:g} sees no "
+        f"difference; {first} has the best average rank. By Friedman's test the methods {verdict} "
+        f"(p = {test.p_value:.2g}, {test.n_datasets} data sets)."
+    )
+    return StudyFigure("critical_difference", "Ranks over the data sets", caption, figure)
+
+
+def boxes_figure(study: Study) -> StudyFigure:
+    """Draw the runs behind each mean."""
+    names = list(study.problems)[:SHOWN_SETS]
+    chosen = choose([row for name in names for row in _rows(study, name)], "oracle", "acc")
+    n_methods = len({method for _, method in chosen})
+    figure, axes = _panels(len(names), 2, 5.4, 0.8 + 0.27 * n_methods)
+    for ax, name in zip(axes, names, strict=True):
+        plot_boxes([row for (dataset, _), row in chosen.items() if dataset == name], "acc", ax)
+        ax.set_title(_title(name), fontsize=10)
+    spread = np.mean([row.acc_std for row in chosen.values()])
+    caption = (
+        "ACC of all K-means runs at each method's best point (oracle), number of features in brackets; the "
+        f"diamond is the mean. The runs of one selection spread by {spread:.1f} points (std) on average: "
+        "methods closer than that overlap in most of their runs."
+    )
+    return StudyFigure("boxes", "The runs behind the means", caption, figure)
+
+
+def time_figure(study: Study) -> StudyFigure:
+    """Draw quality against the time of one fit on the largest data set."""
+    name = max(study.problems, key=lambda n: study.problems[n].X.size)
+    problem, methods = study.problems[name], study.methods[name]
+    left_out = (ALL_FEATURES, BEST_DRAW, "RandomSubset")
+    points = [
+        (row.label, seconds_of_fit(problem, methods[key], row), row.acc_mean)
+        for (_, key), row in choose(_rows(study, name), "oracle", "acc").items()
+        if key not in left_out
+    ]
+    figure, (ax,) = _panels(1, 1, 7.0, 4.0)
+    plot_time(points, "acc", ax)
+    ax.set_title(_title(name), fontsize=10)
+    fastest, slowest = min(points, key=lambda p: p[1]), max(points, key=lambda p: p[1])
+    caption = (
+        f"Best ACC (oracle) against the CPU time of the one fit that gave it, on {_title(name)} "
+        f"({problem.X.shape[0]} × {problem.X.shape[1]}). {fastest[0]} takes {fastest[1]:.3g} s, {slowest[0]} "
+        f"{slowest[1]:.3g} s."
+    )
+    return StudyFigure("time", "Accuracy against time", caption, figure)
+
+
+def loadings_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
+    """Draw loading matrices without sparsity, with either kind and with both."""
+    kinds = {
+        "none": "No sparsity",
+        "row": "Row sparsity",
+        "entry": "Entry sparsity",
+        "double": "Double sparsity",
+    }
+    figure, axes = _panels(len(anatomies) * len(kinds), len(kinds), 2.6, 2.6)
+    cells = [(name, kind) for name in anatomies for kind in kinds]
+    for ax, (name, kind) in zip(axes, cells, strict=True):
+        plot_loadings(anatomies[name].matrices[kind], f"{_title(name)}\n{kinds[kind].lower()}", ax)
+    caption = (
+        "Magnitudes of the loading matrix at default penalties; white is exactly zero, and the titles say "
+        "which share of the entries is not. Row sparsity removes whole features, entry sparsity single "
+        "entries, and double sparsity keeps few features with few entries each."
+    )
+    return StudyFigure("loadings", "What the two kinds of sparsity do", caption, figure)
+
+
+def convergence_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
+    """Draw the course of the objective."""
+    histories = {_title(name): anatomy.objective for name, anatomy in anatomies.items()}
+    figure, (ax,) = _panels(1, 1, 6.0, 3.6)
+    plot_convergence(histories, ax)
+    steps = [int(np.argmax((h - h[-1]) <= 0.01 * (h[0] - h[-1]))) for h in histories.values()]
+    caption = (
+        "DSCOFS's objective from a random start, as the share of its whole descent that is still to go; it "
+        f"never rises. 99 % of the descent is done after {min(steps)} to {max(steps)} iterations."
+    )
+    return StudyFigure("convergence", "Convergence", caption, figure)
+
+
+def sensitivity_figure(study: Study) -> StudyFigure:
+    """Draw DSCOFS's screening scores over the number of features and the entry share."""
+    names = list(study.problems)[:SHOWN_SETS]
+    figure, axes = _panels(len(names), 2, 5.0, 2.6)
+    ranges = []
+    for ax, name in zip(axes, names, strict=True):
+        rows = [row for row in study.outcomes["oracle"][name].screened if row.method == "DSCOFS"]
+        image = plot_sensitivity(rows, "acc", ax)
+        ax.set_title(_title(name), fontsize=10)
+        figure.colorbar(image, ax=ax, label="ACC (%)")
+        ranges.append(float(np.nanmax(image.get_array()) - np.nanmin(image.get_array())))
+    runs = study.outcomes["oracle"][names[0]].screened[0].n_runs
+    caption = (
+        f"DSCOFS's ACC over r and α, the best of the other parameters by the labels ({runs} K-means runs a "
+        f"point). Within a data set it ranges over {min(ranges):.0f} to {max(ranges):.0f} points."
+    )
+    return StudyFigure("sensitivity", "Sensitivity to the number of features and of entries", caption, figure)
+
+
+def shapes_figure() -> StudyFigure:
+    """Draw the planes of the true features and of those that methods choose, one noise draw a shape."""
+    known = all_selectors()
+    methods = [known[name] for name in SHAPE_METHODS if name in known]
+    figure, axes = _panels(len(KINDS) * (len(methods) + 1), len(methods) + 1, 2.2, 2.2)
+    places = iter(axes)
+    found = 0
+    for kind, title in KINDS.items():
+        X, y = make_noisy_shapes(kind, random_state=0)
+        plot_plane(X, y, TRUE_FEATURES, f"{title}: truth", next(places))
+        for selector in methods:
+            settings = {"random_state": 0} if selector.is_stochastic else {}
+            chosen = sorted(_top_two(selector, X, settings))
+            found += chosen == TRUE_FEATURES
+            plot_plane(X, y, chosen, selector.label, next(places))
+    caption = (
+        "Three shapes among seven noise features of the same mean and variance: the true plane and the "
+        f"plane of each method's first two features at default parameters, one noise draw. {found} of "
+        f"{len(KINDS) * len(methods)} choices are the true plane; the table counts many draws."
+    )
+    return StudyFigure("shapes", "Shapes among noise", caption, figure)
+
+
+def _top_two(selector: Callable[..., Any], X: Any, settings: dict[str, Any]) -> list[int]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nine features: warnings on loose constraints say nothing here
+        return np.flatnonzero(selector(n_features_to_select=2, **settings).fit(X).support_).tolist()
+
+
+def pixels_figure(study: Study) -> StudyFigure:
+    """Draw the pixels that methods choose on the image sets."""
+    names = list(study.images)
+    keys = [key for key in PIXEL_METHODS if all(key in study.methods[name] for name in names)]
+    figure, axes = _panels(len(names) * len(keys), len(keys), 2.2, 2.4)
+    places = iter(axes)
+    for name in names:
+        image, outcome = study.images[name], study.outcomes["oracle"][name]
+        for key in keys:
+            row = best([row for row in outcome.rows if row.method == key], "acc")
+            features = outcome.subsets[key, row.params, row.n_features, 0]
+            title = f"{_title(name)}: {row.label}\n{row.n_features} pixels, ACC {row.acc_mean:.1f}"
+            X = study.problems[name].X
+            plot_chosen_pixels(features, X, image.image_shape, image.image_order, title, next(places))
+    caption = (
+        "Pixels of each method's best point (oracle) over the mean image. Methods of similar accuracy can "
+        "choose quite different pixels, because neighbouring pixels carry nearly the same information."
+    )
+    return StudyFigure("pixels", "Selected pixels", caption, figure)
+
+
+def write_figures(figures: Iterable[StudyFigure], folder: Path) -> list[StudyFigure]:
+    """Save each figure as PNG and PDF and return them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for item in figures:
+        item.figure.savefig(folder / f"{item.name}.png", dpi=130)
+        item.figure.set_layout_engine("none")  # the first drawing has settled the layout
+        item.figure.savefig(folder / f"{item.name}.pdf", dpi=130)
+        written.append(item)
+    return written

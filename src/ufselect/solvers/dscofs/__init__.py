@@ -1,0 +1,1 @@
+"""DSCOFS: the penalised problem, its starts, its steps."""

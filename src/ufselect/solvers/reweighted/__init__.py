@@ -1,0 +1,1 @@
+"""The reweighted eigenproblem and its quadratics."""

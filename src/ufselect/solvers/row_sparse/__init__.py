@@ -1,0 +1,1 @@
+"""The constrained problem: few rows, exactly; bounds and proofs."""

@@ -1,0 +1,175 @@
+"""AutoSelector: the winner, the report, determinism, and scikit-learn's checks."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_wine
+from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.preprocessing import scale
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ufselect.auto import AutoSelector, PartitionSelector
+from ufselect.auto.pool import Shared, default_pool
+from ufselect.auto.reference import build_reference
+from ufselect.auto.selector import ALL_FEATURES, SKIPPED
+from ufselect.gram import gram_operator
+from ufselect.metrics import evaluate_selection
+from ufselect.selectors.base import ranks_from_scores
+from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([AutoSelector(candidates=[PCALeverage(), MaxVariance()]), PartitionSelector()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def nuisance_data(seed=0, n=240):
+    """Six clusters seen by features 0–29, under two strong directions that features 30–99 carry."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(6, size=n)
+    centres = 2.5 * rng.standard_normal((6, 8))
+    signal = (centres[y] + rng.standard_normal((n, 8))) @ rng.standard_normal((8, 30)) / 3
+    nuisance = 6 * rng.standard_normal((n, 2)) @ rng.standard_normal((2, 70))
+    return np.hstack([signal, nuisance + rng.standard_normal((n, 70))]), y
+
+
+@pytest.fixture(scope="module")
+def fitted_on_nuisance():
+    X, y = nuisance_data()
+    return AutoSelector(15, n_clusters=6, random_state=0).fit(X), X, y
+
+
+def test_a_strong_nuisance_is_seen_through(fitted_on_nuisance):
+    selector, X, y = fitted_on_nuisance
+    chosen = evaluate_selection(X, y, selector.support_, n_runs=20, seeding="k-means++")
+    everything = evaluate_selection(X, y, None, n_runs=20, seeding="k-means++")
+    assert chosen.acc_mean > everything.acc_mean + 30
+    assert np.flatnonzero(selector.support_).max() < 30
+
+
+def test_structure_below_the_leading_components_is_missed():
+    """Where neighbours in the leading components say nothing, no judge built on them can help."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(2, size=300)
+    clusters = 0.3 * (2.0 * y - 1)[:, None] + 0.05 * rng.standard_normal((300, 3))
+    smooth = rng.uniform(-5, 5, (300, 6)) @ rng.standard_normal((6, 30))
+    X = np.hstack([clusters, smooth])
+    selector = AutoSelector(3, n_clusters=2, random_state=0).fit(X)
+    assert not selector.support_[:3].any()
+
+
+def test_report_tells_every_candidate_and_why_the_winner_won(fitted_on_nuisance):
+    selector, _, _ = fitted_on_nuisance
+    rows = selector.report_
+    assert [row["selected"] for row in rows] == [True] + [False] * (len(rows) - 1)
+    assert len(rows) == 13
+    eligible = [row for row in rows if row["candidate"] != ALL_FEATURES]
+    assert rows[0]["criterion"] == max(row["criterion"] for row in eligible)
+    assert "all features reach" in rows[0]["note"]
+    assert all(set(row) == set(rows[0]) for row in rows)
+    assert all(-1 <= row["criterion"] <= 1 for row in rows)
+
+
+def test_winner_is_the_best_estimator(fitted_on_nuisance):
+    selector, _, _ = fitted_on_nuisance
+    best = selector.best_estimator_
+    assert selector.best_params_ == best.get_params()
+    assert np.array_equal(best.ranking_, selector.ranking_)
+    assert np.array_equal(best.get_support(), selector.support_)
+    assert selector.n_clusters_ == 6
+
+
+def test_same_seed_same_result_whatever_the_number_of_threads():
+    X = scale(load_wine().data)
+    first = AutoSelector(4, random_state=3).fit(X)
+    second = AutoSelector(4, random_state=3, n_jobs=2).fit(X)
+    assert np.array_equal(first.scores_, second.scores_)
+    keys = ("candidate", "criterion", "criterion_std", "selected", "note")
+    assert [[row[k] for k in keys] for row in first.report_] == [
+        [row[k] for k in keys] for row in second.report_
+    ]
+
+
+def test_shortcuts_equal_the_estimators():
+    """A candidate of the pool is the estimator that the report names."""
+    X = load_digits().data[:80, :40]
+    X = X[:, X.std(axis=0) > 0]
+    gram = gram_operator(X)
+    shared = Shared(X, gram, gram.eigenpairs(10), build_reference(X, 5, 0), 8)
+    pool = default_pool(8, 5, shared, seed=0, max_samples=2000)
+    for candidate in pool:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            direct = candidate.estimator.fit(X)
+        assert set(np.flatnonzero(ranks_from_scores(candidate.scores(shared)) <= 8)) == set(
+            np.flatnonzero(direct.support_)
+        ), candidate.name
+
+
+def test_own_candidates_by_scores_ranking_or_mask():
+    class ByRanking(PCALeverage):
+        def fit(self, X, y=None):
+            super().fit(X)
+            del self.scores_
+            return self
+
+    X = scale(load_wine().data)
+    selector = AutoSelector(
+        4,
+        candidates=[("leverage", PCALeverage()), ("ranked", ByRanking()), RandomSubset(random_state=0)],
+        n_clusters=3,
+        random_state=0,
+    ).fit(X)
+    names = {row["candidate"] for row in selector.report_}
+    assert names == {"leverage", "ranked", "2: RandomSubset", ALL_FEATURES}
+    scores = {row["candidate"]: row["criterion"] for row in selector.report_}
+    assert scores["leverage"] == scores["ranked"]
+    masked = AutoSelector(13, candidates=[VarianceThreshold()], n_clusters=3, random_state=0).fit(X)
+    assert masked.support_.all()
+
+
+@pytest.mark.parametrize(
+    ("candidates", "message"),
+    [
+        ([], "empty"),
+        ([("a", PCALeverage()), ("a", MaxVariance())], "same name"),
+        ([object()], "no fit"),
+        ([VarianceThreshold()], "mask of 4"),
+    ],
+)
+def test_bad_candidates_are_refused(candidates, message):
+    with pytest.raises(ValueError, match=message):
+        AutoSelector(4, candidates=candidates, n_clusters=3).fit(scale(load_wine().data))
+
+
+def test_an_error_names_its_candidate():
+    with pytest.raises(ValueError, match="requires y") as caught:
+        AutoSelector(4, candidates=[("needs labels", SelectKBest(k=4))]).fit(scale(load_wine().data))
+    assert any("needs labels" in note for note in caught.value.__notes__)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"n_clusters": 0}, {"n_clusters": "many"}, {"n_clusters": 1000}, {"time_budget": 0}, {"max_samples": 0}],
+)
+def test_bad_parameters_are_refused(parameters):
+    with pytest.raises(ValueError, match=next(iter(parameters))):
+        AutoSelector(4, **parameters).fit(scale(load_wine().data))
+
+
+def test_time_budget_leaves_candidates_out_and_says_so():
+    selector = AutoSelector(4, n_clusters=3, time_budget=1e-9, random_state=0).fit(scale(load_wine().data))
+    tried = [row for row in selector.report_ if row["note"] != SKIPPED and row["candidate"] != ALL_FEATURES]
+    assert len(tried) == 1
+    assert tried[0]["selected"]
+
+
+def test_many_rows_are_sampled_and_the_winner_sees_all():
+    X, y = nuisance_data(2, 900)
+    selector = AutoSelector(15, n_clusters=6, max_samples=200, random_state=0).fit(X)
+    score = evaluate_selection(X, y, selector.support_, n_runs=10, seeding="k-means++")
+    assert score.acc_mean > 80

@@ -1,0 +1,242 @@
+"""Text tables as spreadsheets and programs export them."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ufselect.io import ReadOptions, TableError, read_table
+from ufselect.io import text as text_module
+from ufselect.io.dialect import sniff
+from ufselect.io.naming import distinct_names
+
+pytest.importorskip("pandas")
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content: str, name: str = "table.csv", encoding: str = "utf-8"):
+        path = tmp_path / name
+        path.write_bytes(content.encode(encoding))
+        return path
+
+    return write
+
+
+def test_spreadsheet_export_with_everything_at_once(written):
+    path = written(
+        "Name;Größe;Gewicht;Größe;Notiz;leer;konst;Wert\r\n"
+        "anna;1,5;70;2,5;hi;;3;1.234,5\r\n"
+        "bert;1,7;80;3,5;ho;;3;2,5\r\n"
+        "carl;1,8;;3,75;ho;;3;k.A.\r\n"
+        "dora;1,9;90;4;ho;;3;-2,5\r\n",
+        encoding="utf-8-sig",
+    )
+    with pytest.raises(
+        TableError, match=r"2 of 6 numeric columns: Gewicht \(1\), Wert \(1\).*--impute median"
+    ):
+        read_table(path)
+    table = read_table(path, ReadOptions(impute="median"))
+    assert table.feature_names == ["Größe", "Gewicht", "Größe.2", "Wert"]
+    expected = [[1.5, 70, 2.5, 1234.5], [1.7, 80, 3.5, 2.5], [1.8, 80, 3.75, 2.5], [1.9, 90, 4, -2.5]]
+    np.testing.assert_array_equal(table.data, expected)
+    assert table.ids.tolist() == ["anna", "bert", "carl", "dora"]
+    assert {(column.name, column.reason) for column in table.left_out} == {
+        ("Notiz", "not numbers"),
+        ("leer", "empty"),
+        ("konst", "constant"),
+    }
+    notes = " ".join(table.notes)
+    for words in (
+        "decimal comma",
+        "numbered",
+        "taken as the row id",
+        "2 missing values in 2 columns were filled",
+    ):
+        assert words in notes
+
+
+@pytest.mark.parametrize(
+    ("content", "separator", "decimal"),
+    [
+        ("a,b\n1.5,2\n3,4\n", ",", "."),
+        ("a;b\n1,5;2,25\n3,5;4\n", ";", ","),
+        ("a;b\n1.5;2\n3;4\n", ";", "."),
+        ("a\tb\n1,5\t2\n3\t4\n", "\t", ","),
+        ("a|b\n1|2\n3|4\n", "|", "."),
+        ('a,b\n"1,5","2,25"\n"3,0","4,5"\n', ",", ","),
+        ("sep=;\na;b\n1,5;2\n3;4,5\n", ";", ","),
+        ('"a, first",b\n1,2\n3,4\n', ",", "."),
+        ("a;b\n1,234;2\n5,678;3\n", ";", ","),
+    ],
+)
+def test_separator_and_decimal_mark_are_found(written, content, separator, decimal):
+    dialect = sniff(written(content))
+    assert (dialect.separator, dialect.decimal) == (separator, decimal)
+
+
+def test_what_is_given_is_not_guessed(written):
+    path = written("a;b\n1,5;2\n2,5;4\n")
+    table = read_table(path, ReadOptions(separator=";", decimal="."))
+    assert table.feature_names == ["b"]
+    assert read_table(path).feature_names == ["a", "b"]
+
+
+def test_grouped_thousands(written):
+    table = read_table(written('a,b\n"1,234.5",1\n"12,000",2\n7,3\n'))
+    assert table.data[:, 0].tolist() == [1234.5, 12000, 7]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "x\ty\nr1\t1\t2\nr2\t3\t5\nr3\t0\t0\n",
+        ",x,y\nr1,1,2\nr2,3,5\nr3,0,0\n",
+        "x,y\nr1,1,2\nr2,3,5\nr3,0,0\n",
+    ],
+)
+def test_row_names_without_a_header(written, content):
+    table = read_table(written(content), ReadOptions(label_column=None))
+    assert table.ids.tolist() == ["r1", "r2", "r3"]
+    assert table.feature_names == ["x", "y"]
+    assert table.data.tolist() == [[1, 2], [3, 5], [0, 0]]
+
+
+def test_an_empty_last_field_is_no_row_name(written):
+    table = read_table(written("a,b\n1,2,\n3,4,\n"))
+    assert table.feature_names == ["a", "b"]
+    assert table.ids is None
+    assert [column.reason for column in table.left_out] == ["empty"]
+
+
+def test_a_first_line_of_numbers_is_data_unless_said_otherwise(written):
+    path = written("2001,2002\n3,4\n5,7\n")
+    assert read_table(path).shape == (3, 2)
+    named = read_table(path, ReadOptions(header=True))
+    assert named.feature_names == ["2001", "2002"]
+    assert named.shape == (2, 2)
+
+
+def test_labels_and_ids_are_recognised_or_named_or_refused(written):
+    rows = "".join(f"{i},{i * i},{'uv'[i % 2]},{i % 3}\n" for i in range(8))
+    path = written("id,size,class,kind\n" + rows)
+    table = read_table(path)
+    assert (table.id_name, table.label_name, table.feature_names) == ("id", "class", ["size", "kind"])
+    other = read_table(path, ReadOptions(label_column="kind", guess=False))
+    assert (other.id_name, other.label_name, other.feature_names) == (None, "kind", ["id", "size"])
+    assert other.labels.tolist() == [i % 3 for i in range(8)]
+    with pytest.raises(TableError, match=r"--labels names the column 'clas'.*did you mean class"):
+        read_table(path, ReadOptions(label_column="clas"))
+
+
+def test_repeated_numbers_are_no_ids_and_measurements_no_labels(written):
+    table = read_table(written("id,y\n1,0.5\n1,1.5\n2,2.5\n3,4.5\n"))
+    assert table.feature_names == ["id", "y"]
+
+
+def test_a_column_that_turns_to_words_late_is_left_out_and_named(written, monkeypatch):
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", 60)
+    rows = "".join(f"{i},{i * 2},{i % 5}\n" for i in range(200))
+    table = read_table(written("a,b,c\n" + rows + "200,<5,1\n201,7,2\n"))
+    assert table.feature_names == ["a", "c"]
+    np.testing.assert_array_equal(table.data[:, 0], np.arange(202))
+    np.testing.assert_array_equal(table.data[:200, 1], np.arange(200) % 5)
+    assert any("b is mostly numbers" in note and "<5" in note for note in table.notes)
+
+
+def test_blocks_give_the_same_as_one_reading(written, monkeypatch):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((300, 7)).round(6)
+    path = written("\n".join(",".join(map(str, row)) for row in [list("abcdefg"), *values]) + "\n")
+    whole = read_table(path).data
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", 500)
+    calls = []
+    blocks = read_table(path, progress=lambda done, total: calls.append((done, total)))
+    np.testing.assert_array_equal(blocks.data, whole)
+    np.testing.assert_array_equal(whole, values)
+    assert len(calls) > 10
+    assert calls[-1][0] == calls[-1][1] == path.stat().st_size
+
+
+def test_large_tables_are_kept_in_single_precision(written, monkeypatch):
+    from ufselect.io import assemble
+
+    monkeypatch.setattr(assemble, "SINGLE_PRECISION_BYTES", 100)
+    table = read_table(written("a,b\n" + "1.1,2.2\n3.3,4.4\n" * 20))
+    assert table.data.dtype == np.float32
+    assert any("single precision" in note for note in table.notes)
+
+
+def test_wide_tables(written):
+    values = np.arange(3 * 20000).reshape(3, 20000) % 97
+    content = ",".join(f"g{j}" for j in range(20000)) + "\n"
+    content += "\n".join(",".join(map(str, row)) for row in values) + "\n"
+    table = read_table(written(content))
+    varying = values.min(axis=0) < values.max(axis=0)
+    assert table.shape == (3, varying.sum())
+    np.testing.assert_array_equal(table.data, values[:, varying])
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("", "holds no data"),
+        ("\n\n", "holds no data"),
+        ("a,b\n", "no rows"),
+        ("a,b\n1,2\n", "a single row"),
+        ("a,b\n1,2\n3,4,5\n6,7\n", "Line 3 .* has 3 fields where 2 are expected"),
+        ("a,b\nx,y\nx,w\n", "No numeric column with varying values is left. Left out 2 columns"),
+        ("a,b\n1,2\ninf,3\n", "Infinite values stand in a"),
+        ("a\x00b", "not a text file"),
+    ],
+)
+def test_bad_files_are_refused_in_a_sentence(written, content, sentence):
+    with pytest.raises(TableError, match=sentence):
+        read_table(written(content))
+
+
+def test_other_encodings(written):
+    assert read_table(written("größe;ß\n1;2\n2;5\n", encoding="cp1252")).feature_names == ["größe", "ß"]
+    assert read_table(written("größe;ß\n1;2\n2;5\n", encoding="utf-16")).feature_names == ["größe", "ß"]
+
+
+def test_gzip_and_tsv(tmp_path):
+    path = tmp_path / "table.tsv.gz"
+    path.write_bytes(gzip.compress(b"a\tb\n1\t2\n3\t5\n"))
+    assert read_table(path).data.tolist() == [[1, 2], [3, 5]]
+
+
+def test_quoted_line_breaks_in_names(written):
+    table = read_table(written('"length\n(mm)","width"\n1,2\n3,5\n'))
+    assert table.feature_names == ["length\n(mm)", "width"]
+    assert table.data.tolist() == [[1, 2], [3, 5]]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("a.xlsx", "as csv"), ("a.pkl", "never loaded"), ("a.foo", "give csv")]
+)
+def test_formats_that_are_not_read(tmp_path, name, hint):
+    (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(TableError, match=hint):
+        read_table(tmp_path / name)
+    with pytest.raises(TableError, match=r"There is no file"):
+        read_table(tmp_path / "absent.csv")
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "a.2", "", " a ", "column_1", "column_2"]), min_size=1, max_size=8)
+)
+def test_names_become_distinct_and_good_names_stay(names):
+    result, _ = distinct_names(names)
+    assert len(set(result)) == len(names)
+    assert all(result)
+    first_seen = {}
+    for name, given_name in zip(result, names, strict=True):
+        stripped = given_name.strip()
+        if stripped and stripped not in first_seen:
+            first_seen[stripped] = name
+    assert all(name == shown for name, shown in first_seen.items())

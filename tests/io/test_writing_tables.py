@@ -1,0 +1,177 @@
+"""Selections are written whole, faithfully, and never over other files unasked."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from ufselect.cli.run import (
+    Request,
+    make_selector,
+    read_record,
+    record_of,
+    request_for,
+    request_of,
+    run_selection,
+    unit_note,
+)
+from ufselect.io import ReadOptions, TableError, read_table, write_selection
+from ufselect.io.cleaning import clean
+from ufselect.io.writing import check_outputs, write_atomically, write_text
+
+pytest.importorskip("pandas")
+CHOSEN = np.array([0, 2])
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text(
+        "id;a;b;c;class\nx;1;2,5;0,1;u\ny;3;4,5;0,2;v\nz;5;6;0,25;u\nw;6;6;0,3;v\n", encoding="utf-8-sig"
+    )
+    return read_table(path)
+
+
+def test_csv_keeps_names_rows_marks_and_whole_numbers(table, tmp_path):
+    write_selection(table, CHOSEN, tmp_path / "out.csv")
+    written = (tmp_path / "out.csv").read_text(encoding="utf-8")
+    assert written == "\ufeffid;a;c;class\nx;1;0,1;u\ny;3;0,2;v\nz;5;0,25;u\nw;6;0,3;v\n"
+
+
+@pytest.mark.parametrize("ending", [".tsv", ".parquet", ".npz", ".csv"])
+def test_what_is_written_is_read_back(table, tmp_path, ending):
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"out{ending}"
+    write_selection(table, CHOSEN, path)
+    again = read_table(path)
+    np.testing.assert_array_equal(again.data, table.data[:, CHOSEN])
+    assert again.feature_names == ["a", "c"]
+    assert again.ids.tolist() == table.ids.tolist()
+    assert again.labels.tolist() == table.labels.tolist()
+
+
+def test_files_are_not_replaced_unasked(table, tmp_path):
+    path = tmp_path / "out.csv"
+    path.write_text("mine", encoding="utf-8")
+    with pytest.raises(TableError, match=r"exists already.*--force"):
+        write_selection(table, CHOSEN, path)
+    assert path.read_text(encoding="utf-8") == "mine"
+    write_selection(table, CHOSEN, path, force=True)
+    assert path.read_text(encoding="utf-8").startswith("\ufeffid;a;c")
+
+
+def test_a_failed_write_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "out.csv"
+    path.write_text("mine", encoding="utf-8")
+
+    def fail(target):
+        target.write_text("half", encoding="utf-8")
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match=r"disk full"):
+        write_atomically(path, fail, force=True)
+    assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
+    assert path.read_text(encoding="utf-8") == "mine"
+
+
+def test_outputs_are_checked_before_any_work(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text("a", encoding="utf-8")
+    for paths, force, sentence in (
+        ([tmp_path / "no" / "x.csv"], False, "does not exist"),
+        ([source], True, "is the input"),
+        ([tmp_path], True, "is a folder"),
+        ([tmp_path / "x", tmp_path / "x"], False, "two outputs"),
+    ):
+        with pytest.raises(TableError, match=sentence):
+            check_outputs(paths, force, source)
+    check_outputs([None, tmp_path / "new.csv"], False, source)
+
+
+def test_new_files_have_the_usual_rights(tmp_path):
+    write_text(tmp_path / "a.txt", "x")
+    (tmp_path / "b.txt").write_text("x", encoding="utf-8")
+    assert (tmp_path / "a.txt").stat().st_mode == (tmp_path / "b.txt").stat().st_mode
+
+
+def test_median_is_that_of_numpy_and_drop_leaves_out(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((40, 5))
+    holes = values.copy()
+    holes[rng.random((40, 5)) < 0.2] = np.nan
+    holes[:, 0] = values[:, 0]
+    np.save(tmp_path / "x.npy", holes)
+    filled = read_table(tmp_path / "x.npy", ReadOptions(impute="median")).data
+    np.testing.assert_array_equal(filled, np.where(np.isnan(holes), np.nanmedian(holes, axis=0), holes))
+    dropped = read_table(tmp_path / "x.npy", ReadOptions(impute="drop"))
+    assert dropped.feature_names == ["feature_1"]
+    assert {column.reason for column in dropped.left_out} == {"missing values"}
+
+
+def test_unknown_policy(table):
+    with pytest.raises(TableError, match=r"median, drop"):
+        clean(table, "mean")
+
+
+def make_run(tmp_path, request):
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12)) + 0.1 * rng.standard_normal((60, 12))
+    np.save(tmp_path / "x.npy", data)
+    return run_selection(read_table(tmp_path / "x.npy"), request)
+
+
+def test_a_record_repeats_the_run_exactly(tmp_path):
+    request = Request("RandomSubset", 4, {}, seed=7)
+    run = make_run(tmp_path, request)
+    options = ReadOptions(impute="drop")
+    write_text(tmp_path / "r.json", json.dumps(record_of(run, options)))
+    record = read_record(tmp_path / "r.json")
+    assert request_of(record) == (request, options)
+    again = run_selection(read_table(record["data"]["path"], options), request)
+    np.testing.assert_array_equal(again.selector.ranking_, run.selector.ranking_)
+    assert [f["index"] for f in record["result"]["features"]] == run.ranked.tolist()
+    assert record["data"]["sha256"] == again.table.sha256
+    assert record["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("content", ["no json", "[]", '{"a": 1}', '{"ufselect_record": 99}'])
+def test_other_files_are_no_records(tmp_path, content):
+    (tmp_path / "r.json").write_text(content, encoding="utf-8")
+    with pytest.raises(TableError, match=r"give the \.json file"):
+        read_record(tmp_path / "r.json")
+
+
+def test_scaling_and_ranked_order(tmp_path):
+    run = make_run(tmp_path, Request("MaxVariance", 5, {}, scale="standard"))
+    np.testing.assert_allclose(run.data.std(axis=0), 1)
+    plain = make_run(tmp_path, Request("MaxVariance", 5))
+    np.testing.assert_array_equal(plain.ranked, np.argsort(-plain.table.data.std(axis=0))[:5])
+    np.testing.assert_array_equal(plain.selected, np.sort(plain.ranked))
+
+
+def test_units_far_apart_are_pointed_out(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((30, 6))
+    np.save(tmp_path / "a.npy", values)
+    np.save(tmp_path / "b.npy", values * [1, 1, 5000, 1, 1, 1])
+    assert unit_note(read_table(tmp_path / "a.npy"), Request()) is None
+    assert "feature_3" in unit_note(read_table(tmp_path / "b.npy"), Request())
+    assert unit_note(read_table(tmp_path / "b.npy"), Request(scale="standard")) is None
+
+
+def test_requests_that_cannot_be_met(tmp_path):
+    with pytest.raises(TableError, match=r"no method 'dscof'; did you mean DSCOFS"):
+        make_selector(Request("dscof"))
+    with pytest.raises(TableError, match=r"DSCOFS has no parameter 'mu'.*mu_row"):
+        make_selector(Request("DSCOFS", 5, {"mu": 1}))
+    with pytest.raises(TableError, match=r"20 features are asked for, but the table has 12"):
+        make_run(tmp_path, Request("MaxVariance", 20))
+
+
+def test_a_selector_becomes_a_request_and_back():
+    selector = make_selector(Request("DSCOFS", 5, {"mu_row": 0.5, "n_components": 3}, seed=4))
+    request = request_for(selector, Request(n_features=5, seed=4))
+    assert request == Request("DSCOFS", 5, {"mu_row": 0.5, "n_components": 3}, seed=4)

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ufselect.evaluation import Protocol
+from ufselect.evaluation.compare import QUICK
+from ufselect.evaluation.methods import choose_methods
+from ufselect.evaluation.protocol import make_problem
+from ufselect.reproduction import reproduce
+from ufselect.reproduction.ablation import rows_only
+
+pytest.importorskip("scikit_posthocs")
+pytest.importorskip("matplotlib")
+
+SETS = ["iris", "digits"]
+SMALL = replace(Protocol(), **{**QUICK, "n_runs": 3, "screening_runs": 2, "max_points": 4})
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    from ufselect.reproduction.study_page import publish
+
+    folder = tmp_path_factory.mktemp("study")
+    study = reproduce(
+        folder,
+        SETS,
+        ["DSCOFS", "MaxVariance"],
+        quick=True,
+        protocol=SMALL,
+        publish=publish,
+    )
+    return study, folder
+
+
+def test_folder_holds_tables_figures_log_and_page(made):
+    study, folder = made
+    names = {path.name for path in (folder / "tables").iterdir()}
+    assert {f"{table.name}.{end}" for table in study.tables for end in ("csv", "md", "tex")} == names
+    figures = {path.stem for path in (folder / "figures").glob("*.png")}
+    assert figures == {path.stem for path in (folder / "figures").glob("*.pdf")}
+    assert {
+        "curves_acc",
+        "critical_difference",
+        "boxes",
+        "time",
+        "loadings",
+        "convergence",
+        "shapes",
+    } <= figures
+    assert "iris: fits" in (folder / "run.log").read_text()
+    assert set(json.loads((folder / "summary.json").read_text())["means"]) >= {"oracle", "fixed"}
+
+
+def test_page_stands_alone(made):
+    _, folder = made
+    page = (folder / "index.html").read_text()
+    assert all(source.startswith("data:") for source in re.findall(r"src='([^']*)'", page))
+    assert not re.search(r"<(script|link)|https?://", page)
+    assert page.count("<figcaption>") == len(list((folder / "figures").glob("*.png")))
+    for word in ("quick version", "Mode oracle", "Mode fixed", "seeding k-means++"):
+        assert word in page
+
+
+def test_resuming_changes_nothing(made):
+    study, folder = made
+    again = reproduce(folder, SETS, ["DSCOFS", "MaxVariance"], quick=True, protocol=SMALL)
+    assert [table.body for table in again.tables] == [table.body for table in study.tables]
+
+
+def test_oracle_is_never_below_its_own_average(made):
+    study, _ = made
+    means = study.summary["means"]["oracle"]["acc"]
+    assert means["BestRandomSubset"] > means["RandomSubset"]
+
+
+def test_ablation_shares_all_but_the_entry_constraint(made):
+    study, _ = made
+    found = study.ablations["digits"]
+    assert 0 <= found.fsr <= 100
+    problem = make_problem("p", *_data(), [2])
+    method = next(m for m in choose_methods(["DSCOFS"], "oracle", problem, Protocol()) if m.key == "DSCOFS")
+    without = rows_only(method)
+    assert all(point["entry_sparsity"] is None for point in without.points)
+    assert 1 < len(without.points) < len(method.points)
+
+
+def test_stability_is_one_for_a_sure_choice(made):
+    study, _ = made
+    assert study.stabilities["iris"]["MaxVariance"] == 1
+    assert abs(study.stabilities["digits"]["RandomSubset"]) < 0.3
+
+
+def test_banana_is_easier_than_chance(made):
+    study, _ = made
+    solved = {(r.kind, r.method): r for r in study.shapes}
+    assert solved["banana", "DSCOFS"].fixed == 3
+    assert solved["banana", "RandomSubset"].fixed < 1
+    assert all(r.oracle >= r.fixed for r in study.shapes)
+
+
+def test_missing_sets_keep_their_place(tmp_path, monkeypatch):
+    from ufselect.datasets import DatasetUnavailableError
+    from ufselect.reproduction import study as module
+
+    load = module.load_dataset
+
+    def without_mstar(name):
+        if name == "mstar_soc_cnn":
+            raise DatasetUnavailableError("MSTAR is nowhere.")
+        return load(name)
+
+    monkeypatch.setattr(module, "load_dataset", without_mstar)
+    study = reproduce(tmp_path, ["iris", "mstar_soc_cnn"], ["MaxVariance"], quick=True, protocol=SMALL)
+    assert study.unavailable == {"mstar_soc_cnn": "MSTAR is nowhere."}
+    main = study.tables[0]
+    assert main.columns[2] == "MSTAR_SOC_CNN"
+    assert {row[2] for row in main.body} == {"not available"}
+    with pytest.raises(DatasetUnavailableError, match="None of the data sets"):
+        reproduce(tmp_path / "none", ["mstar_soc_cnn"], quick=True)
+
+
+def _data():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((30, 12)), np.arange(30) % 3
+
+
+def test_random_starts_are_averaged(made):
+    study, _ = made
+    row = next(row for row in study.rows("fixed") if row.method == "DSCOFSRandomStart")
+    assert row.n_starts == SMALL.n_starts
+    assert all(row.method != "DSCOFSRandomStart" for row in study.rows("oracle"))

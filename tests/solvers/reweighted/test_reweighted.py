@@ -1,0 +1,153 @@
+"""The reweighted eigenproblem: each representation against the dense definition, and descent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg, sparse
+
+from ufselect.gram import gram_operator
+from ufselect.solvers import iterate
+from ufselect.solvers.reweighted import quadratic
+from ufselect.solvers.reweighted.davidson import lowest_eigenvectors
+from ufselect.solvers.reweighted.eigenproblem import EPSILON, ReweightedEigenproblem, row_penalty, row_weights
+from ufselect.solvers.reweighted.quadratic import (
+    FactoredQuadratic,
+    FormedQuadratic,
+    NegativeGram,
+    negative_gram,
+)
+
+
+def low_rank(n, d, seed=0, rank=6):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d)) + 0.3 * rng.standard_normal((n, d))
+
+
+def projector(vectors):
+    return vectors @ vectors.T
+
+
+def dense_lowest(matrix, count):
+    return linalg.eigh(matrix)[1][:, :count]
+
+
+def forms(n=12, d=40):
+    """Return −S and FᵀF in every representation, with the dense matrix each stands for."""
+    A = low_rank(n, d)
+    A -= A.mean(axis=0)
+    S = A.T @ A
+    largest = linalg.eigvalsh(S)[-1]
+    operator = gram_operator(sparse.csr_array(A))
+    return {
+        "formed": (FormedQuadratic(-S, -largest), -S),
+        "products": (NegativeGram(operator, -largest / operator.scale**2), -S / operator.scale**2),
+        "factored": (FactoredQuadratic(A), S),
+    }
+
+
+@pytest.mark.parametrize("p", [0.3, 1.0, 2.0])
+def test_weights_are_the_slopes_of_the_penalty(p):
+    squares = np.array([0.2, 1.0, 3.0])
+    step = 1e-6
+    for j in range(3):
+        change = step * (np.arange(3) == j)
+        slope = (row_penalty(squares + change, p) - row_penalty(squares - change, p)) / (2 * step)
+        assert row_weights(squares, p)[j] == pytest.approx(slope, rel=1e-6)
+
+
+@given(st.floats(0.05, 2.0), st.lists(st.floats(0, 10), min_size=4, max_size=4), st.integers(0, 99))
+def test_weighted_squares_lie_above_the_penalty_and_touch_it(p, old, seed):
+    old = np.array(old)
+    new = np.random.default_rng(seed).random(4) * 10
+    bound = row_penalty(old, p) + row_weights(old, p) @ (new - old)
+    assert row_penalty(new, p) <= bound * (1 + 1e-9) + 1e-9
+    assert row_penalty(old, p) == pytest.approx(np.sum((old + EPSILON) ** (p / 2)))
+
+
+@pytest.mark.parametrize("form", ["formed", "products", "factored"])
+@pytest.mark.parametrize("spread", [0.0, 2.0, 4.0])
+def test_lowest_vectors_are_those_of_the_dense_matrix(form, spread):
+    matrix, dense = forms()[form]
+    rng = np.random.default_rng(1)
+    diagonal = np.abs(dense).max() * 10 ** rng.uniform(-1, spread - 0.5, 40)
+    found = matrix.lowest(diagonal, 3, rng.standard_normal((40, 3)))[:, :3]
+    expected = dense_lowest(dense + np.diag(diagonal), 3)
+    np.testing.assert_allclose(projector(found), projector(expected), atol=1e-6)
+    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["formed", "products", "factored"])
+def test_rows_under_a_huge_diagonal_keep_their_digits(form):
+    matrix, dense = forms()[form]
+    size = np.abs(dense).max()
+    start = np.full(40, 1e-30)
+    start[:8] = 0.25
+    gamma = size
+    method = ReweightedEigenproblem(
+        matrix, 2, gamma, 0.5, vectors=np.eye(40)[:, :2], squared_norms=start, quadratic_value=0.0
+    )
+    found = method.step(method.init()).vectors[:, :2]
+    diagonal = gamma * row_weights(start, 0.5)
+    assert diagonal.max() > 1e10 * size
+    # Eliminate the rows under the large diagonal: a well-scaled problem in the first eight.
+    scale = 1 / np.sqrt(diagonal[8:])
+    inner = np.eye(32) + scale[:, None] * dense[8:, 8:] * scale
+    coupling = dense[:8, 8:] * scale
+    reduced = dense[:8, :8] + np.diag(diagonal[:8]) - coupling @ np.linalg.solve(inner, coupling.T)
+    _, large_rows = np.linalg.eigh(reduced)
+    small_rows = -scale[:, None] * np.linalg.solve(inner, coupling.T @ large_rows[:, :2])
+    signs = np.sign(np.sum(large_rows[:, :2] * found[:8], axis=0))
+    assert 0 < np.abs(small_rows).max() < 1e-9
+    np.testing.assert_allclose(found[8:], small_rows * signs, atol=1e-6 * np.abs(small_rows).max())
+
+
+def test_large_formed_matrices_are_solved_by_steps(monkeypatch):
+    matrix, _ = forms(60, 50)["formed"]
+    diagonal = np.random.default_rng(2).uniform(0.1, 10, 50)
+    direct = matrix.lowest(diagonal, 4, np.eye(50)[:, :4])
+    monkeypatch.setattr(quadratic, "DIRECT_ORDER", 10)
+    stepwise = matrix.lowest(diagonal, 4, np.eye(50)[:, :4])
+    assert stepwise.shape[1] > direct.shape[1]
+    np.testing.assert_allclose(projector(stepwise[:, :4]), projector(direct), atol=1e-6)
+
+
+def test_a_start_far_from_the_answer_is_overcome():
+    diagonal = np.arange(1.0, 31.0)
+    start = np.eye(30)[:, 10:20] + 1e-6
+    found = lowest_eigenvectors(lambda v: 0 * v, lambda v: v, diagonal, start, 2)
+    np.testing.assert_allclose(np.abs(found[:2, :2]), np.eye(2), atol=1e-6)
+
+
+def test_the_operator_decides_how_the_gram_matrix_is_held(monkeypatch):
+    tall, wide = low_rank(50, 8), low_rank(8, 50)
+    assert isinstance(negative_gram(gram_operator(tall), 1.0), FormedQuadratic)
+    assert isinstance(negative_gram(gram_operator(wide), 1.0), NegativeGram)
+    assert isinstance(negative_gram(gram_operator(sparse.csr_array(tall)), 1.0), FormedQuadratic)
+    monkeypatch.setattr(quadratic, "FORMED_ORDER", 5)
+    assert isinstance(negative_gram(gram_operator(sparse.csr_array(tall)), 1.0), NegativeGram)
+    single = negative_gram(gram_operator(wide.astype(np.float32)), 1.0)
+    assert single.matmat(np.eye(50)).dtype == np.float64
+
+
+@pytest.mark.parametrize("form", ["formed", "products", "factored"])
+@pytest.mark.parametrize("p", [0.5, 1.0, 1.7])
+@pytest.mark.parametrize("gamma", [1e-3, 1.0, 100.0])
+def test_the_objective_never_rises_and_is_that_of_the_result(form, p, gamma):
+    matrix, dense = forms()[form]
+    gamma *= np.abs(dense).max()
+    W = dense_lowest(dense, 3)
+    squares = np.sum(W**2, axis=1)
+    value = float(np.trace(W.T @ dense @ W))
+    method = ReweightedEigenproblem(
+        matrix, 3, gamma, p, vectors=W, squared_norms=squares, quadratic_value=value, unit=1.0
+    )
+    result = iterate(method, max_iter=30, tol=0.0)
+    history = result.objective_history
+    assert np.all(np.diff(history) <= 0)
+    W = result.state.vectors[:, :3]
+    direct = np.trace(W.T @ dense @ W) + gamma * np.sum((np.sum(W**2, axis=1) + EPSILON) ** (p / 2))
+    assert history[-1] == pytest.approx(direct, rel=1e-10)
+    assert method.residuals(result.state) == {}
