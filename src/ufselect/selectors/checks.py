@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+
+from ufselect.common.warn import warn_user
 
 DEFAULT_ENTRY_SHARE = 0.1
 
@@ -79,10 +80,9 @@ def resolve_entry_count(entry_sparsity: float | int | None, n_features: int, n_c
 def warn_if_entries_cannot_bind(n_entries: int, n_rows: int, n_components: int, n_features: int) -> None:
     """Warn when every matrix with ``n_rows`` non-zero rows meets the entry constraint anyway."""
     if n_entries >= n_rows * n_components:
-        warnings.warn(
+        warn_user(
             f"The entry constraint cannot bind: {n_entries} entries are allowed and {n_rows} features have "
             f"{n_rows * n_components}. Set entry_sparsity below {n_rows / n_features:.3g}, or to None to "
             "drop the constraint.",
             InactiveConstraintWarning,
-            stacklevel=4,
         )

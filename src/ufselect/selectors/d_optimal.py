@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.gram import GramOperator
+from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.checks import check_nonnegative
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.greedy import greedy_determinant
 
 
-class DOptimalLeverage(UnsupervisedSelector):
+class DOptimalLeverage(GramSelector):
     r"""Select features with large PCA loadings in different directions.
 
     With :math:`v_j` the row of feature j in the m leading loadings, features are added one at a time so that
@@ -64,7 +62,6 @@ class DOptimalLeverage(UnsupervisedSelector):
     (1797, 20)
     """
 
-    accepts_sparse = True
     label = "D-optimal leverage"
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
 
@@ -79,11 +76,13 @@ class DOptimalLeverage(UnsupervisedSelector):
         self.n_components = n_components
         self.ridge = ridge
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _check_parameters(self) -> None:
         check_nonnegative("ridge", self.ridge)
         if self.ridge == 0:
             raise ValueError("ridge=0 leaves the criterion without a finite value; give a positive number.")
-        loadings = component_spectrum(gram_operator(X), self.n_components).vectors
+
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+        loadings = component_spectrum(gram, self.n_components).vectors
         scores = d_optimal_scores(loadings, n_selected, self.ridge)
         return Fitted(scores, {"n_components_": loadings.shape[1]})
 

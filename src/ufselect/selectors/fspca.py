@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ufselect.gram import gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.gram import GramOperator
+from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.checks import check_positive_int
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
@@ -16,7 +14,7 @@ from ufselect.solvers import SolverResult, Status, iterate
 from ufselect.solvers.fspca import FeatureSparsePCA
 
 
-class FSPCA(UnsupervisedSelector):
+class FSPCA(GramSelector):
     r"""Select the features whose own principal components capture the most variance.
 
     Chooses r features, with no penalty to tune [1]_:
@@ -88,8 +86,6 @@ class FSPCA(UnsupervisedSelector):
     (1797, 20)
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
 
@@ -108,9 +104,7 @@ class FSPCA(UnsupervisedSelector):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
-        gram = gram_operator(X)
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
         method = FeatureSparsePCA(gram, spectrum, n_selected)
         if self.refine:

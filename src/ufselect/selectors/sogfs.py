@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect.common.warn import warn_user
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.graphs import usable_neighbors
@@ -144,7 +144,6 @@ class SOGFS(UnsupervisedSelector):
         self.verbose = verbose
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
         n_neighbors = usable_neighbors(self.n_neighbors, max(1, X.shape[0] - 2))
         data, varying = _unit_features(X)
         n_components, n_clusters = self._resolve_dimensions(data)
@@ -159,11 +158,10 @@ class SOGFS(UnsupervisedSelector):
         )
         result = structured_optimal_graph(method, max_iter=self.max_iter, callback=progress)
         if not result.converged:
-            warnings.warn(
+            warn_user(
                 f"SOGFS: the graph has {result.state.n_components} components and not {n_clusters} after "
                 f"{result.n_iter} iterations; set n_clusters, change n_neighbors, or raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         components = np.zeros((n_components, X.shape[1]))
         components[:, varying] = result.state.projection.T

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import GramOperator, Spectrum, gram_operator
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
 from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.progress import FitProgress
@@ -16,7 +16,7 @@ from ufselect.solvers import iterate
 from ufselect.solvers.spcapsd import PSDReconstruction
 
 
-class SPCAPSD(UnsupervisedSelector):
+class SPCAPSD(GramSelector):
     r"""Select features by reconstructing the data with a positive semidefinite matrix of small rows.
 
     The projection :math:`WW^\top` of PCA is relaxed to any positive semidefinite Ω (n_features ×
@@ -95,8 +95,6 @@ class SPCAPSD(UnsupervisedSelector):
     (1797, 20)
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
     label = "SPCA-PSD"
     cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS}
@@ -120,11 +118,9 @@ class SPCAPSD(UnsupervisedSelector):
         self.tol = tol
         self.verbose = verbose
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
-        start_norms = _checked_diagonal(self.init, X.shape[1])
-        gram = gram_operator(X)
-        spectrum = gram.eigenpairs(min(gram.n_samples - 1, X.shape[1]))
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+        start_norms = _checked_diagonal(self.init, gram.shape[0])
+        spectrum = gram.eigenpairs(min(gram.n_samples - 1, gram.shape[0]))
         method = self._method(gram, spectrum, start_norms)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
         return Fitted(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.common.seeds import generator
+from ufselect.common.warn import warn_user
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
 from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.progress import FitProgress
@@ -140,7 +140,6 @@ class TSFS(UnsupervisedSelector):
             check_nonnegative(name, getattr(self, name))
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
         import_torch()
         centred = centred_and_scaled(X)
         if not np.any(centred):
@@ -165,14 +164,12 @@ class TSFS(UnsupervisedSelector):
 
     def _warn(self, result: Any, scores: Any) -> None:
         if not np.any(scores > 0):
-            warnings.warn(
+            warn_user(
                 f"TSFS: gamma={self.gamma} is so large that the network uses no feature; lower gamma.",
                 UserWarning,
-                stacklevel=3,
             )
         elif not result.converged:
-            warnings.warn(
+            warn_user(
                 f"TSFS: {result.status.meaning} ({result.n_iter} sweeps); {result.status.advice}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )

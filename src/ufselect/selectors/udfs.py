@@ -136,7 +136,6 @@ class UDFS(UnsupervisedSelector):
         self.verbose = verbose
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         mean, scale = centre_and_scale(X)
         reg = in_units_of(scale, "reg", self.reg)
