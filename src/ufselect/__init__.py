@@ -16,6 +16,7 @@ from ufselect.selectors import (
     MaxVariance,
     PCALeverage,
     RandomSubset,
+    RebuildSelector,
     dscofs_path,
 )
 
@@ -37,6 +38,7 @@ __all__ = [
     "MaxVariance",
     "PCALeverage",
     "RandomSubset",
+    "RebuildSelector",
     "__version__",
     "dscofs_path",
 ]

@@ -221,7 +221,7 @@ def formed_gram(moments: Moments) -> FormedGram:
     for start, stop, panel in panels(moments.second, n_features):
         matrix[start:stop, start:] = panel
         matrix[stop:, start:stop] = matrix[start:stop, stop:].T
-    return FormedGram(matrix, moments.n_samples, moments.scale)
+    return FormedGram(matrix, moments.n_samples, moments.scale, moments.mean)
 
 
 class GramAccumulator:

@@ -98,6 +98,8 @@ class TruncatedGram(FactoredGram):
         The diagonal of S itself.
     ritz_values, residuals : ndarray of shape (k,)
         Eigenvalue estimates, largest first, and the norms ``‖S v − λ v‖`` of their pairs.
+    mean : ndarray of shape (n_features,), optional
+        Column means of the data.
     """
 
     def __init__(
@@ -108,8 +110,9 @@ class TruncatedGram(FactoredGram):
         diagonal: NDArray,
         ritz_values: NDArray,
         residuals: NDArray,
+        mean: NDArray | None = None,
     ) -> None:
-        super().__init__(factor, n_samples, scale)
+        super().__init__(factor, n_samples, scale, mean)
         self._diagonal = diagonal.astype(factor.dtype)
         self._trace = float(diagonal.sum(dtype=np.float64))
         self.ritz_values = ritz_values
@@ -217,4 +220,5 @@ def _nystrom(
         np.clip(diagonal, 0, None),
         values,
         residuals,
+        moments.mean,
     )

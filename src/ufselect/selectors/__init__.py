@@ -7,6 +7,7 @@ from ufselect.selectors.fspca import FSPCA
 from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import DSCOFSPath, dscofs_path
+from ufselect.selectors.rebuild import RebuildSelector
 from ufselect.selectors.registry import all_selectors
 from ufselect.selectors.rne import RNE
 from ufselect.selectors.sogfs import SOGFS
@@ -31,6 +32,7 @@ __all__ = [
     "MaxVariance",
     "PCALeverage",
     "RandomSubset",
+    "RebuildSelector",
     "all_selectors",
     "dscofs_path",
 ]

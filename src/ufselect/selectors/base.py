@@ -46,12 +46,15 @@ class Fitted:
         attributes; without either they rest on the diagonal alone.
     ranking : ndarray of shape (n_features,) or None
         Ranks by the scores, where the method has worked them out already.
+    n_selected : int or None
+        Number of features selected, where the method decided it.
     """
 
     scores: NDArray
     attributes: Mapping[str, Any] = field(default_factory=dict)
     n_leading: int | None = None
     ranking: NDArray | None = None
+    n_selected: int | None = None
 
 
 class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -84,7 +87,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     requires: ClassVar[tuple[str, ...]] = ()
     paper_grid: ClassVar[Mapping[str, tuple]] = {}
 
-    n_features_to_select: int | float
+    n_features_to_select: int | float | str
 
     @abstractmethod
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
@@ -92,6 +95,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters; called once, before the data are read."""
+
+    def _feature_count(self, n_features: int) -> int:
+        """Return the number of features to select, or the most where the fit decides."""
+        return resolve_feature_count(self.n_features_to_select, n_features)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -118,7 +125,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _fit_to(self, X: Any) -> None:
         """Bring data into memory and fit to them."""
         X = validated(self, self._in_memory(X))
-        n_selected = resolve_feature_count(self.n_features_to_select, X.shape[1])
+        n_selected = self._feature_count(X.shape[1])
         with FitProgress(self, X) as progress:
             fitted = self._fit(X, n_selected, progress)
         self._set_fitted(fitted, n_selected)
@@ -164,7 +171,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             setattr(self, name, value)
         self.scores_ = fitted.scores
         self.ranking_ = ranks_from_scores(fitted.scores) if fitted.ranking is None else fitted.ranking
-        self.support_ = self.ranking_ <= n_selected
+        self.support_ = self.ranking_ <= (fitted.n_selected or n_selected)
 
     def _get_support_mask(self) -> NDArray:
         check_is_fitted(self, "support_")
@@ -207,7 +214,7 @@ class GramSelector(UnsupervisedSelector):
             super()._fit_to(X)
             return
         source = gram_source(self, X)
-        n_selected = resolve_feature_count(self.n_features_to_select, source.n_features)
+        n_selected = self._feature_count(source.n_features)
         self._fit_reduced(source.read(), n_selected)
 
     def _fit_reduced(self, reduced: ReducedData, n_selected: int) -> None:
@@ -247,7 +254,7 @@ class GramSelector(UnsupervisedSelector):
                 dtype=[np.float64, np.float32],
                 ensure_min_samples=2 if earlier is None else 1,
             )
-            n_selected = resolve_feature_count(self.n_features_to_select, batch.shape[1])
+            n_selected = self._feature_count(batch.shape[1])
             accumulator = accumulate(earlier, batch)
             self._fit_reduced(reduce_data(accumulator), n_selected)
             self._accumulator = accumulator
@@ -314,7 +321,7 @@ def ranks_from_scores(scores: NDArray) -> NDArray:
     return ranking
 
 
-def resolve_feature_count(requested: int | float, n_features: int) -> int:
+def resolve_feature_count(requested: int | float | str, n_features: int) -> int:
     """Turn ``n_features_to_select`` into a number of features.
 
     Raises
@@ -322,7 +329,7 @@ def resolve_feature_count(requested: int | float, n_features: int) -> int:
     TypeError, ValueError
         If it is neither a count from 1 to n_features nor a share in (0, 1].
     """
-    if isinstance(requested, bool) or not isinstance(requested, Real):
+    if isinstance(requested, (bool, str)) or not isinstance(requested, Real):
         raise TypeError(
             f"n_features_to_select must be an integer or a share in (0, 1], not {type(requested).__name__}."
         )

@@ -39,9 +39,7 @@ class LeaveOneOut:
         """Return the state of the empty set for centred rows."""
         n_samples = rows.shape[0]
         inner = np.asarray(rows @ rows.T, dtype=np.float64)
-        return cls(
-            rows, inner, np.eye(n_samples), inner.diagonal().copy(), np.full(n_samples, 1 / n_samples)
-        )
+        return cls(rows, inner, np.eye(n_samples), inner.diagonal().copy(), np.full(n_samples, 1 / n_samples))
 
     def error(self) -> float:
         """Return the error of the set."""

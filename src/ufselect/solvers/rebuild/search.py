@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
-from ufselect.solvers.rebuild.span import RegularisedSpan, Remainders
+from ufselect.solvers.rebuild.placement import Placement
+from ufselect.solvers.rebuild.span import Departure, RegularisedSpan, Remainders
 
-# Columns of largest gain among which the leave-one-out error decides; more changed nothing on the development
-# sets, and ten lost a little.
+# Columns of largest gain among which the leave-one-out error decides: at least so many, and more where rows
+# are few, which makes them both cheap and misleading.
 SHORTLIST = 30
+SHORTLIST_ENTRIES = 6_000
 # A swap has to lower the error by this share: what is less is not worth a product with S.
 LEAST_GAIN = 1e-4
-
-
-class Rule(Protocol):
-    """Which columns may join a set."""
-
-    def open_to(self, members: Sequence[int]) -> NDArray:
-        """Return the mask of the columns that may join these members."""
-
-
-@dataclass(frozen=True)
-class Anything:
-    """No rule but a mask of allowed columns."""
-
-    allowed: NDArray
-
-    def open_to(self, members: Sequence[int]) -> NDArray:
-        return self.allowed
 
 
 class ColumnSearch:
@@ -43,25 +26,26 @@ class ColumnSearch:
     ----------
     span : RegularisedSpan
         The set to fill.
-    rule : Rule
-        Which columns may join.
+    placement : Placement
+        How many columns, and which may be chosen together.
     judge : LeaveOneOut, optional
         The state of the same set; decides among the columns of largest gain.
-    prices : ndarray of shape (n_features,), optional
-        What each column costs: gains count per price.
+    per_price : bool, default=True
+        Whether greedy steps weigh gains by what columns cost.
     """
 
     def __init__(
         self,
         span: RegularisedSpan,
-        rule: Rule,
+        placement: Placement,
         judge: LeaveOneOut | None = None,
-        prices: NDArray | None = None,
+        *,
+        per_price: bool = True,
     ) -> None:
         self.span = span
-        self.rule = rule
+        self.placement = placement
         self.judge = judge
-        self.prices = prices
+        self.per_price = per_price
 
     def add(self, column: int) -> None:
         """Let a column join."""
@@ -69,9 +53,9 @@ class ColumnSearch:
             self.judge = self.judge.added(column, float(self.span.remainders.variance[column]))
         self.span.add(column)
 
-    def grow(self, size: int) -> None:
+    def grow(self) -> None:
         """Add the best column until there are as many as asked for, or none may join."""
-        while len(self.span.members) < size:
+        while len(self.span.members) < self.placement.size:
             columns = self._candidates(self.span.remainders, self.span.members)
             if columns.size == 0:
                 return
@@ -79,10 +63,11 @@ class ColumnSearch:
 
     def sweep(self, fixed: Sequence[int] = ()) -> int:
         """Let each member that is not fixed make way for a better column; return how many did."""
-        return sum(self._exchange(column) for column in list(self.span.members) if column not in fixed)
+        worth = LEAST_GAIN * max(self.span.error(), 0.0)
+        return sum(self._exchange(column, worth) for column in list(self.span.members) if column not in fixed)
 
     def _candidates(self, remainders: Remainders, members: Sequence[int]) -> NDArray:
-        mask = self.rule.open_to(members) & ~self.span.spent(remainders)
+        mask = self.placement.open_to(members) & ~self.span.spent(remainders)
         mask[list(members)] = False
         return np.flatnonzero(mask)
 
@@ -91,46 +76,53 @@ class ColumnSearch:
         gains = remainders.gains(columns) / prices
         if self.judge is None:
             return int(columns[np.argmax(gains)])
-        short = largest(gains, SHORTLIST)
+        short = largest(gains, _shortlist(self.judge))
         errors = self.judge.errors_with(columns[short], remainders.variance[columns[short]])
         return int(columns[short][np.argmax((self.judge.error() - errors) / prices[short])])
 
     def _prices(self, columns: NDArray) -> NDArray:
-        return np.ones(columns.size) if self.prices is None else self.prices[columns]
+        costs = self.placement.costs
+        return np.ones(columns.size) if costs is None or not self.per_price else costs.prices[columns]
 
-    def _exchange(self, column: int) -> bool:
+    def _exchange(self, column: int, worth: float) -> bool:
         """Replace a member by the column that lowers the error most without it, where one does."""
         span = self.span
         departure = span.departure(column)
         others = [member for member in span.members if member != column]
-        judge = self.judge
-        if judge is not None:
-            judge = judge.released(np.array(span.members), departure.weights, departure.pivot)
-        successor = self._successor(column, departure.remainders, others, judge)
-        if successor is None:
+        better = self._better(column, departure.remainders, others, worth)
+        if better.size == 0:
+            return False
+        successor, judge = self._successor(column, departure, better)
+        if successor == column:
             return False
         span.remove(column, departure)
         self.judge = judge
         self.add(successor)
         return True
 
-    def _successor(
-        self, column: int, remainders: Remainders, others: Sequence[int], judge: LeaveOneOut | None
-    ) -> int | None:
+    def _better(self, column: int, remainders: Remainders, others: Sequence[int], worth: float) -> NDArray:
+        """Return the columns that would lower the error more than a member that has gone, the best last."""
         columns = self._candidates(remainders, others)
         gains = remainders.gains(columns)
         own = float(remainders.gains(np.array([column]))[0])
-        worth = LEAST_GAIN * max(self.span.total - self.span.explained(), 0.0)
         better = np.flatnonzero(gains > own + worth)
-        if better.size == 0:
-            return None
-        if judge is None:
-            return int(columns[better[np.argmax(gains[better])]])
-        short = columns[better[largest(gains[better], SHORTLIST)]]
-        tried = np.append(short, column)
-        errors = judge.errors_with(tried, remainders.variance[tried])
+        return columns[better[np.argsort(gains[better])]]
+
+    def _successor(
+        self, column: int, departure: Departure, better: NDArray
+    ) -> tuple[int, LeaveOneOut | None]:
+        """Return which of the better columns succeeds a member, or the member, and the state without it."""
+        if self.judge is None:
+            return int(better[-1]), None
+        judge = self.judge.released(np.array(self.span.members), departure.weights, departure.pivot)
+        tried = np.append(better[-_shortlist(judge) :], column)
+        errors = judge.errors_with(tried, departure.remainders.variance[tried])
         best = int(np.argmin(errors))
-        return int(tried[best]) if errors[best] < (1 - LEAST_GAIN) * errors[-1] else None
+        return int(tried[best]) if errors[best] < (1 - LEAST_GAIN) * errors[-1] else column, judge
+
+
+def _shortlist(judge: LeaveOneOut) -> int:
+    return max(SHORTLIST, SHORTLIST_ENTRIES // judge.rows.shape[0])
 
 
 def largest(values: NDArray, count: int) -> NDArray:

@@ -51,6 +51,8 @@ class RegularisedSpan:
         S of the centred data A.
     penalties : ndarray of shape (n_features,)
         The weights π, in units of ``gram``.
+    squared_norms : ndarray of shape (n_features,)
+        Each column's sum of squared products with the targets.
     capacity : int
         Most columns that the set will hold.
     targets : ndarray of shape (n_features, n_targets), optional
@@ -63,7 +65,12 @@ class RegularisedSpan:
     """
 
     def __init__(
-        self, gram: GramOperator, penalties: NDArray, capacity: int, targets: NDArray | None = None
+        self,
+        gram: GramOperator,
+        penalties: NDArray,
+        squared_norms: NDArray,
+        capacity: int,
+        targets: NDArray | None = None,
     ) -> None:
         self.gram = gram
         self.targets = targets
@@ -71,7 +78,7 @@ class RegularisedSpan:
         self.members: list[int] = []
         self.inverse = np.empty((0, 0))
         start = np.asarray(gram.diag(), dtype=np.float64) + penalties
-        self.remainders = Remainders(start, squared_norms(gram, targets))
+        self.remainders = Remainders(start, squared_norms)
         self.total = gram.trace()
         self._floor = start * np.finfo(gram.dtype).eps * SPENT_SHARE
         self._columns = np.empty((start.size, capacity), order="F")
@@ -123,9 +130,15 @@ class RegularisedSpan:
         self.members.pop()
         self.inverse = self.inverse[np.ix_(order, order)]
 
-    def explained(self) -> float:
-        """Return how far the members bring the error down, computed afresh."""
-        return float(np.sum(self.inverse * self._stored(self._images)[self.members]))
+    def error(self) -> float:
+        """Return the regularised error of the set, computed afresh."""
+        return self.total - float(np.sum(self.inverse * self._stored(self._images)[self.members]))
+
+    def order(self) -> NDArray:
+        """Return the members in the order in which greedy steps among them alone would take them."""
+        variances = self._stored(self._columns)[self.members] + np.diag(self.penalties[self.members])
+        places = greedy_order(variances, self._stored(self._images)[self.members])
+        return np.array(self.members, dtype=np.intp)[places]
 
     def _stored(self, store: NDArray) -> NDArray:
         return store[:, : len(self.members)]
@@ -153,11 +166,22 @@ class RegularisedSpan:
         return Remainders(self.remainders.variance + factor * np.square(rest), explained)
 
 
-def squared_norms(gram: GramOperator, targets: NDArray | None) -> NDArray:
-    """Return each column's sum of squared products with the targets."""
-    if targets is None:
-        return gram.squared_column_norms()
-    return np.einsum("ij,ij->i", targets, targets)
+def greedy_order(variances: NDArray, products: NDArray) -> list[int]:
+    """Order few columns by what each adds, given their covariances and their products with the targets."""
+    variances, products = variances.copy(), products.copy()
+    order: list[int] = []
+    waiting = list(range(len(variances)))
+    while waiting:
+        left = np.maximum(variances.diagonal()[waiting], np.finfo(np.float64).tiny)
+        best = waiting[int(np.argmax(products.diagonal()[waiting] / left))]
+        share = variances[:, best] / max(variances[best, best], np.finfo(np.float64).tiny)
+        overlap = products[:, best].copy()
+        crossed = np.outer(share, overlap)
+        products += np.outer(share, share) * overlap[best] - crossed - crossed.T
+        variances = variances - np.outer(share, variances[best])
+        order.append(best)
+        waiting.remove(best)
+    return order
 
 
 def _bordered(inverse: NDArray, weights: NDArray, left: float) -> NDArray:

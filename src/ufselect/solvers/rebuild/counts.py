@@ -1,0 +1,170 @@
+"""How many columns are enough: the held-out error of every count from one path a fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cholesky, solve_triangular
+
+from ufselect.gram import GramOperator, gram_operator
+
+N_FOLDS = 5
+LEAST_ROWS = 2 * N_FOLDS
+# The path of a fold ends here: a user who needs more columns than this will give their number.
+MOST_COLUMNS = 100
+# Held-out rows of a fold: enough for an error known to a few per cent.
+MOST_HELD_OUT = 500
+# A knee is where the unexplained variance falls by a third or more over the last fifth of the columns, and at
+# least four times as fast as over the fifth that follows.
+KNEE_STEP = 1.25
+KNEE_FALL = 0.4
+KNEE_RATIO = 4.0
+
+
+@dataclass(frozen=True)
+class CountCurve:
+    """Held-out relative errors of 1, 2, … columns and the count they suggest.
+
+    Attributes
+    ----------
+    errors : ndarray
+        Mean over folds of the error of rebuilding, in units of the error of the mean.
+    standard_errors : ndarray
+        Their standard errors over the folds.
+    chosen : int
+        The count suggested.
+    note : str
+        Why.
+    """
+
+    errors: NDArray
+    standard_errors: NDArray
+    chosen: int
+    note: str
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return one row a count."""
+        return [
+            {
+                "count": count,
+                "error": float(error),
+                "standard_error": float(spread),
+                "chosen": count == self.chosen,
+                "note": self.note if count == self.chosen else "",
+            }
+            for count, (error, spread) in enumerate(
+                zip(self.errors, self.standard_errors, strict=True), start=1
+            )
+        ]
+
+
+def count_curve(
+    X: Any, path: Callable[[GramOperator, int], tuple[NDArray, float]], max_count: int | None = None
+) -> CountCurve:
+    r"""Cross-validate the error of rebuilding the other columns from the first 1, 2, … of an order.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The data. Every fifth row is held out in turn.
+    path : callable
+        Given the Gram operator of the other rows and a number of columns, returns that many columns, best
+        first, and the weight ρ of the penalties :math:`\rho S_{ii}` with which they rebuild.
+    max_count : int, optional
+        Largest count; by default half of the columns, at most 100 and fewer than the rows of a fold.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than ten rows.
+    """
+    n_samples, n_features = X.shape
+    if n_samples < LEAST_ROWS:
+        raise ValueError(
+            f'n_features_to_select="auto" holds out rows and needs at least {LEAST_ROWS} of them, not '
+            f"{n_samples}; give a number."
+        )
+    most = max_count or max(1, min(n_features // 2, MOST_COLUMNS, n_samples - n_samples // N_FOLDS - 2))
+    folds = np.array([_fold_errors(X, fold, path, most) for fold in range(N_FOLDS)])
+    errors = folds.mean(axis=0)
+    standard_errors = folds.std(axis=0, ddof=1) / np.sqrt(N_FOLDS)
+    chosen, note = suggest_count(errors, standard_errors)
+    return CountCurve(errors, standard_errors, chosen, note)
+
+
+def suggest_count(errors: NDArray, standard_errors: NDArray) -> tuple[int, str]:
+    """Return a count and the reason for it: the knee where there is one, else the one-standard-error rule."""
+    knee = find_knee(errors)
+    if knee is not None:
+        return knee, f"knee: the error falls much more slowly after {knee} columns"
+    best = int(np.argmin(errors))
+    enough = int(np.argmax(errors <= errors[best] + standard_errors[best])) + 1
+    if best == errors.size - 1 and enough > errors.size // 2:
+        return enough, f"no knee: the curve still falls at {errors.size} columns"
+    return enough, f"fewest columns within one standard error of the best, {best + 1}"
+
+
+def find_knee(errors: NDArray) -> int | None:
+    """Return the count after which the error stops falling abruptly, or None."""
+    logs = 2 * np.log(np.maximum(errors, np.finfo(np.float64).eps))
+    logs = np.concatenate([[0.0], logs])  # no column: the error of the mean
+    counts = np.arange(1, logs.size - 1)
+    before = np.minimum(np.floor(counts / KNEE_STEP).astype(int), counts - 1)
+    after = np.minimum(np.maximum(np.ceil(counts * KNEE_STEP).astype(int), counts + 1), logs.size - 1)
+    fall = logs[before] - logs[counts]
+    rest = np.maximum(logs[counts] - logs[after], 0.0)
+    sharp = (fall >= KNEE_FALL) & (fall >= KNEE_RATIO * rest) & (counts * KNEE_STEP <= logs.size - 1)
+    if not np.any(sharp):
+        return None
+    return int(counts[np.argmax(np.where(sharp, fall - KNEE_RATIO * rest, -np.inf))])
+
+
+def _fold_errors(
+    X: Any, fold: int, path: Callable[[GramOperator, int], tuple[NDArray, float]], most: int
+) -> NDArray:
+    """Return the held-out relative errors of one fold for 1 to ``most`` columns."""
+    held_out = np.arange(X.shape[0]) % N_FOLDS == fold
+    gram = gram_operator(X[~held_out])
+    order, weight = path(gram, most)
+    rows = X[np.flatnonzero(held_out)[:MOST_HELD_OUT]]
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    centred = (np.asarray(dense, dtype=np.float64) - np.asarray(gram.mean, dtype=np.float64)) / gram.scale
+    errors = prefix_errors(gram, order, weight, centred)
+    return np.append(errors, np.full(most - errors.size, errors[-1]))
+
+
+def prefix_errors(gram: GramOperator, order: NDArray, weight: float, rows: NDArray) -> NDArray:
+    r"""Return the relative error of rebuilding rows from the first 1, 2, … columns of an order.
+
+    The columns in use are known and count as rebuilt; the others follow from weights fitted to ``gram``.
+
+    Parameters
+    ----------
+    gram : GramOperator
+        S of the rows to which the weights are fitted.
+    order : ndarray
+        Columns, first one first.
+    weight : float
+        The weight ρ of the penalties :math:`\rho S_{ii}`.
+    rows : ndarray of shape (n_rows, n_features)
+        Rows less the mean of the fitted ones, in units of ``gram``.
+    """
+    columns = np.asarray(gram.columns(order), dtype=np.float64).T
+    inner = columns[:, order]
+    inner[np.diag_indices(order.size)] *= 1 + weight
+    root = cholesky(inner, lower=True)
+    maps = solve_triangular(root, columns, lower=True)
+    scores = solve_triangular(root, rows[:, order].T, lower=True)
+    rest = rows.copy()
+    total = float(np.vdot(rows, rows))
+    errors = np.empty(order.size)
+    for step in range(order.size):
+        rest -= np.outer(scores[step], maps[step])
+        known = rest[:, order[: step + 1]]
+        errors[step] = float(np.vdot(rest, rest)) - float(np.sum(np.square(known)))
+    return np.sqrt(np.maximum(errors, 0.0) / total)
