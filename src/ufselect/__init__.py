@@ -17,6 +17,7 @@ from ufselect.selectors import (
     PCALeverage,
     RandomSubset,
     RebuildSelector,
+    Reconstructor,
     dscofs_path,
 )
 
@@ -39,6 +40,7 @@ __all__ = [
     "PCALeverage",
     "RandomSubset",
     "RebuildSelector",
+    "Reconstructor",
     "__version__",
     "dscofs_path",
 ]

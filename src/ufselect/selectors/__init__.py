@@ -8,6 +8,7 @@ from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import DSCOFSPath, dscofs_path
 from ufselect.selectors.rebuild import RebuildSelector
+from ufselect.selectors.reconstructor import Reconstructor
 from ufselect.selectors.registry import all_selectors
 from ufselect.selectors.rne import RNE
 from ufselect.selectors.sogfs import SOGFS
@@ -33,6 +34,7 @@ __all__ = [
     "PCALeverage",
     "RandomSubset",
     "RebuildSelector",
+    "Reconstructor",
     "all_selectors",
     "dscofs_path",
 ]

@@ -12,7 +12,7 @@ CHOICE_BIAS = 2.0
 MOST_SHRINKAGE = 0.9
 
 
-def diagonal_penalty(gram: GramOperator, squared_norm: float) -> float:
+def diagonal_penalty(gram: GramOperator, squared_norm: float, bias: float = CHOICE_BIAS) -> float:
     r"""Return the weight ρ of the penalties :math:`\pi_j = \rho S_{jj}`, from the data.
 
     Shrinking the off-diagonal entries of S by :math:`1 - \alpha` is the same as penalties with
@@ -28,6 +28,8 @@ def diagonal_penalty(gram: GramOperator, squared_norm: float) -> float:
         S of the centred data.
     squared_norm : float
         :math:`\|S\|_F^2`.
+    bias : float, optional
+        Factor of ρ: 1 for a map from given columns, by default what choosing them asks for.
 
     References
     ----------
@@ -39,4 +41,4 @@ def diagonal_penalty(gram: GramOperator, squared_norm: float) -> float:
     off_diagonal = max(squared_norm - squares, 0.0)
     noise = (diagonal.sum() ** 2 - squares + off_diagonal) / gram.n_samples
     share = min(noise / off_diagonal, MOST_SHRINKAGE) if off_diagonal > 0 else MOST_SHRINKAGE
-    return CHOICE_BIAS * share / (1 - share)
+    return bias * share / (1 - share)
