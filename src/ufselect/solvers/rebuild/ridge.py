@@ -95,7 +95,7 @@ class LinearMap:
 
 
 def map_from_rows(X: Any, chosen: NDArray, ridge: float | None, noise: NDArray | None) -> LinearMap:
-    """Fit the map to dense or sparse rows, and leave rows out to learn its errors and, unless given, its ridge.
+    """Fit the map to dense or sparse rows; rows left out tell its errors and, unless given, its ridge.
 
     Parameters
     ----------
@@ -133,11 +133,8 @@ def map_from_gram(
     cross = np.asarray(gram.columns(chosen), dtype=np.float64).T * gram.scale**2
     squares = np.asarray(gram.diag(), dtype=np.float64) * gram.scale**2
     variance = np.zeros(chosen.size) if noise is None else noise[chosen]
-    weights = ridge_weights(cross, chosen, weight, gram.n_samples * variance)
-    inner = cross[:, chosen] + np.diag(gram.n_samples * variance)
-    errors = (
-        squares - 2 * np.einsum("ij,ij->j", weights, cross) + np.einsum("ij,ij->j", weights, inner @ weights)
-    )
+    rows = Products(gram.n_samples, np.zeros_like(squares), squares, cross)
+    errors = _column_errors(rows, rows, chosen, weight, variance)
     free = max(gram.n_samples - 1 - chosen.size, 1)
     errors = np.maximum(errors, 0.0) * (gram.n_samples - 1) / free
     if noise is None:
@@ -150,7 +147,7 @@ def map_from_gram(
 def _finished(
     mean: NDArray, cross: NDArray, chosen: NDArray, found: RidgeChoice, n_samples: int, noise: NDArray | None
 ) -> LinearMap:
-    """Fit the map to all rows with the ridge found, and leave to the mean what it rebuilds worse than that."""
+    """Fit the map to all rows with the ridge found; what it rebuilds worse than the mean is left to that."""
     variance = np.zeros(chosen.size) if noise is None else noise[chosen]
     weights = ridge_weights(cross, chosen, found.ridge, n_samples * variance)
     rebuildable = found.errors < found.squares
