@@ -299,5 +299,6 @@ def _column_errors(train: Products, test: Products, chosen: NDArray, ridge: floa
 
 def _scaled(inner: NDArray, noise: NDArray) -> tuple[NDArray, NDArray]:
     """Return the matrix of the chosen columns in units of their variances, and the roots of these."""
-    roots = np.sqrt(np.maximum(inner.diagonal(), np.finfo(np.float64).tiny))
+    variances = inner.diagonal()
+    roots = np.sqrt(np.where(variances > 0, variances, 1.0))  # a column constant in these rows gets no weight
     return (inner + np.diag(noise)) / np.outer(roots, roots), roots
