@@ -19,10 +19,11 @@ from ufselect.auto.criteria import neighbour_agreement
 from ufselect.auto.pool import Candidate, Shared, default_pool, given_pool, scores_of
 from ufselect.auto.reference import build_reference
 from ufselect.auto.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
+from ufselect.common.checks import check_positive_int
+from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.selectors.base import Fitted, UnsupervisedSelector, ranks_from_scores
-from ufselect.selectors.checks import InactiveConstraintWarning, check_positive_int
 from ufselect.selectors.progress import FitProgress
 
 N_RUNS = 10
@@ -100,7 +101,7 @@ class AutoSelector(UnsupervisedSelector):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect.auto import AutoSelector
+    >>> from ufselect import AutoSelector
     >>> X = scale(load_wine().data)
     >>> selector = AutoSelector(n_features_to_select=5, n_clusters=3, random_state=0).fit(X)
     >>> selector.transform(X).shape
@@ -112,6 +113,8 @@ class AutoSelector(UnsupervisedSelector):
     is_stochastic = True
     label = "AutoSelector"
     cost = "n² d + that of every candidate"
+    order = 160
+    on_request = True  # it fits a dozen of the others
 
     def __init__(
         self,

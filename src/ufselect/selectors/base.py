@@ -73,6 +73,14 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Leading cost of a fit in n (samples), d (features), m (components) and k (neighbours).
     requires : tuple of str
         Optional packages, by import name, without which ``fit`` cannot run.
+    order : int
+        Place in tables of a comparison; higher comes later.
+    is_nested : bool
+        Whether one ranking serves every number of features; else a comparison fits anew for each.
+    on_request : bool
+        Whether comparisons leave it out unless it is named.
+    is_baseline : bool
+        Whether every comparison carries it.
     paper_grid : mapping of str to tuple
         Parameters and values over which published comparisons tune the method.
     """
@@ -82,6 +90,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     label: ClassVar[str]
     cost: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
+    order: ClassVar[int] = 1000  # after the library's own
+    is_nested: ClassVar[bool] = False
+    on_request: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False
     paper_grid: ClassVar[Mapping[str, tuple]] = {}
 
     n_features_to_select: int | float

@@ -68,6 +68,9 @@ class PCALeverage(GramSelector):
 
     label = "PCA leverage"
     cost = "n d² (tall), n² d (wide)"
+    order = 20
+    is_nested = True
+    is_baseline = True
 
     def __init__(self, n_features_to_select: int | float = 0.1, *, n_components: int | str = "auto") -> None:
         self.n_features_to_select = n_features_to_select
@@ -118,6 +121,8 @@ class MaxVariance(GramSelector):
 
     label = "Max variance"
     cost = "n d"
+    order = 30
+    is_nested = True
 
     def __init__(self, n_features_to_select: int | float = 0.1) -> None:
         self.n_features_to_select = n_features_to_select
@@ -167,6 +172,9 @@ class RandomSubset(UnsupervisedSelector):
     is_stochastic = True
     label = "Random"
     cost = "d"
+    order = 10
+    is_nested = True
+    is_baseline = True
 
     def __init__(self, n_features_to_select: int | float = 0.1, *, random_state: Any = None) -> None:
         self.n_features_to_select = n_features_to_select

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Fitted, GramSelector
-from ufselect.selectors.checks import check_nonnegative
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.greedy import greedy_determinant
@@ -56,7 +56,7 @@ class DOptimalLeverage(GramSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.d_optimal import DOptimalLeverage
+    >>> from ufselect import DOptimalLeverage
     >>> pixels = load_digits().data
     >>> DOptimalLeverage(n_features_to_select=20, n_components=10).fit_transform(pixels).shape
     (1797, 20)
@@ -64,6 +64,7 @@ class DOptimalLeverage(GramSelector):
 
     label = "D-optimal leverage"
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
+    order = 40
 
     def __init__(
         self,

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector, ranks_from_scores
-from ufselect.selectors.checks import warn_if_entries_cannot_bind
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs_steps import (
@@ -22,6 +21,7 @@ from ufselect.selectors.dscofs_steps import (
     solve,
     starting_point,
 )
+from ufselect.selectors.entries import warn_if_entries_cannot_bind
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import DoubleSparsePCA, SolverResult
 from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
@@ -145,6 +145,7 @@ class DSCOFS(GramSelector):
     copies_wide_data = False
     label = "DSCOFS"
     cost = "n d² + iterations · d² m (tall), iterations · n d m (wide)"
+    order = 140
     paper_grid: ClassVar = {
         "mu_entry": PAPER_REGULARISERS,
         "mu_row": PAPER_REGULARISERS,

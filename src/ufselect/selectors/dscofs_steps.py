@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.checks import check_choice, check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.checks import (
-    check_choice,
-    check_entry_sparsity,
-    check_nonnegative,
-    check_positive_int,
-    resolve_entry_count,
-)
+from ufselect.selectors.entries import check_entry_sparsity, resolve_entry_count
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import DoubleSparsePCA, ProximalAlternatingMinimisation, SolverResult, iterate
 from ufselect.solvers.dscofs.pam import onset_for

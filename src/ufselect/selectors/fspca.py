@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ufselect.common.checks import check_positive_int
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Fitted, GramSelector
-from ufselect.selectors.checks import check_positive_int
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
@@ -80,7 +80,7 @@ class FSPCA(GramSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.fspca import FSPCA
+    >>> from ufselect import FSPCA
     >>> pixels = load_digits().data
     >>> FSPCA(n_features_to_select=20, n_components=10).fit_transform(pixels).shape
     (1797, 20)
@@ -88,6 +88,7 @@ class FSPCA(GramSelector):
 
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
+    order = 100
 
     def __init__(
         self,

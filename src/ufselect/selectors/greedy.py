@@ -8,9 +8,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.checks import check_choice
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.base import Fitted, GramSelector
-from ufselect.selectors.checks import check_choice
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.greedy import greedy_reconstruction, greedy_score_projection
@@ -67,7 +67,7 @@ class GreedyProjection(GramSelector):
     Examples
     --------
     >>> import numpy as np
-    >>> from ufselect.selectors.greedy import GreedyProjection
+    >>> from ufselect import GreedyProjection
     >>> rng = np.random.default_rng(0)
     >>> three = rng.standard_normal((100, 3))
     >>> copies = three[:, [0, 0, 1, 1, 2, 2]]
@@ -78,6 +78,7 @@ class GreedyProjection(GramSelector):
 
     label = "Greedy projection"
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
+    order = 50
 
     def __init__(
         self,

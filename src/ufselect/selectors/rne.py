@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
 from ufselect.common.warn import warn_user
 from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.result import SolverResult
 from ufselect.solvers.rne import robust_embedding
@@ -98,7 +98,7 @@ class RNE(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.rne import RNE
+    >>> from ufselect import RNE
     >>> pixels = load_digits().data[:300]
     >>> RNE(n_features_to_select=20, random_state=0).fit_transform(pixels).shape
     (300, 20)
@@ -107,6 +107,7 @@ class RNE(UnsupervisedSelector):
     is_stochastic = True
     label = "RNE"
     cost = "n² d + iterations · (n + d) d m"
+    order = 90
     paper_grid: ClassVar = {"alpha": PAPER_REGULARISERS}
 
     def __init__(

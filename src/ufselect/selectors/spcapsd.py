@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
+from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
@@ -89,7 +90,7 @@ class SPCAPSD(GramSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.spcapsd import SPCAPSD
+    >>> from ufselect import SPCAPSD
     >>> pixels = load_digits().data
     >>> SPCAPSD(n_features_to_select=20, gamma=100.0).fit_transform(pixels).shape
     (1797, 20)
@@ -97,6 +98,8 @@ class SPCAPSD(GramSelector):
 
     label = "SPCA-PSD"
     cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
+    order = 120
+    is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS}
 
     def __init__(
@@ -139,7 +142,7 @@ class SPCAPSD(GramSelector):
 
     def _method(self, gram: GramOperator, spectrum: Spectrum, start_norms: NDArray) -> PSDReconstruction:
         if spectrum.values.size == 0:
-            raise ValueError("All features of X are constant, so there is nothing to choose between.")
+            raise ConstantDataError
         gamma = in_units_of(gram.scale, "gamma", self.gamma)
         eta = in_units_of(gram.scale, "eta", self.eta)
         if eta >= 2 * spectrum.values[0]:

@@ -1,39 +1,17 @@
-"""Checks of parameters: one sentence that says what is wrong and what to do."""
+"""The parameter ``entry_sparsity``: how many entries of a loading matrix may differ from zero."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from ufselect.common.warn import warn_user
+from ufselect.exceptions import InactiveConstraintWarning
 
-DEFAULT_ENTRY_SHARE = 0.1
-
-
-class InactiveConstraintWarning(UserWarning):
-    """A constraint is so loose that it cannot shape the result."""
-
-
-def check_nonnegative(name: str, value: Any) -> None:
-    """Refuse anything but a finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, not {value!r}.")
-
-
-def check_positive_int(name: str, value: Any) -> None:
-    """Refuse anything but an integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, not {value!r}.")
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Refuse anything but one of the given words."""
-    if value not in choices:
-        listed = ", ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, not {value!r}.")
+# From this share on, the default's, a few features get one entry a component rather than an error.
+GENEROUS_SHARE = 0.1
 
 
 def check_entry_sparsity(value: Any) -> None:
@@ -62,7 +40,7 @@ def resolve_entry_count(entry_sparsity: float | int | None, n_features: int, n_c
         count = int(entry_sparsity)
     else:
         count = int(np.floor(entry_sparsity * total * (1 + 1e-12)))  # 0.1 · 30 is 3, rounding aside
-        if entry_sparsity >= DEFAULT_ENTRY_SHARE:
+        if entry_sparsity >= GENEROUS_SHARE:
             count = max(count, n_components)  # so that the default also serves fewer than ten features
     if count < n_components:
         raise ValueError(
