@@ -1,4 +1,4 @@
-r"""The centred Gram matrix of data that come in blocks: one record a block, merged without losing digits.
+r"""The centred Gram matrix of data that come in blocks: one record per block, merged without losing digits.
 
 For two sets of rows with counts n₁, n₂, means c₁, c₂ and centred Gram matrices S₁, S₂ [1]_,
 
@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.gram.centring import mean_and_scale, power_of_two_near, row_blocks, working_dtype
+from ufselect.common.row_blocks import row_blocks
+from ufselect.gram.centring import mean_and_scale, power_of_two_near, working_dtype
 from ufselect.gram.dense import FormedGram
 from ufselect.gram.sparse import column_means
 
-PANEL = 256
+PANEL = 256  # rows at once: the square on the diagonal, stored in full, is then little of a large S
 # Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
 CENTRED_BYTES = 2**23
 
@@ -69,7 +70,7 @@ class Probe(Protocol):
 
 
 class WholeGram:
-    """All of S, as one vector of panels of 256 rows from the diagonal to the right.
+    """All of S, as one vector of panels of `PANEL` rows from the diagonal to the right.
 
     S is symmetric, so this takes half the memory and half the traffic between machines.
     """

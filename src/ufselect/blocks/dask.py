@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -14,12 +13,13 @@ from scipy import sparse
 
 from ufselect.blocks.accumulate import Moments, Probe, block_moments, merge_moments
 from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
+from ufselect.common.extras import import_extra
 from ufselect.gram.centring import working_dtype
 
 BLOCK_NAME = re.compile(r"Block (\d+) of X")
-MERGE_AT_ONCE = 4
-TARGET_BYTES = 2**27
-GATHER_AT_ONCE = 16
+MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
+TARGET_BYTES = 2**27  # of a block that is made by joining chunks: within the 50 to 200 MB that dask advises
+GATHER_AT_ONCE = 16  # rotated blocks brought here together, which bounds the memory for them
 
 
 def is_dask(X: Any) -> bool:
@@ -40,10 +40,7 @@ def import_dask(module: str = "dask") -> ModuleType:
     ImportError
         With the line that installs it.
     """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError(f'{module} is needed here: pip install "ufselect[dask]"') from error
+    return import_extra(module, "Reading data outside memory", "dask")
 
 
 class DaskBlocks:

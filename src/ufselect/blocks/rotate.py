@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.blocks.sketch import TruncatedGram
-from ufselect.gram.centring import mean_and_scale, row_blocks, working_dtype
+from ufselect.common.row_blocks import row_blocks
+from ufselect.gram.centring import mean_and_scale, working_dtype
 from ufselect.gram.spectrum import symmetric_eigenpairs
 
 

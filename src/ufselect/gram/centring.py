@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK_BYTES = 2**21
-MIN_BLOCK_ROWS = 128
+from ufselect.common.row_blocks import row_blocks
+
+# Sums need no matrix product, so that few rows are enough to be fast.
 MIN_SUM_ROWS = 16
-
-
-def row_blocks(
-    n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES, min_rows: int = MIN_BLOCK_ROWS
-) -> Iterator[slice]:
-    """Cut ``range(n_rows)`` into slices of about ``block_bytes`` each, two megabytes by default."""
-    step = max(min_rows, block_bytes // max(row_bytes, 1))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
 
 
 def power_of_two_near(magnitude: float) -> float:
