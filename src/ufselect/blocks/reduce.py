@@ -31,7 +31,7 @@ from ufselect.blocks.rotate import (
 from ufselect.blocks.sketch import TruncatedGram, krylov_gram
 from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import GramOperator
-from ufselect.gram.centring import working_dtype
+from ufselect.gram.centring import NOT_FINITE, working_dtype
 from ufselect.gram.dense import dense_gram
 from ufselect.gram.sparse import SparseGram
 
@@ -203,7 +203,7 @@ class LocalBlocks:
     def gather(self) -> NDArray:
         gathered = np.asarray(self.array, dtype=self.dtype)
         if not np.all(np.isfinite(gathered)):
-            raise ValueError("X contains NaN or infinity; fill in or drop those values first.")
+            raise ValueError(NOT_FINITE.format("X"))
         return gathered
 
     def sample(self, rows: NDArray) -> NDArray:

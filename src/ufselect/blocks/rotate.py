@@ -44,10 +44,7 @@ class ColumnBlocks(Protocol):
 
 def block_sample_gram(block: Any, first: int, name: str) -> SampleGram:
     """Reduce one block of features, all samples of each."""
-    try:
-        mean, scale = mean_and_scale(block)
-    except (ValueError, TypeError) as error:
-        raise type(error)(str(error).replace("X", name, 1)) from None
+    mean, scale = mean_and_scale(block, name)
     n_samples, n_features = block.shape
     matrix = np.zeros((n_samples, n_samples))
     diagonal = np.zeros(n_features)
