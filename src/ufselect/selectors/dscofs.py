@@ -277,9 +277,7 @@ class DSCOFS(UnsupervisedSelector):
         check_is_fitted(self, "support_")
         spectrum, diagonal, trace = self._bound_parts
         n_selected = int(np.count_nonzero(self.support_))
-        bound = bound_from_spectrum(
-            spectrum, diagonal, n_selected, min(self.n_components_, n_selected), is_complete=False
-        )
+        bound = bound_from_spectrum(spectrum, diagonal, n_selected, min(self.n_components_, n_selected))
         return optimality_gap(float(self.explained_variance_ratio_.sum(dtype=np.float64)), bound / trace)
 
     @property

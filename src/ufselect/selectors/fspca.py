@@ -112,7 +112,7 @@ class FSPCA(UnsupervisedSelector):
         self._check_parameters()
         gram = gram_operator(X)
         spectrum = component_spectrum(gram, self.n_components)
-        method = FeatureSparsePCA(gram, spectrum, n_selected)
+        method = FeatureSparsePCA.from_spectrum(gram, spectrum, n_selected)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=progress)
         else:

@@ -15,8 +15,8 @@ from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
 from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.result import SolverResult
-from ufselect.solvers.rne import robust_embedding
+from ufselect.solvers import SolverResult, iterate
+from ufselect.solvers.rne.embedding import RobustEmbedding
 
 
 class RNE(UnsupervisedSelector):
@@ -143,14 +143,8 @@ class RNE(UnsupervisedSelector):
         samples = normalize(X.astype(np.float64) / largest)
         weights = lle_weights(samples, nearest_neighbors(samples, n_neighbors)[0])
         residuals = samples - (weights.T if self.transpose_weights else weights) @ samples
-        result = robust_embedding(
-            residuals[:, varying],
-            start[varying],
-            alpha=float(self.alpha),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=progress,
-        )
+        method = RobustEmbedding(residuals[:, varying], float(self.alpha), start[varying])
+        result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
         if self.tol is not None and not result.converged:
             warnings.warn(
                 f"RNE: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",

@@ -17,8 +17,8 @@ from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSele
 from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.result import SolverResult
-from ufselect.solvers.sogfs import StructuredOptimalGraph, structured_optimal_graph
+from ufselect.solvers import SolverResult, iterate
+from ufselect.solvers.sogfs import StructuredOptimalGraph
 
 
 class SOGFS(UnsupervisedSelector):
@@ -157,7 +157,7 @@ class SOGFS(UnsupervisedSelector):
             p=float(self.p),
             tol=float(self.tol),
         )
-        result = structured_optimal_graph(method, max_iter=self.max_iter, callback=progress)
+        result = iterate(method, max_iter=self.max_iter, tol=method.tol, callback=progress)
         if not result.converged:
             warnings.warn(
                 f"SOGFS: the graph has {result.state.n_components} components and not {n_clusters} after "

@@ -155,7 +155,7 @@ class TSFS(UnsupervisedSelector):
         return Fitted(
             scores,
             {
-                "input_weights_": result.state.weights[0].numpy(),
+                "input_weights_": result.state.point[0].numpy(),
                 "embedding_": embedding,
                 "objective_history_": result.objective_history,
                 "n_iter_": result.n_iter,

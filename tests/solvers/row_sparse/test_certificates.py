@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from ufselect.gram import FormedGram, Spectrum, gram_operator
 from ufselect.selectors.dscofs import DSCOFS
+from ufselect.solvers.leading import captured_variance, leading_sum
 from ufselect.solvers.row_sparse.branch_and_bound import best_subset
 from ufselect.solvers.row_sparse.certificates import (
-    captured_variance,
-    leading_sum,
+    bound_from_spectrum,
     optimality_gap,
     optimality_message,
     spectral_bound,
-    variance_upper_bound,
 )
 
 
@@ -35,6 +34,16 @@ def small_problems(draw):
     return factor.T @ factor, r, m
 
 
+def upper_bound(S, r, m, n_pairs):
+    gram = FormedGram(S, 20)
+    return bound_from_spectrum(gram.eigenpairs(n_pairs), gram.diag(), r, m)
+
+
+def search(S, r, m, max_nodes=100_000):
+    largest = np.argsort(-np.diag(S), kind="stable")[:r]
+    return best_subset(S, r, m, incumbent=largest, max_nodes=max_nodes)
+
+
 def brute_force(S, r, m):
     return max(
         np.sort(np.linalg.eigvalsh(S[np.ix_(c, c)]))[-m:].sum() for c in combinations(range(len(S)), r)
@@ -47,11 +56,11 @@ def test_bounds_hold_and_branch_and_bound_equals_brute_force(problem, extra_pair
     S, r, m = problem
     best = brute_force(S, r, m)
     slack = 1e-9 * np.trace(S)
-    bound = variance_upper_bound(FormedGram(S, 20), r, m, n_pairs=m + extra_pairs)
+    bound = upper_bound(S, r, m, m + extra_pairs)
     assert bound >= best - slack
     assert bound <= np.sort(np.linalg.eigvalsh(S))[-m:].sum() + slack
     assert bound <= np.sort(np.diag(S))[-r:].sum() + slack
-    found = best_subset(S, r, m)
+    found = search(S, r, m)
     assert found.is_proven
     assert found.captured == pytest.approx(best, rel=1e-8, abs=slack)
     assert leading_sum(S[np.ix_(found.support, found.support)], m) == pytest.approx(found.captured)
@@ -78,7 +87,7 @@ def test_one_sparse_direction_makes_the_spectral_bound_sharper_than_the_others()
     rng = np.random.default_rng(0)
     dense = rng.standard_normal(30)
     S = np.outer(dense, dense) + 0.01 * np.eye(30)
-    bound = variance_upper_bound(FormedGram(S, 40), 5, 1)
+    bound = upper_bound(S, 5, 1, 2)
     assert bound < 0.9 * min(np.linalg.eigvalsh(S)[-1], np.sort(np.diag(S))[-5:].sum() * 2)
     assert bound >= brute_force(S[:12, :12], 5, 1)
 
@@ -87,17 +96,17 @@ def test_search_is_exact_on_forty_features_and_stops_when_told():
     rng = np.random.default_rng(1)
     factor = rng.standard_normal((60, 40)) * np.geomspace(4, 0.5, 40)
     S = factor.T @ factor
-    found = best_subset(S, 4, 2)
+    found = search(S, 4, 2)
     assert found.is_proven
     assert found.captured == pytest.approx(brute_force(S[:16, :16], 4, 2), rel=1e-9)
-    cut = best_subset(S, 12, 3, max_nodes=5)
+    cut = search(S, 12, 3, max_nodes=5)
     assert not cut.is_proven
     assert cut.bound >= cut.captured
 
 
 def test_search_refuses_too_many_features():
     with pytest.raises(ValueError, match="at most 50 features, not 51"):
-        best_subset(np.eye(51), 3, 1)
+        search(np.eye(51), 3, 1)
 
 
 def test_words():

@@ -1,4 +1,4 @@
-"""Which rows to keep: monotone search for the best support of row-sparse PCA."""
+"""Rows exchanged one at a time, while that carries more variance."""
 
 from __future__ import annotations
 
@@ -6,53 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ufselect.gram import GramOperator
-from ufselect.solvers.row_sparse.certificates import captured_variance, leading_sum
+from ufselect.solvers.leading import leading_pairs, leading_sum, quotient_diagonal
 
 RELATIVE_GAIN = 1e-9  # smaller gains are rounding
 SHORTLIST = 2  # entering rows tried exactly for each leaving row
 LONG_LIST = 8  # the same before giving up for good
-MAX_PROXY_STEPS = 50
+MAX_ROUNDS = 20  # a safeguard: exchanges stop by themselves once none helps
 Report = Callable[[float], None]
-
-
-def loadings_on(gram: GramOperator, support: NDArray, n_components: int) -> NDArray:
-    """Return the best orthonormal loadings that vanish off the support, n_features × m."""
-    block = gram.subgram(support)
-    order = block.shape[0]
-    _, vectors = linalg.eigh(block, subset_by_index=[order - n_components, order - 1], check_finite=False)
-    X = np.zeros((gram.shape[0], n_components), dtype=gram.dtype, order="F")
-    X[support] = vectors[:, ::-1]
-    return X
-
-
-def proxy_diagonal(X: NDArray, product: NDArray) -> NDArray:
-    r"""Return the diagonal of :math:`SX(X^\top SX)^{+}X^\top S \preceq S`, given ``product = S @ X``."""
-    values, vectors = np.linalg.eigh(X.T @ product)
-    cutoff = max(float(values[-1]), 0.0) * values.size * np.finfo(values.dtype).eps
-    keep = values > cutoff
-    scores = (product @ vectors[:, keep]) / np.sqrt(values[keep])
-    return np.einsum("ij,ij->i", scores, scores)
-
-
-def improve_by_proxy(gram: GramOperator, support: NDArray, n_components: int) -> tuple[NDArray, float]:
-    """Move to the rows with the largest proxy diagonal while that helps; return the support and its value.
-
-    The proxy is a lower bound of S that is tight on the current support, so a better proxy is a better
-    support (the iteration of Tian, Nie, Wang and Li, 2020).
-    """
-    captured = captured_variance(gram, support, n_components)
-    for _ in range(MAX_PROXY_STEPS):
-        X = loadings_on(gram, support, n_components)
-        scores = proxy_diagonal(X, gram.matmat(X))
-        proposed = np.sort(np.argsort(-scores, kind="stable")[: support.size])
-        reached = captured_variance(gram, proposed, n_components)
-        if reached <= captured * (1 + RELATIVE_GAIN):
-            break
-        support, captured = proposed, reached
-    return support, captured
 
 
 def improve_by_swaps(
@@ -62,7 +24,6 @@ def improve_by_swaps(
     *,
     shortlist: int = LONG_LIST,
     report: Report | None = None,
-    max_rounds: int = 20,
 ) -> tuple[NDArray, float]:
     r"""Exchange one row at a time until no exchange helps; return the support and its value.
 
@@ -73,7 +34,7 @@ def improve_by_swaps(
     columns = _columns(gram, kept)
     captured = leading_sum(columns[kept], n_components)
     tried = min(SHORTLIST, shortlist)
-    for _ in range(max_rounds):
+    for _ in range(MAX_ROUNDS):
         before = captured
         for leaving in _by_weight(columns[kept], n_components):
             swap = _best_swap(gram, columns, kept, int(leaving), n_components, captured, tried)
@@ -102,15 +63,10 @@ def _best_swap(
     """Return the entering row, its column of S and the new value, or None if no exchange helps."""
     others = np.delete(np.arange(kept.size), leaving)
     block = columns[np.ix_(kept[others], others)]
-    m = min(n_components, others.size)
-    if m == 0:
+    if others.size == 0:
         scores = gram.diag().astype(np.float64)
     else:
-        order = others.size
-        values, vectors = linalg.eigh(block, subset_by_index=[order - m, order - 1], check_finite=False)
-        keep = values > max(float(values[-1]), 0.0) * order * np.finfo(values.dtype).eps
-        products = columns[:, others] @ (vectors[:, keep] / np.sqrt(values[keep]))
-        scores = np.einsum("ij,ij->i", products, products)
+        scores = quotient_diagonal(columns[:, others], leading_pairs(block, n_components))
     scores[kept] = -np.inf
     candidates = np.argsort(-scores)[: min(shortlist, scores.size - kept.size)]
     if candidates.size == 0:
@@ -136,7 +92,5 @@ def _columns(gram: GramOperator, indices: NDArray) -> NDArray:
 
 def _by_weight(block: NDArray, n_components: int) -> NDArray:
     """Order the rows of a block by their weight in its leading eigenvectors, lightest first."""
-    order = block.shape[0]
-    count = min(n_components, order)
-    values, vectors = linalg.eigh(block, subset_by_index=[order - count, order - 1], check_finite=False)
-    return np.argsort(vectors**2 @ np.maximum(values, 0), kind="stable")
+    pairs = leading_pairs(block, n_components)
+    return np.argsort(pairs.vectors**2 @ np.maximum(pairs.values, 0), kind="stable")
