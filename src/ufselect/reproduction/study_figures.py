@@ -20,12 +20,12 @@ from ufselect.plotting.heatmaps import plot_loadings, plot_sensitivity
 from ufselect.plotting.shapes import plot_chosen_pixels, plot_plane
 from ufselect.plotting.statistics import plot_boxes, plot_critical_difference
 from ufselect.plotting.style import line_styles, require_figure
+from ufselect.registry import all_selectors
 from ufselect.reproduction.ablation import ROWS_ONLY
 from ufselect.reproduction.loadings import Anatomy, dissect, seconds_of_fit
 from ufselect.reproduction.paper import TITLES
 from ufselect.reproduction.record import Study
 from ufselect.reproduction.synthetic import KINDS, TRUE_FEATURES
-from ufselect.selectors.registry import all_selectors
 
 SHOWN_SETS = 4
 SHAPE_METHODS = ("FSPCA", "SPCAFS", "SPCAPSD", "DSCOFS")

@@ -31,7 +31,7 @@ def improve_by_swaps(
     from below what each entering row j adds; the few best are tried exactly.
     """
     kept = np.array(support)
-    columns = _columns(gram, kept)
+    columns = np.array(gram.columns(kept), dtype=np.float64, order="F")
     captured = leading_sum(columns[kept], n_components)
     tried = min(SHORTLIST, shortlist)
     for _ in range(MAX_ROUNDS):
@@ -71,7 +71,7 @@ def _best_swap(
     candidates = np.argsort(-scores)[: min(shortlist, scores.size - kept.size)]
     if candidates.size == 0:
         return None
-    added = _columns(gram, candidates)
+    added = np.asarray(gram.columns(candidates), dtype=np.float64)
     best = None
     for position, entering in enumerate(candidates):
         edge = added[kept[others], position]
@@ -81,13 +81,6 @@ def _best_swap(
             captured = reached
             best = (int(entering), added[:, position], reached)
     return best
-
-
-def _columns(gram: GramOperator, indices: NDArray) -> NDArray:
-    """Return the named columns of S in double precision."""
-    picks = np.zeros((gram.shape[0], indices.size), dtype=gram.dtype, order="F")
-    picks[indices, np.arange(indices.size)] = 1
-    return np.array(gram.matmat(picks), dtype=np.float64, order="F")
 
 
 def _by_weight(block: NDArray, n_components: int) -> NDArray:
