@@ -1,4 +1,4 @@
-"""The power steps, and the choice between them."""
+"""The power steps."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from ufselect.sets import entry_sparse, row_sparse, stiefel
 from ufselect.solvers import (
     DoubleSparsePCA,
     PamState,
-    PenCF,
     PowerStep,
     ProximalAlternatingMinimisation,
     RotatedPowerStep,
-    StiefelNewton,
     iterate,
 )
 from ufselect.solvers.dscofs.pam import EARLY_ONSET
 from ufselect.solvers.dscofs.start import pca_start
-from ufselect.solvers.dscofs.x_steps import X_SOLVER_NAMES, make_x_solver
+from ufselect.solvers.dscofs.x_steps import make_x_solver
 
 
 def state_of(problem, X, Y, Z):
@@ -87,19 +85,3 @@ def test_small_penalties_settle_in_a_tenth_of_the_products_on_real_data(real, mu
         objectives.append(method.step(objectives[-1]))
     gain = objectives[0].objective - settled.objective_history[-1]
     assert objectives[-1].objective > settled.objective_history[-1] + 1e-3 * gain
-
-
-def test_auto_rotates_for_small_penalties_only():
-    rng = np.random.default_rng(0)
-    gram = gram_operator(rng.standard_normal((40, 10)))
-    values = gram.eigenpairs(2).values
-
-    def kind(name, share):
-        mu = share * float(values.mean())
-        return type(make_x_solver(name, DoubleSparsePCA(gram, 3, 10, mu, mu, 0.0, 0.0, 1.0, values.mean())))
-
-    assert [kind("auto", share) for share in (1e-6, 0.04, 0.06, 1.0)] == [RotatedPowerStep] * 2 + [
-        PowerStep
-    ] * 2
-    kinds = {name: kind(name, 1e-6) for name in X_SOLVER_NAMES}
-    assert list(kinds.values()) == [RotatedPowerStep, PowerStep, RotatedPowerStep, StiefelNewton, PenCF]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import structured_data
 
+from ufselect import ConstrainedDSCOFS
 from ufselect.gram import gram_operator
-from ufselect.selectors.dscofs import DSCOFS
 from ufselect.solvers import iterate
 from ufselect.solvers.fspca import FeatureSparsePCA
 from ufselect.solvers.leading import captured_variance, leading_sum
@@ -25,7 +25,7 @@ def improve_by_proxy(gram, start, m):
 
 
 def fit(data, count, **settings):
-    return DSCOFS(count, mode="constrained", **settings).fit(data)
+    return ConstrainedDSCOFS(count, **settings).fit(data)
 
 
 @settings(max_examples=30)

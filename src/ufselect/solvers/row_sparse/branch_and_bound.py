@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from ufselect.gram import Spectrum
 from ufselect.solvers.leading import leading_pairs, leading_sum
-from ufselect.solvers.row_sparse.certificates import spectral_bound
+from ufselect.solvers.row_sparse.certificates import PROVEN_GAP, spectral_bound
 
 MAX_FEATURES = 50  # beyond, the nodes that a proof takes are too many on real data
-RELATIVE_GAP = 1e-10  # bounds that exceed the best by less do so by rounding
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class _Search:
         return BestSubset(self.support, self.best, bound, is_proven, n_nodes)
 
     def _threshold(self) -> float:
-        return self.best * (1 + RELATIVE_GAP)
+        return self.best * (1 + PROVEN_GAP)
 
     def _look_at(self, forced: tuple[int, ...], allowed: tuple[int, ...]) -> tuple[float, int]:
         """Bound a node, offer the subset it suggests, and name the feature to branch on."""

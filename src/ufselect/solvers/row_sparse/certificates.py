@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ufselect.gram import Spectrum
 
 NEGLIGIBLE = 5e-4  # gaps that round to 0.0 %
+PROVEN_GAP = 1e-10  # sums of eigenvalues that differ by less, relatively, differ by rounding
 ROUNDING = 1e-12  # relative slack that keeps rounding from turning a bound into a false claim
 
 
@@ -88,8 +89,12 @@ def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_com
 
 
 def optimality_gap(captured: float, bound: float) -> float:
-    """Return the largest share of the best possible variance that can be missing, between 0 and 1."""
-    return float(np.clip(1 - captured / bound, 0.0, 1.0)) if bound > 0 else 0.0
+    """Return the largest share of the best possible variance that can be missing, between 0 and 1.
+
+    It is 0 where the bound is reached up to rounding: what is captured is then proven to be the best.
+    """
+    gap = 1 - captured / bound if bound > 0 else 0.0
+    return float(min(gap, 1.0)) if gap > PROVEN_GAP else 0.0
 
 
 def optimality_message(gap: float) -> str:
