@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.auto.reference import Reference, centred_basis
-from ufselect.selectors.greedy import scores_of_rounds
-from ufselect.solvers.greedy import greedy_target_projection
+from ufselect.solvers.greedy import greedy_target_projection, scores_of_rounds
 from ufselect.solvers.margin import CentreMargin, minimise_margin
 
 Rule = Callable[[Reference, int], NDArray]
