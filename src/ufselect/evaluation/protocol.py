@@ -39,9 +39,9 @@ class Protocol:
         K-means runs with which all grid points are scored before the best are scored with ``n_runs``; None
         scores every point with ``n_runs`` (exact mode).
     finalists : int
-        Grid points a method and count, by each metric, that go from screening to the final score.
+        Grid points per method and count, by each metric, that go from screening to the final score.
     max_points : int
-        Parameter points a method, the same for all.
+        Parameter points per method, the same for all.
     """
 
     counts: tuple[int, ...] = PAPER_COUNTS
