@@ -10,11 +10,11 @@ from ufselect.auto import AutoSelector
 from ufselect.evaluation import ResultStore, compare, runner
 from ufselect.evaluation.fitting import FitTask, fit_tasks, run_fit
 from ufselect.evaluation.keys import Params, data_key, subset_key
-from ufselect.evaluation.methods import NESTED, Method, choose_methods
+from ufselect.evaluation.methods import Method, choose_methods
 from ufselect.evaluation.protocol import Protocol, default_counts, make_problem
 from ufselect.metrics import evaluate_selection
+from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors import DSCOFS
-from ufselect.selectors.registry import all_selectors, missing_requirements
 
 COUNTS = [2, 4, 6]
 
@@ -34,7 +34,7 @@ def test_scores_are_those_of_the_metric(blobs):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sorted(NESTED & set(all_selectors())))
+@pytest.mark.parametrize("name", [name for name, selector in all_selectors().items() if selector.is_nested])
 def test_one_fit_serves_all_counts_of_nested_methods(name, blobs):
     selector = all_selectors()[name]
     if missing_requirements(selector):

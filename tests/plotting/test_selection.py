@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 
+from ufselect import DSCOFS, MaxVariance, dscofs_path
 from ufselect.plotting import (
     ConvergenceDisplay,
     LoadingsDisplay,

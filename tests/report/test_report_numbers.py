@@ -13,6 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThreshold, f_classif
 
+from ufselect import DSCOFS, MaxVariance
 from ufselect.report import explain, report_html
 from ufselect.report.measures import correlations, largest_correlations
 

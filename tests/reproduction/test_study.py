@@ -14,9 +14,9 @@ from ufselect.evaluation import Protocol
 from ufselect.evaluation.compare import QUICK
 from ufselect.evaluation.methods import choose_methods
 from ufselect.evaluation.protocol import make_problem
+from ufselect.registry import all_selectors
 from ufselect.reproduction import reproduce
 from ufselect.reproduction.ablation import rows_only
-from ufselect.selectors.registry import all_selectors
 
 pytest.importorskip("scikit_posthocs")
 pytest.importorskip("matplotlib")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from ufselect.io.errors import TableError
+from ufselect.registry import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.registry import all_selectors
 
 Methods = Mapping[str, type[UnsupervisedSelector]]
 

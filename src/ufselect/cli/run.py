@@ -22,8 +22,8 @@ from ufselect.cli.methods import Methods, find_method
 from ufselect.io.errors import TableError
 from ufselect.io.reading import ReadOptions
 from ufselect.io.table import Table
+from ufselect.registry import missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.registry import missing_requirements
 
 RECORD_FORMAT = 1
 SCALINGS = ("none", "standard")

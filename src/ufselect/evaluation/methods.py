@@ -11,30 +11,15 @@ from ufselect.auto import AutoSelector
 from ufselect.evaluation.keys import Params
 from ufselect.evaluation.protocol import MODES, Problem, Protocol
 from ufselect.evaluation.spaces import parameter_points
+from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.registry import all_selectors, missing_requirements
 
 ALL_FEATURES = "AllFeatures"
 BEST_DRAW = "BestRandomSubset"
-BASELINES = (ALL_FEATURES, "RandomSubset", "PCALeverage")
-# A ranking of these serves every count; a method not named here is fitted anew for each count.
-NESTED = frozenset(
-    {
-        "LaplacianScore", "MaxVariance", "PCALeverage", "RandomSubset", "SOGFS", "SPCAFS", "SPCAPSD",
-        "TSFS", "UDFS",
-    }
-)  # fmt: skip
-DEFAULT_ORDER = (
-    ALL_FEATURES, "RandomSubset", BEST_DRAW, "PCALeverage", "MaxVariance", "DOptimalLeverage",
-    "GreedyProjection", "LaplacianScore", "UDFS", "SOGFS", "RNE", "FSPCA", "SPCAFS", "SPCAPSD", "TSFS",
-    "DSCOFS", "AutoSelector",
-)  # fmt: skip
 # Random subsets behind the baseline's mean; their spread over draws is small beside that over K-means runs.
 N_DRAWS = 10
 # Seeds of the best of many draws, apart from those of the mean.
 FIRST_DRAW = 1000
-# Fits of minutes, where the others take seconds: only when named.
-ON_REQUEST = ("TSFS",)
 
 
 @dataclass(frozen=True)
@@ -62,7 +47,12 @@ class Method:
     @property
     def is_nested(self) -> bool:
         """Whether one fit serves all counts."""
-        return self.selector is not None and self.selector.__name__ in NESTED
+        return self.selector is not None and self.selector.is_nested
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where the method stands in a table: all features first."""
+        return (-1 if self.selector is None else self.selector.order, self.label)
 
 
 def choose_methods(
@@ -81,20 +71,21 @@ def choose_methods(
         raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
     classes = _resolve(names)
     methods = [Method(ALL_FEATURES, "All features", None, (Params(),))]
+    if mode == "auto":
+        classes.pop(AutoSelector.__name__, None)
+        methods.append(_automatic(problem))
     methods += [_method(selector, mode, problem, protocol) for selector in classes.values()]
     if mode == "oracle":
         draws = tuple(Params({"random_state": FIRST_DRAW + k}) for k in range(protocol.max_points))
         methods.append(Method(BEST_DRAW, f"Random, best of {len(draws)}", classes["RandomSubset"], draws))
-    if mode == "auto":
-        methods.append(_automatic(problem))
-    return sorted(methods, key=lambda method: _position(method.key))
+    return sorted(methods, key=lambda method: method.place)
 
 
 def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector]]:
     known = all_selectors()
-    baselines = {name: known[name] for name in BASELINES if name != ALL_FEATURES}
+    baselines = {name: selector for name, selector in known.items() if selector.is_baseline}
     if names is None:
-        usual = {n: c for n, c in known.items() if n not in ON_REQUEST and not missing_requirements(c)}
+        usual = {n: c for n, c in known.items() if not c.on_request and not missing_requirements(c)}
         return {**baselines, **usual}
     by_word = {word.lower(): name for name, cls in known.items() for word in (name, cls.label)}
     chosen = {}
@@ -146,7 +137,3 @@ def is_random(selector: type[UnsupervisedSelector], params: Mapping[str, Any]) -
     if "random_state" in params or not accepts(selector, "random_state"):
         return False
     return selector.is_stochastic or params.get("init") == "random"
-
-
-def _position(key: str) -> tuple[int, str]:
-    return (DEFAULT_ORDER.index(key) if key in DEFAULT_ORDER else len(DEFAULT_ORDER), key)

@@ -16,6 +16,7 @@ from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import method_labels
 from ufselect.plotting import ConvergenceDisplay, PixelsDisplay
 from ufselect.plotting.style import line_styles, matplotlib, tidy
+from ufselect.registry import all_selectors
 from ufselect.reproduction.ablation import ROWS_ONLY
 from ufselect.reproduction.findings import Study
 from ufselect.reproduction.panels import (
@@ -29,7 +30,6 @@ from ufselect.reproduction.panels import (
 )
 from ufselect.reproduction.paper import TITLES
 from ufselect.reproduction.synthetic import KINDS, TRUE_FEATURES
-from ufselect.selectors.registry import all_selectors
 
 # A baseline, and three that the paper compares; a row of four fits a page.
 PIXEL_METHODS = ("PCALeverage", "SPCAFS", "FSPCA", "DSCOFS")

@@ -13,7 +13,7 @@ from ufselect.evaluation.methods import BEST_DRAW, Method, choose_methods
 from ufselect.evaluation.protocol import make_problem
 from ufselect.evaluation.runner import Runner
 from ufselect.evaluation.tables import Table
-from ufselect.selectors.registry import all_selectors
+from ufselect.registry import all_selectors
 
 KINDS = {"two_spirals": "2Spiral", "banana": "Banana", "dartboard": "Dartboard"}
 # Where make_noisy_shapes puts the plane of the shape among nine features.
