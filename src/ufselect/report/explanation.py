@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from ufselect.metrics import selection_stability
 from ufselect.metrics.label_free import nearest, rebuilt_share, shared_neighbours
@@ -26,6 +25,7 @@ from ufselect.report.measures import (
     largest_correlations,
     random_subsets,
 )
+from ufselect.selectors.base import UnsupervisedSelector
 
 logger = logging.getLogger("ufselect")
 
@@ -62,8 +62,8 @@ class Explanation:
         Rows of the data.
     feature_names : list of str
         Names of all features.
-    uses_labels : bool
-        Whether the method was fitted with labels.
+    is_unsupervised : bool
+        Whether the method is known to use no labels.
     selected : Selected
         Kept features, ranks and scores; scores are None where the method has none.
     means, deviations : ndarray of shape (n_selected,)
@@ -78,6 +78,8 @@ class Explanation:
         How often each feature was chosen on resampled rows.
     stability : float or None
         Nogueira's index of these selections, 1 for identical ones and about 0 for random ones.
+    refit_note : str
+        Why there are no refits though they were asked for; empty otherwise.
     loadings : ndarray of shape (n_selected, n_components) or None
         Loadings of the kept features.
     history : ndarray or None
@@ -92,7 +94,7 @@ class Explanation:
     parameters: Mapping[str, Any]
     n_samples: int
     feature_names: list[str]
-    uses_labels: bool
+    is_unsupervised: bool
     selected: Selected
     means: NDArray
     deviations: NDArray
@@ -105,6 +107,7 @@ class Explanation:
     frequencies: NDArray | None
     stability: float | None
     n_resamples: int
+    refit_note: str
     loadings: NDArray | None
     history: NDArray | None
     converged: bool | None
@@ -176,7 +179,8 @@ def explain(
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data.
     y : array-like of shape (n_samples,), optional
-        Labels or targets for refits of a selector that needs them; without them it is not refitted.
+        Labels or targets for refits of a selector that needs them; without them it is not refitted, and the
+        report says so.
     feature_names : sequence of str, optional
         Names of the features; without it those seen in ``fit``.
     image_shape : (int, int), optional
@@ -217,16 +221,14 @@ def explain(
     with_kept = correlations(kept, sample.centred)
     closest = np.abs(with_kept).argmax(axis=0)
     subsets = random_subsets(data.shape[1], ranked.size, N_RANDOM, rng)
-    uses_labels = get_tags(selector).target_tags.required
-    refits = 0 if uses_labels and y is None else n_resamples
-    frequencies, stability = _resampled(selector, data, y, ranked.size, refits, rng)
+    masks, refit_note = _resampled(selector, data, y, ranked.size, n_resamples, rng)
     components = getattr(selector, "components_", None)
     return Explanation(
         method=getattr(selector, "label", type(selector).__name__),
         parameters={name: value for name, value in selector.get_params().items() if name != "verbose"},
         n_samples=data.shape[0],
         feature_names=names,
-        uses_labels=uses_labels,
+        is_unsupervised=isinstance(selector, UnsupervisedSelector),
         selected=selected,
         means=np.asarray(data[:, ranked].mean(axis=0)).ravel(),
         deviations=kept.std(axis=0),
@@ -236,9 +238,10 @@ def explain(
         variance=_variance(sample, ranked, subsets),
         neighbourhood=_neighbourhood(sample.centred[:NEIGHBOUR_ROWS], ranked, subsets),
         redundancy=_redundancy(sample, ranked, subsets),
-        frequencies=frequencies,
-        stability=stability,
-        n_resamples=refits,
+        frequencies=None if masks is None else masks.mean(axis=0),
+        stability=None if masks is None or ranked.size == data.shape[1] else selection_stability(masks),
+        n_resamples=n_resamples,
+        refit_note=refit_note,
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=_optional(selector, "objective_history_"),
         converged=getattr(selector, "converged_", None),
@@ -299,11 +302,11 @@ def _redundancy(sample: Sample, ranked: NDArray, subsets: list[NDArray]) -> Kept
 
 def _resampled(
     selector: Any, data: Any, y: Any, n_selected: int, n_resamples: int, rng: np.random.Generator
-) -> tuple[NDArray | None, float | None]:
-    """Refit on random rows; return how often each feature is chosen, and the stability index."""
+) -> tuple[NDArray | None, str]:
+    """Refit on random rows; return the mask of each selection, or None and why there are none."""
     n_rows = min(REFIT_ROWS, int(REFIT_SHARE * data.shape[0]))
     if n_resamples < 2 or n_rows < LEAST_REFIT_ROWS:
-        return None, None
+        return None, ""
     masks = []
     for turn in range(n_resamples):
         rows = np.sort(rng.choice(data.shape[0], n_rows, replace=False))
@@ -311,10 +314,14 @@ def _resampled(
         logger.info("resampling %d of %d", turn + 1, n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself has already said what is wrong
-            masks.append(again.fit(data[rows], None if y is None else np.asarray(y)[rows]).get_support())
-    stacked = np.array(masks)
-    stability = None if n_selected == data.shape[1] else float(selection_stability(stacked))
-    return stacked.mean(axis=0), stability
+            try:
+                again.fit(data[rows], None if y is None else np.asarray(y)[rows])
+            except (TypeError, ValueError) as error:
+                if y is not None or isinstance(selector, UnsupervisedSelector):
+                    raise
+                return None, f"The selection was not repeated, since it needs y: {error}"
+        masks.append(again.get_support())
+    return np.array(masks), ""
 
 
 def _refit_settings(selector: Any, n_selected: int) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def report_html(
         leads=_leads(e),
         tables={"kept": kept_table(e), "dropped": dropped_table(e), "runners": runners_table(e)},
         charts=charts,
-        notes=notes,
+        notes=[*notes, *([e.refit_note] if e.refit_note else [])],
         settings=_settings(e, record),
         created=None if record is None else record.get("created"),
     )
@@ -83,8 +83,8 @@ def _summary(e: Explanation) -> str:
         else "as much as random subsets of the same size"
     )
     return (
-        f"{e.method} kept {e.n_selected} of {e.n_features:,} features of {e.n_samples:,} samples, "
-        f"{'with' if e.uses_labels else 'without'} labels. From them a linear model rebuilds "
+        f"{e.method} kept {e.n_selected} of {e.n_features:,} features of {e.n_samples:,} samples"
+        f"{', without labels' if e.is_unsupervised else ''}. From them a linear model rebuilds "
         f"{percent(e.variance.selection)} of the variance of all features, {verdict}."
     )
 
