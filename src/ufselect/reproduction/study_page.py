@@ -55,7 +55,7 @@ def render_page(study: Study, figures: Sequence[StudyFigure], pictures: Mapping[
         "study.html",
         title="Unsupervised feature selection: the DSCOFS experiments reproduced",
         tab_title="Reproduction of the DSCOFS experiments",
-        summary=f"Tables and figures of {len(study.problems)} data sets, beside those that the paper prints.",
+        summary=_summary(study, tables),
         links=LINKS,
         created=None,
         warnings=_warnings(study),
@@ -68,6 +68,11 @@ def render_page(study: Study, figures: Sequence[StudyFigure], pictures: Mapping[
         figures=figures,
         pictures={name: base64.b64encode(png).decode("ascii") for name, png in pictures.items()},
     )
+
+
+def _summary(study: Study, tables: Mapping[str, Table]) -> str:
+    beside = ", beside those that the paper prints" if _named(tables, AGAINST) else ""
+    return f"Tables and figures of {len(study.problems)} data sets{beside}."
 
 
 def _named(tables: Mapping[str, Table], names: Sequence[str]) -> list[Table]:

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 
 from ufselect import DSCOFS, MaxVariance, dscofs_path
 from ufselect.plotting import (
@@ -112,3 +113,32 @@ def test_the_figure_of_an_image_selection(selector, data, tmp_path):
     model = LinearRegression().fit(data[:, selector.support_], data)
     left = data - model.predict(data[:, selector.support_])
     assert f"{1 - left.var(axis=0).sum() / data.var(axis=0).sum():.0%}" in titles[2]
+
+
+@pytest.mark.parametrize("foreign", [VarianceThreshold(2.0), SelectKBest(f_classif, k=3)])
+def test_selectors_of_scikit_learn_are_drawn(foreign, data, ax):
+    foreign.fit(data, (data[:, 0] > 0).astype(int))
+    PixelsDisplay.from_estimator(foreign, (3, 4), ax=ax)
+    assert len(ax.patches) == foreign.get_support().sum() > 0
+
+
+def test_scores_of_scikit_learn_are_drawn_best_first(data, ax):
+    chosen = SelectKBest(f_classif, k=3).fit(data, (data[:, 0] > 0).astype(int))
+    display = ScoresDisplay.from_estimator(chosen, ax=ax)
+    np.testing.assert_array_equal(display.scores, np.sort(chosen.scores_)[::-1])
+    with pytest.raises(ValueError, match="VarianceThreshold has no scores to plot"):
+        ScoresDisplay.from_estimator(VarianceThreshold().fit(data), ax=ax)
+
+
+def test_pages_and_figures_show_the_same(selector, data):
+    """The SVG of a display has a mark for each thing that matplotlib draws."""
+    scores = ScoresDisplay.from_estimator(selector, ax=Figure().subplots())
+    assert scores.to_svg().count("<rect") == len(scores.ax_.patches) == 12
+    assert scores.to_svg().count('class="kept"') == 5
+    course = ConvergenceDisplay.from_estimator(selector, ax=Figure().subplots())
+    assert course.to_svg().count("<circle") == selector.objective_history_.size
+    pixels = PixelsDisplay.from_estimator(selector, (3, 4), ax=Figure().subplots())
+    svg = pixels.to_svg([f"<{j}>" for j in range(12)])
+    assert (svg.count('class="kept"'), svg.count("<rect"), svg.count("&lt;3&gt;: ")) == (5, 12, 1)
+    loadings = LoadingsDisplay.from_estimator(selector, ax=Figure().subplots())
+    assert loadings.to_svg().count("<rect") == loadings.ax_.images[0].get_array().size == 15
