@@ -258,7 +258,7 @@ def pixels_figure(study: Study) -> StudyFigure:
             X, ax = study.problems[name].X, next(places)
             support = np.isin(np.arange(X.shape[1]), features)
             PixelsDisplay(support, image.image_shape, image.image_order, X.mean(axis=0)).plot(ax=ax)
-            tidy(ax, title)
+            ax.set_title(title, fontsize=10)
     caption = (
         "Pixels of each method's best point (oracle) over the mean image. Methods of similar accuracy can "
         "choose quite different pixels, because neighbouring pixels carry nearly the same information."
