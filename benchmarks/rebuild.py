@@ -1,12 +1,12 @@
 """Error of rebuilding all columns from few: RebuildSelector, other selectors, PySensors, PCA, random columns.
 
-``python benchmarks/rebuild.py FOLDER`` reads every .npz in a folder that holds a two-dimensional array ``X`` and
-prints, for 20 and 50 columns, the mean over the sets of
+``python benchmarks/rebuild.py FOLDER`` reads every .npz in a folder that holds a two-dimensional array ``X``
+and prints, for 20 and 50 columns, the mean over the sets of
 
     ‖X − X̂‖ / ‖X − mean‖    on the 30 % of the rows that took no part,
 
-with the ridge of the linear map chosen on the other rows in five folds, the same for every method. Two splits a set.
-``--each`` adds a row a set, ``--write FILE`` keeps every figure as JSON. PySensors (``pip install
+with the ridge of the linear map chosen on the other rows in five folds, the same for every method. Two splits
+a set. ``--each`` adds a row a set, ``--write FILE`` keeps every figure as JSON. PySensors (``pip install
 python-sensors``) runs in the same process: the columns of its pivoted QR (with the number of basis modes that
 does best on the held-out rows, in its favour) get the same ridge. skmatter's CUR and farthest points are
 added where it is installed. Seconds are CPU seconds of one thread for choosing the columns.

@@ -1,6 +1,6 @@
 """Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
 
-from ufselect.auto import AutoSelector
+from ufselect.auto import AutoSelector, PartitionSelector
 from ufselect.selectors import (
     DSCOFS,
     FSPCA,
@@ -10,7 +10,9 @@ from ufselect.selectors import (
     SPCAPSD,
     TSFS,
     UDFS,
+    ConstrainedDSCOFS,
     DOptimalLeverage,
+    DSCOFSPath,
     GreedyProjection,
     LaplacianScore,
     MaxVariance,
@@ -20,6 +22,7 @@ from ufselect.selectors import (
     Reconstructor,
     dscofs_path,
 )
+from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
 
 __version__ = "0.1.0"
 
@@ -33,14 +36,20 @@ __all__ = [
     "TSFS",
     "UDFS",
     "AutoSelector",
+    "ConstrainedDSCOFS",
     "DOptimalLeverage",
+    "DSCOFSPath",
+    "Fitted",
+    "GramSelector",
     "GreedyProjection",
     "LaplacianScore",
     "MaxVariance",
     "PCALeverage",
+    "PartitionSelector",
     "RandomSubset",
     "RebuildSelector",
     "Reconstructor",
+    "UnsupervisedSelector",
     "__version__",
     "dscofs_path",
 ]

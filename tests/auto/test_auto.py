@@ -1,4 +1,4 @@
-"""AutoSelector: the winner, the report, determinism, and scikit-learn's checks."""
+"""AutoSelector: the winner, the report, determinism."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import pytest
 from sklearn.datasets import load_digits, load_wine
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.preprocessing import scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect.auto import AutoSelector, PartitionSelector
+from ufselect.auto import AutoSelector
 from ufselect.auto.pool import Shared, default_pool
 from ufselect.auto.reference import build_reference
 from ufselect.auto.selector import ALL_FEATURES, SKIPPED
@@ -19,12 +18,6 @@ from ufselect.gram import gram_operator
 from ufselect.metrics import evaluate_selection
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([AutoSelector(candidates=[PCALeverage(), MaxVariance()]), PartitionSelector()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def nuisance_data(seed=0, n=240):

@@ -13,16 +13,16 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from ufselect.blocks import GramAccumulator, reduce, reduce_data
+from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import gram_operator
+from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors import base, large
 from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
-from ufselect.selectors.large import ApproximationWarning
 from ufselect.selectors.path import dscofs_path
-from ufselect.selectors.registry import all_selectors, missing_requirements
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

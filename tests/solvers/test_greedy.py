@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ufselect.gram import gram_operator
 from ufselect.solvers.greedy import greedy_determinant, greedy_reconstruction, greedy_score_projection
+from ufselect.solvers.rebuild.placement import Placement
 
 
 def explained(A, chosen, target):
@@ -38,12 +39,12 @@ def test_projection_equals_brute_force(seed, shape):
     gram = gram_operator(A)
     everything = np.ones(A.shape[1], dtype=bool)
     spectrum = gram.eigenpairs(3)
-    order, gains = greedy_reconstruction(gram, 5, everything)
+    order, gains = greedy_reconstruction(gram, Placement(everything, 5))
     assert order.tolist() == greedy_by_brute_force(A, A, 5)
     by_lstsq = [explained(A, [*order, j], A) - explained(A, order, A) for j in range(A.shape[1])]
     np.testing.assert_allclose(gains * gram.scale**2, by_lstsq, atol=1e-8 * np.square(A).sum())
     U = np.linalg.svd(A)[0][:, :3]
-    order, gains = greedy_score_projection(gram, spectrum, 5, everything)
+    order, gains = greedy_score_projection(gram, spectrum, Placement(everything, 5))
     assert order.tolist() == greedy_by_brute_force(A, U, 5)
     by_lstsq = [explained(A, [*order, j], U) - explained(A, order, U) for j in range(A.shape[1])]
     np.testing.assert_allclose(gains, by_lstsq, atol=1e-8)
@@ -73,6 +74,6 @@ def test_determinant_equals_brute_force_and_gains_fall(seed, ridge):
 def test_only_allowed_features_are_chosen_and_the_span_ends_the_choice():
     A = centred_data(1, 6, 12)
     allowed = np.arange(12) >= 4
-    order, _ = greedy_reconstruction(gram_operator(A), 8, allowed)
+    order, _ = greedy_reconstruction(gram_operator(A), Placement(allowed, 8))
     assert order.size == 5  # the rank of six centred samples
     assert np.all(allowed[order])

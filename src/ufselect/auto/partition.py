@@ -9,9 +9,9 @@ from threadpoolctl import threadpool_limits
 from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rules import RULES
 from ufselect.auto.sampling import resolve_n_clusters, sampled_rows, seed_from
+from ufselect.common.checks import check_choice, check_positive_int
 from ufselect.gram import gram_operator
 from ufselect.selectors.base import Fitted, UnsupervisedSelector, resolve_feature_count
-from ufselect.selectors.checks import check_choice, check_positive_int
 from ufselect.selectors.large import check_columns
 from ufselect.selectors.progress import FitProgress
 
@@ -85,7 +85,7 @@ class PartitionSelector(UnsupervisedSelector):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect.auto import PartitionSelector
+    >>> from ufselect import PartitionSelector
     >>> X = scale(load_wine().data)
     >>> PartitionSelector(5, n_clusters=3, random_state=0).fit_transform(X).shape
     (178, 5)
@@ -94,6 +94,11 @@ class PartitionSelector(UnsupervisedSelector):
     is_stochastic = True
     label = "Graph partition"
     cost = "n² d + n d c"
+    order = 150
+    on_request = True  # one of the candidates of AutoSelector
+
+    n_clusters_: int
+    power_: float
 
     def __init__(
         self,

@@ -19,10 +19,11 @@ from ufselect.auto.criteria import neighbour_agreement
 from ufselect.auto.pool import Candidate, Shared, default_pool, given_pool, scores_of
 from ufselect.auto.reference import build_reference
 from ufselect.auto.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
+from ufselect.common.checks import check_positive_int
+from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.selectors.base import Fitted, UnsupervisedSelector, ranks_from_scores
-from ufselect.selectors.checks import InactiveConstraintWarning, check_positive_int
 from ufselect.selectors.progress import FitProgress
 
 N_RUNS = 10
@@ -90,7 +91,7 @@ class AutoSelector(UnsupervisedSelector):
     best_params_ : dict
         Its parameters.
     report_ : list of dict
-        One row a candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
+        One row per candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
         K-means runs, ``seconds``, ``selected`` and ``note``, which says why the winner won. The row "all
         features" is for comparison. ``pandas.DataFrame(selector.report_)`` makes it a data frame.
     n_clusters_ : int
@@ -100,7 +101,7 @@ class AutoSelector(UnsupervisedSelector):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect.auto import AutoSelector
+    >>> from ufselect import AutoSelector
     >>> X = scale(load_wine().data)
     >>> selector = AutoSelector(n_features_to_select=5, n_clusters=3, random_state=0).fit(X)
     >>> selector.transform(X).shape
@@ -112,6 +113,13 @@ class AutoSelector(UnsupervisedSelector):
     is_stochastic = True
     label = "AutoSelector"
     cost = "n² d + that of every candidate"
+    order = 160
+    on_request = True  # it fits a dozen of the others
+
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    report_: list[dict[str, Any]]
+    n_clusters_: int
 
     def __init__(
         self,
@@ -222,7 +230,7 @@ class Judge:
 
 
 def report(trials: list[Trial], winner: Trial, all_features: NDArray) -> list[dict[str, Any]]:
-    """Return one row a candidate, the best first, those that were skipped last."""
+    """Return one row per candidate, the best first, those that were skipped last."""
     means = {trial.candidate.name: float(trial.agreement.mean()) for trial in trials}
     top = means[winner.candidate.name]
     rows: list[dict[str, Any]] = [

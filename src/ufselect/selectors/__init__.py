@@ -1,6 +1,7 @@
-"""The selectors: one method a file."""
+"""The selectors: one method per file."""
 
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.selectors.constrained_dscofs import ConstrainedDSCOFS
 from ufselect.selectors.d_optimal import DOptimalLeverage
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.fspca import FSPCA
@@ -9,7 +10,6 @@ from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import DSCOFSPath, dscofs_path
 from ufselect.selectors.rebuild import RebuildSelector
 from ufselect.selectors.reconstructor import Reconstructor
-from ufselect.selectors.registry import all_selectors
 from ufselect.selectors.rne import RNE
 from ufselect.selectors.sogfs import SOGFS
 from ufselect.selectors.spcafs import SPCAFS
@@ -26,6 +26,7 @@ __all__ = [
     "SPCAPSD",
     "TSFS",
     "UDFS",
+    "ConstrainedDSCOFS",
     "DOptimalLeverage",
     "DSCOFSPath",
     "GreedyProjection",
@@ -35,6 +36,5 @@ __all__ = [
     "RandomSubset",
     "RebuildSelector",
     "Reconstructor",
-    "all_selectors",
     "dscofs_path",
 ]

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect.blocks import ReducedData, is_out_of_core, reduce_data
+from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors.large import (
@@ -28,6 +28,7 @@ from ufselect.selectors.large import (
 )
 from ufselect.selectors.progress import CallbackSupportMixin, FitProgress, with_callbacks
 
+# The grid over which published comparisons tune a regulariser.
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 
 
@@ -76,6 +77,14 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Leading cost of a fit in n (samples), d (features), m (components) and k (neighbours).
     requires : tuple of str
         Optional packages, by import name, without which ``fit`` cannot run.
+    order : int
+        Place in tables of a comparison; higher comes later.
+    is_nested : bool
+        Whether one ranking serves every number of features; else a comparison fits anew for each.
+    on_request : bool
+        Whether comparisons leave it out unless it is named.
+    is_baseline : bool
+        Whether every comparison carries it.
     paper_grid : mapping of str to tuple
         Parameters and values over which published comparisons tune the method.
     """
@@ -85,9 +94,18 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     label: ClassVar[str]
     cost: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
+    order: ClassVar[int] = 1000  # after the library's own
+    is_nested: ClassVar[bool] = False
+    on_request: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False
     paper_grid: ClassVar[Mapping[str, tuple]] = {}
 
-    n_features_to_select: int | float | str
+    n_features_to_select: int | float
+    scores_: NDArray
+    ranking_: NDArray
+    support_: NDArray
+    n_features_in_: int
+    feature_names_in_: NDArray
 
     @abstractmethod
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
@@ -201,6 +219,8 @@ class GramSelector(UnsupervisedSelector):
 
     accepts_sparse = True
     copies_wide_data: ClassVar[bool] = True
+
+    reduction_: ReductionSummary
 
     @abstractmethod
     def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:

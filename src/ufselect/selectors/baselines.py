@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.common.seeds import generator
 from ufselect.gram import GramOperator
@@ -68,6 +69,12 @@ class PCALeverage(GramSelector):
 
     label = "PCA leverage"
     cost = "n d² (tall), n² d (wide)"
+    order = 20
+    is_nested = True
+    is_baseline = True
+
+    components_: NDArray
+    n_components_: int
 
     def __init__(self, n_features_to_select: int | float = 0.1, *, n_components: int | str = "auto") -> None:
         self.n_features_to_select = n_features_to_select
@@ -118,6 +125,8 @@ class MaxVariance(GramSelector):
 
     label = "Max variance"
     cost = "n d"
+    order = 30
+    is_nested = True
 
     def __init__(self, n_features_to_select: int | float = 0.1) -> None:
         self.n_features_to_select = n_features_to_select
@@ -167,6 +176,9 @@ class RandomSubset(UnsupervisedSelector):
     is_stochastic = True
     label = "Random"
     cost = "d"
+    order = 10
+    is_nested = True
+    is_baseline = True
 
     def __init__(self, n_features_to_select: int | float = 0.1, *, random_state: Any = None) -> None:
         self.n_features_to_select = n_features_to_select

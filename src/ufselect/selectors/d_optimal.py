@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Fitted, GramSelector
-from ufselect.selectors.checks import check_nonnegative
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.greedy import greedy_determinant
+from ufselect.solvers.greedy import d_optimal_scores
 
 
 class DOptimalLeverage(GramSelector):
@@ -56,7 +53,7 @@ class DOptimalLeverage(GramSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.d_optimal import DOptimalLeverage
+    >>> from ufselect import DOptimalLeverage
     >>> pixels = load_digits().data
     >>> DOptimalLeverage(n_features_to_select=20, n_components=10).fit_transform(pixels).shape
     (1797, 20)
@@ -64,6 +61,9 @@ class DOptimalLeverage(GramSelector):
 
     label = "D-optimal leverage"
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
+    order = 40
+
+    n_components_: int
 
     def __init__(
         self,
@@ -85,16 +85,3 @@ class DOptimalLeverage(GramSelector):
         loadings = component_spectrum(gram, self.n_components).vectors
         scores = d_optimal_scores(loadings, n_selected, self.ridge)
         return Fitted(scores, {"n_components_": loadings.shape[1]})
-
-
-def d_optimal_scores(loadings: NDArray, n_selected: int, ridge: float) -> NDArray:
-    """Return the gains of a greedy D-optimal choice; the largest ``n_selected`` are those chosen."""
-    leverage = np.square(loadings, dtype=np.float64).sum(axis=1)
-    largest = np.partition(leverage, leverage.size - n_selected)[leverage.size - n_selected :]
-    order, gains = greedy_determinant(loadings, n_selected, ridge * float(largest.mean()))
-    # Gains fall by theory; where they are equal up to rounding the order of choice decides.
-    gains[order] = np.minimum.accumulate(gains[order])
-    rest = np.ones(gains.size, dtype=bool)
-    rest[order] = False
-    gains[rest] = np.minimum(gains[rest], np.nextafter(gains[order[-1]], -np.inf))
-    return gains

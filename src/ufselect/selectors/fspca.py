@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ufselect.common.checks import check_positive_int
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Fitted, GramSelector
-from ufselect.selectors.checks import check_positive_int
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
@@ -80,7 +81,7 @@ class FSPCA(GramSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.fspca import FSPCA
+    >>> from ufselect import FSPCA
     >>> pixels = load_digits().data
     >>> FSPCA(n_features_to_select=20, n_components=10).fit_transform(pixels).shape
     (1797, 20)
@@ -88,6 +89,13 @@ class FSPCA(GramSelector):
 
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
+    order = 100
+
+    components_: NDArray
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,
@@ -106,7 +114,7 @@ class FSPCA(GramSelector):
 
     def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
-        method = FeatureSparsePCA(gram, spectrum, n_selected)
+        method = FeatureSparsePCA.from_spectrum(gram, spectrum, n_selected)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=progress)
         else:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import Fitted, GramSelector
-from ufselect.selectors.checks import check_choice
+from ufselect.common.checks import check_choice
+from ufselect.gram import GramOperator
+from ufselect.selectors.base import Fitted
 from ufselect.selectors.dimension import component_spectrum
+from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.greedy import greedy_reconstruction, greedy_score_projection
+from ufselect.solvers.greedy import Choose, choose_in_rounds, greedy_reconstruction, greedy_score_projection
+from ufselect.solvers.rebuild.shrinkage import diagonal_penalty
 
 TARGETS = ("scores", "features")
 
 
-class GreedyProjection(GramSelector):
+class GreedyProjection(PlacedSelector):
     r"""Select features whose span explains the data, one feature at a time.
 
     With :math:`P_C` the projection onto the span of the selected columns of the centred data A, features are
@@ -40,12 +42,25 @@ class GreedyProjection(GramSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.1
-        Number of features, or their share.
+    n_features_to_select : int, float or "auto", default=0.1
+        Number of features, or their share. ``"auto"`` chooses it by the error of rebuilding rows left out;
+        see ``count_curve_``. With a ``budget`` it is the most features.
     target : {"scores", "features"}, default="scores"
         What the selected features should explain.
     n_components : int or "auto", default="auto"
         Number m of scores. ``"auto"`` applies the broken-stick rule. Not used for ``target="features"``.
+    costs : array-like of shape (n_features,), optional
+        What each feature costs, above 0. Steps then take the largest gain per cost.
+    budget : float, optional
+        What all selected features may cost together.
+    regions : array-like of shape (n_features,), optional
+        A label for each feature.
+    quotas : mapping, optional
+        For a label the most features it may hold, or a pair of the least and the most.
+    positions : array-like of shape (n_features,) or (n_features, n_dimensions), optional
+        Where each feature lies; by default at its number.
+    min_distance : float, optional
+        Least distance between the positions of two selected features.
 
     Attributes
     ----------
@@ -56,6 +71,9 @@ class GreedyProjection(GramSelector):
         Rank of each feature, 1 for the best; the first ones in the order in which they were chosen.
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
+    count_curve_ : list of dict
+        With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error`` of rebuilding the
+        others, its ``standard_error`` and whether it was ``chosen``, with a ``note`` beside the chosen one.
 
     References
     ----------
@@ -67,7 +85,7 @@ class GreedyProjection(GramSelector):
     Examples
     --------
     >>> import numpy as np
-    >>> from ufselect.selectors.greedy import GreedyProjection
+    >>> from ufselect import GreedyProjection
     >>> rng = np.random.default_rng(0)
     >>> three = rng.standard_normal((100, 3))
     >>> copies = three[:, [0, 0, 1, 1, 2, 2]]
@@ -78,48 +96,50 @@ class GreedyProjection(GramSelector):
 
     label = "Greedy projection"
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
+    order = 50
 
     def __init__(
         self,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         *,
         target: str = "scores",
         n_components: int | str = "auto",
+        costs: Any = None,
+        budget: float | None = None,
+        regions: Any = None,
+        quotas: Mapping[Any, Any] | None = None,
+        positions: Any = None,
+        min_distance: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(
+            n_features_to_select,
+            costs=costs,
+            budget=budget,
+            regions=regions,
+            quotas=quotas,
+            positions=positions,
+            min_distance=min_distance,
+        )
         self.target = target
         self.n_components = n_components
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("target", self.target, TARGETS)
 
     def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
-        # Also for target="features", where only its check that some feature varies is needed.
-        spectrum = component_spectrum(gram, self.n_components if self.target == "scores" else 1)
+        placement = self._placement(gram, n_selected)
+        choose, n_leading = self._chooser(gram, n_selected)
+        order, gains = choose_in_rounds(placement, choose)
+        return self._placed(order, gains, placement, {}, n_leading)
+
+    def _path(self, gram: GramOperator, count: int) -> tuple[NDArray, float]:
+        order, _ = choose_in_rounds(self._placement(gram, count), self._chooser(gram, count)[0])
+        return order, diagonal_penalty(gram, float(gram.squared_column_norms().sum()), bias=1.0)
+
+    def _chooser(self, gram: GramOperator, count: int) -> tuple[Choose, int]:
+        """Return what chooses features, and the leading components that it rests on."""
         if self.target == "features":
-            return Fitted(projection_scores(gram, None, n_selected), n_leading=n_selected)
-        scores = projection_scores(gram, spectrum, n_selected)
-        return Fitted(scores, n_leading=spectrum.values.size)
-
-
-def projection_scores(gram: GramOperator, spectrum: Spectrum | None, n_selected: int) -> NDArray:
-    """Return scores that order features as greedy projection chooses them, for scores or for all features."""
-    if spectrum is None:
-        return scores_of_rounds(gram, n_selected, partial(greedy_reconstruction, gram))
-    return scores_of_rounds(gram, n_selected, partial(greedy_score_projection, gram, spectrum))
-
-
-def scores_of_rounds(
-    gram: GramOperator, n_selected: int, choose: Callable[[int, NDArray], tuple[NDArray, NDArray]]
-) -> NDArray:
-    """Choose greedily in rounds; once the chosen span all others, the next round is among the rest."""
-    allowed = gram.diag() > 0
-    order = np.empty(0, dtype=np.intp)
-    gains = np.zeros(allowed.size)
-    while order.size < n_selected and np.any(allowed):
-        chosen, gains = choose(n_selected - order.size, allowed)
-        order = np.append(order, chosen)
-        allowed[chosen] = False
-    scores = gains / (1 + gains.sum())
-    scores[order] = n_selected - np.arange(order.size)
-    return scores
+            return partial(greedy_reconstruction, gram), count
+        spectrum = component_spectrum(gram, self.n_components)
+        return partial(greedy_score_projection, gram, spectrum), spectrum.values.size

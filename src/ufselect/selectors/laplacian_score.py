@@ -71,7 +71,7 @@ class LaplacianScore(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.laplacian_score import LaplacianScore
+    >>> from ufselect import LaplacianScore
     >>> pixels = load_digits().data
     >>> LaplacianScore(n_features_to_select=20).fit_transform(pixels).shape
     (1797, 20)
@@ -80,6 +80,10 @@ class LaplacianScore(UnsupervisedSelector):
     accepts_sparse = True
     label = "LapScore"
     cost = "n² d"
+    order = 60
+    is_nested = True
+
+    n_neighbors_: int
 
     def __init__(
         self,

@@ -19,14 +19,13 @@ from ufselect.blocks.open import is_store
 from ufselect.blocks.reduce import MAX_ORDER
 from ufselect.common.seeds import generator
 from ufselect.common.warn import warn_user
+from ufselect.exceptions import ApproximationWarning
 
+# The neighbour graph takes n² d operations, so n is bounded; the bytes bound the memory of wide data.
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 2**30
+# Sine of the angle to the true leading subspace from which on a ranking is not to be trusted.
 TRUSTED_ERROR = 0.1
-
-
-class ApproximationWarning(UserWarning):
-    """A low-rank factor is too coarse for the ranking to be trusted."""
 
 
 def open_if_stored(X: Any) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.selectors.base import gram_source, ranks_from_scores, resolve_feature_count
-from ufselect.selectors.checks import resolve_entry_count
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.dscofs_steps import (
@@ -21,9 +20,11 @@ from ufselect.selectors.dscofs_steps import (
     solve,
     starting_point,
 )
+from ufselect.selectors.entries import resolve_entry_count
 from ufselect.selectors.large import summarise_reduction
 from ufselect.solvers.dscofs.start import Start
 
+# The grid of the published comparison.
 PAPER_COUNTS = tuple(range(10, 101, 10))
 PAPER_ENTRY_SHARES = DSCOFS.paper_grid["entry_sparsity"]
 

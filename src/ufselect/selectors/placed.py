@@ -25,6 +25,8 @@ class PlacedSelector(GramSelector):
     take and the weight ρ of the penalties with which they rebuild the others.
     """
 
+    n_features_to_select: int | float | str  # type: ignore[assignment]
+
     def __init__(
         self,
         n_features_to_select: int | float | str,

@@ -8,9 +8,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Fitted
-from ufselect.selectors.checks import check_nonnegative
 from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.rebuild.choose import choose_columns
@@ -103,6 +103,7 @@ class RebuildSelector(PlacedSelector):
     """
 
     label = "Rebuild"
+    order = 55
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
 
     def __init__(

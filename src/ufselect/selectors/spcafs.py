@@ -6,10 +6,11 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
@@ -88,7 +89,7 @@ class SPCAFS(GramSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.spcafs import SPCAFS
+    >>> from ufselect import SPCAFS
     >>> pixels = load_digits().data
     >>> selector = SPCAFS(n_features_to_select=20, n_components=10, gamma=1e4).fit(pixels)
     >>> selector.transform(pixels).shape
@@ -97,7 +98,15 @@ class SPCAFS(GramSelector):
 
     label = "SPCAFS"
     cost = "n d² + iterations · d³ (tall), iterations · n d m (wide)"
+    order = 110
+    is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
+
+    components_: NDArray
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,

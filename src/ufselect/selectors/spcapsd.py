@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
+from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
@@ -89,7 +90,7 @@ class SPCAPSD(GramSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.spcapsd import SPCAPSD
+    >>> from ufselect import SPCAPSD
     >>> pixels = load_digits().data
     >>> SPCAPSD(n_features_to_select=20, gamma=100.0).fit_transform(pixels).shape
     (1797, 20)
@@ -97,7 +98,14 @@ class SPCAPSD(GramSelector):
 
     label = "SPCA-PSD"
     cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
+    order = 120
+    is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS}
+
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,
@@ -139,7 +147,7 @@ class SPCAPSD(GramSelector):
 
     def _method(self, gram: GramOperator, spectrum: Spectrum, start_norms: NDArray) -> PSDReconstruction:
         if spectrum.values.size == 0:
-            raise ValueError("All features of X are constant, so there is nothing to choose between.")
+            raise ConstantDataError
         gamma = in_units_of(gram.scale, "gamma", self.gamma)
         eta = in_units_of(gram.scale, "eta", self.eta)
         if eta >= 2 * spectrum.values[0]:
@@ -157,11 +165,11 @@ def _checked_diagonal(init: Any, n_features: int) -> NDArray:
     Raises
     ------
     ValueError
-        If it is not one positive number a feature.
+        If it is not one positive number per feature.
     """
     if init is None:
         return np.ones(n_features)
     diagonal = np.asarray(init, dtype=np.float64)
     if diagonal.shape != (n_features,) or not np.all(np.isfinite(diagonal) & (diagonal > 0)):
-        raise ValueError(f"init must be None or {n_features} positive numbers, one a feature.")
+        raise ValueError(f"init must be None or {n_features} positive numbers, one per feature.")
     return diagonal

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import NDArray
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
 from ufselect.common.warn import warn_user
+from ufselect.exceptions import ConstantDataError
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
+from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
 from ufselect.solvers.tsfs import (
@@ -100,7 +102,7 @@ class TSFS(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from ufselect.selectors.tsfs import TSFS
+    >>> from ufselect import TSFS
     >>> X = load_wine().data
     >>> TSFS(n_features_to_select=4, random_state=0).fit_transform(X).shape  # doctest: +SKIP
     (178, 4)
@@ -109,8 +111,17 @@ class TSFS(UnsupervisedSelector):
     is_stochastic = True
     label = "TSFS"
     cost = "n log n + iterations · n d h"
+    order = 130
+    is_nested = True
+    on_request = True  # a fit takes minutes, where the others take seconds
     requires = ("torch",)
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
+
+    input_weights_: NDArray
+    embedding_: NDArray
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,
@@ -143,33 +154,24 @@ class TSFS(UnsupervisedSelector):
         import_torch()
         centred = centred_and_scaled(X)
         if not np.any(centred):
-            raise ValueError("All features of X are constant, so there is nothing to choose between.")
+            raise ConstantDataError
         teacher_seed, student_seed = generator(self.random_state).integers(2**31, size=2).tolist()
         embedding = teacher_embedding(centred, self.n_components, teacher_seed)
         student = StudentNetwork(unit_variance(centred), embedding, self.hidden, self.gamma, student_seed)
         with one_torch_thread():
             result = iterate(student, max_iter=self.max_iter, tol=self.tol, callback=progress)
             scores = student.feature_scores(result.state)
-        self._warn(result, scores)
-        return Fitted(
-            scores,
-            {
-                "input_weights_": result.state.weights[0].numpy(),
-                "embedding_": embedding,
-                "objective_history_": result.objective_history,
-                "n_iter_": result.n_iter,
-                "converged_": result.converged,
-            },
-        )
-
-    def _warn(self, result: Any, scores: Any) -> None:
-        if not np.any(scores > 0):
+        uses_features = bool(np.any(scores > 0))
+        if not uses_features:
             warn_user(
                 f"TSFS: gamma={self.gamma} is so large that the network uses no feature; lower gamma.",
                 UserWarning,
             )
-        elif not result.converged:
-            warn_user(
-                f"TSFS: {result.status.meaning} ({result.n_iter} sweeps); {result.status.advice}.",
-                ConvergenceWarning,
-            )
+        return Fitted(
+            scores,
+            {
+                "input_weights_": result.state.point[0].numpy(),
+                "embedding_": embedding,
+                **run_attributes("TSFS", result, is_judged=uses_features),
+            },
+        )

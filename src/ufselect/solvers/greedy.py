@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import FactoredGram, GramOperator, Spectrum
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.solvers.rebuild.placement import Placement
 
 # A feature whose residual has fallen to this many roundings of its variance lies in the span of those chosen.
 SPENT_SHARE = 1e3
-COLUMN_BLOCK = 256
 
 
 def greedy_determinant(rows: NDArray, n_chosen: int, ridge: float) -> tuple[NDArray, NDArray]:
@@ -23,7 +23,7 @@ def greedy_determinant(rows: NDArray, n_chosen: int, ridge: float) -> tuple[NDAr
     Parameters
     ----------
     rows : ndarray of shape (n_features, n_components)
-        One vector a feature.
+        One vector per feature.
     n_chosen : int
         Number of rows to choose.
     ridge : float
@@ -63,8 +63,21 @@ def greedy_determinant(rows: NDArray, n_chosen: int, ridge: float) -> tuple[NDAr
     return order, gains
 
 
+def d_optimal_scores(loadings: NDArray, n_selected: int, ridge: float) -> NDArray:
+    """Return the gains of a greedy D-optimal choice; the largest ``n_selected`` are those chosen."""
+    leverage = np.square(loadings, dtype=np.float64).sum(axis=1)
+    largest = np.partition(leverage, leverage.size - n_selected)[leverage.size - n_selected :]
+    order, gains = greedy_determinant(loadings, n_selected, ridge * float(largest.mean()))
+    # Gains fall by theory; where they are equal up to rounding the order of choice decides.
+    gains[order] = np.minimum.accumulate(gains[order])
+    rest = np.ones(gains.size, dtype=bool)
+    rest[order] = False
+    gains[rest] = np.minimum(gains[rest], np.nextafter(gains[order[-1]], -np.inf))
+    return gains
+
+
 def greedy_score_projection(
-    gram: GramOperator, spectrum: Spectrum, n_chosen: int, allowed: NDArray
+    gram: GramOperator, spectrum: Spectrum, placement: Placement, taken: Sequence[int] = ()
 ) -> tuple[NDArray, NDArray]:
     r"""Choose features whose span explains most of the whitened principal-component scores.
 
@@ -77,24 +90,24 @@ def greedy_score_projection(
         S of the centred data.
     spectrum : Spectrum
         Its leading eigenpairs.
-    n_chosen : int
-        Number of features to choose.
-    allowed : ndarray of bool
-        The features to choose from.
+    placement : Placement
+        How many features to choose, and which may be chosen together.
+    taken : sequence of int, optional
+        Features chosen before, which count for the placement and not for the span.
 
     Returns
     -------
     order : ndarray
-        The features chosen, first one first; fewer than ``n_chosen`` once they span all allowed ones.
+        The features chosen, first one first; fewer than asked for once they span all that may join.
     gains : ndarray of shape (n_features,)
         What each feature would add at the end; 0 for those chosen or spent.
     """
     products = np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
-    return greedy_target_projection(gram, products, n_chosen, allowed)
+    return greedy_target_projection(gram, products, placement, taken)
 
 
 def greedy_target_projection(
-    gram: GramOperator, products: NDArray, n_chosen: int, allowed: NDArray
+    gram: GramOperator, products: NDArray, placement: Placement, taken: Sequence[int] = ()
 ) -> tuple[NDArray, NDArray]:
     r"""Choose features whose span explains most of given targets T, orthonormal columns over the samples.
 
@@ -110,10 +123,12 @@ def greedy_target_projection(
         nonlocal targets
         targets = targets - np.outer(targets[:, chosen] / root, column)
 
-    return _forward(gram, n_chosen, allowed, gain, deflate)
+    return _forward(gram, placement, taken, gain, deflate)
 
 
-def greedy_reconstruction(gram: GramOperator, n_chosen: int, allowed: NDArray) -> tuple[NDArray, NDArray]:
+def greedy_reconstruction(
+    gram: GramOperator, placement: Placement, taken: Sequence[int] = ()
+) -> tuple[NDArray, NDArray]:
     r"""Choose features whose span explains most of the variance of all features.
 
     Maximises :math:`\|P_C A\|_F^2` for the centred data A one feature at a time, with the recursion of
@@ -126,7 +141,7 @@ def greedy_reconstruction(gram: GramOperator, n_chosen: int, allowed: NDArray) -
     .. [1] A. K. Farahat, A. Ghodsi and M. S. Kamel (2013), "Efficient greedy feature selection for
        unsupervised learning", Knowledge and Information Systems 35.
     """
-    explained = _squared_column_norms(gram)
+    explained = gram.squared_column_norms()
 
     def gain(residual: NDArray) -> NDArray:
         return np.maximum(explained, 0) / residual
@@ -136,43 +151,46 @@ def greedy_reconstruction(gram: GramOperator, n_chosen: int, allowed: NDArray) -
         image = _product(gram, column) - earlier.T @ (earlier @ column)
         explained = explained - 2 * column * image + (column @ column) * np.square(column)
 
-    return _forward(gram, n_chosen, allowed, gain, deflate)
+    return _forward(gram, placement, taken, gain, deflate)
 
 
 def _forward(
     gram: GramOperator,
-    n_chosen: int,
-    allowed: NDArray,
+    placement: Placement,
+    taken: Sequence[int],
     gain: Callable[[NDArray], NDArray],
     deflate: Callable[[NDArray, int, float, NDArray], None],
 ) -> tuple[NDArray, NDArray]:
-    """Add the feature of largest gain until enough are chosen or all others lie in their span.
+    """Add the feature of largest gain per price until enough are chosen or none that may join adds anything.
 
     Column j of the residual Gram matrix is that of S less what the chosen features explain: a pivoted
     Cholesky factorisation whose pivots the gain decides.
     """
-    n_features = gram.shape[0]
     start = np.asarray(gram.diag(), dtype=np.float64)
     residual = start.copy()
     floor = start * np.finfo(gram.dtype).eps * SPENT_SHARE
-    factor = np.zeros((n_chosen, n_features))
+    factor = np.zeros((placement.size - len(taken), start.size))
     order: list[int] = []
-    open_ = allowed & (residual > floor)
-    while len(order) < n_chosen and np.any(open_):
-        gains = np.where(open_, gain(np.where(open_, residual, 1.0)), -np.inf)
+    prices = 1.0 if placement.costs is None else placement.costs.prices
+
+    def open_features() -> NDArray:
+        mask = placement.open_to([*taken, *order]) & (residual > floor)
+        mask[[*taken, *order]] = False
+        return mask
+
+    open_ = open_features()
+    while len(order) < len(factor) and np.any(open_):
+        gains = np.where(open_, gain(np.where(open_, residual, 1.0)) / prices, -np.inf)
         chosen = int(np.argmax(gains))
-        unit = np.zeros(n_features)
-        unit[chosen] = 1.0
         earlier = factor[: len(order)]
-        column = _product(gram, unit) - earlier.T @ earlier[:, chosen]
+        column = gram.columns(np.array([chosen]))[:, 0] - earlier.T @ earlier[:, chosen]
         root = np.sqrt(residual[chosen])
         column /= root
         deflate(column, chosen, root, earlier)
         factor[len(order)] = column
         residual -= np.square(column)
         order.append(chosen)
-        open_ &= residual > floor
-        open_[chosen] = False
+        open_ = open_features()
     gains = np.where(open_, gain(np.where(open_, residual, 1.0)), 0.0)
     return np.array(order, dtype=np.intp), gains
 
@@ -182,16 +200,28 @@ def _product(gram: GramOperator, vector: NDArray) -> NDArray:
     return np.asarray(gram.matmat(column)[:, 0], dtype=np.float64)
 
 
-def _squared_column_norms(gram: GramOperator) -> NDArray:
-    """Return the squared norm of each column of S."""
-    if isinstance(gram, FactoredGram):
-        image = (gram.factor @ gram.factor.T) @ gram.factor
-        return np.einsum("ij,ij->j", gram.factor, image, dtype=np.float64)
-    n_features = gram.shape[0]
-    norms = np.empty(n_features)
-    for start in range(0, n_features, COLUMN_BLOCK):
-        columns = np.arange(start, min(start + COLUMN_BLOCK, n_features))
-        units = np.zeros((n_features, columns.size), dtype=gram.dtype)
-        units[columns, np.arange(columns.size)] = 1
-        norms[columns] = np.square(gram.matmat(units), dtype=np.float64).sum(axis=0)
-    return norms
+Choose = Callable[[Placement, Sequence[int]], tuple[NDArray, NDArray]]
+
+
+def scores_of_rounds(gram: GramOperator, n_selected: int, choose: Choose) -> NDArray:
+    """Return scores that order features as a greedy method chooses them in rounds."""
+    order, gains = choose_in_rounds(Placement(np.asarray(gram.diag() > 0), n_selected), choose)
+    scores = gains / (1 + gains.sum())
+    scores[order] = n_selected - np.arange(order.size)
+    return scores
+
+
+def choose_in_rounds(placement: Placement, choose: Choose) -> tuple[NDArray, NDArray]:
+    """Choose greedily; once the chosen span all others, the next round is among the rest.
+
+    Returns the features in the order in which they were chosen, and what each other one would add in the
+    last round.
+    """
+    order: list[int] = []
+    gains = np.zeros(placement.allowed.size)
+    while len(order) < placement.size:
+        chosen, gains = choose(placement, order)
+        if chosen.size == 0:
+            break
+        order.extend(chosen.tolist())
+    return np.array(order, dtype=np.intp), gains
