@@ -31,7 +31,7 @@ class DOptimalLeverage(GramSelector):
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
         Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
-    ridge : float, default=10.0
+    ridge : float, default=0.01
         The weight ρ in units of the mean leverage :math:`\|v_j\|^2` of the r features where it is largest.
         Small values punish redundancy more.
 
@@ -70,7 +70,7 @@ class DOptimalLeverage(GramSelector):
         n_features_to_select: int | float = 0.1,
         *,
         n_components: int | str = "auto",
-        ridge: float = 10.0,
+        ridge: float = 0.01,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components

@@ -15,7 +15,6 @@ from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.greedy import Choose, choose_in_rounds, greedy_reconstruction, greedy_score_projection
-from ufselect.solvers.rebuild.shrinkage import diagonal_penalty
 
 TARGETS = ("scores", "features")
 
@@ -133,9 +132,8 @@ class GreedyProjection(PlacedSelector):
         order, gains = choose_in_rounds(placement, choose)
         return self._placed(order, gains, placement, {}, n_leading)
 
-    def _path(self, gram: GramOperator, count: int) -> tuple[NDArray, float]:
-        order, _ = choose_in_rounds(self._placement(gram, count), self._chooser(gram, count)[0])
-        return order, diagonal_penalty(gram, float(gram.squared_column_norms().sum()), bias=1.0)
+    def _path(self, gram: GramOperator, count: int) -> NDArray:
+        return choose_in_rounds(self._placement(gram, count), self._chooser(gram, count)[0])[0]
 
     def _chooser(self, gram: GramOperator, count: int) -> tuple[Choose, int]:
         """Return what chooses features, and the leading components that it rests on."""

@@ -22,10 +22,11 @@ class PlacedSelector(GramSelector):
     """Base class of the selectors that add columns one at a time: ``"auto"`` counts, costs and places.
 
     A subclass implements ``_fit_gram`` and ``_path(gram, count)``, which returns the first columns it would
-    take and the weight ρ of the penalties with which they rebuild the others.
+    take.
     """
 
     n_features_to_select: int | float | str  # type: ignore[assignment]
+    count_curve_: list[dict[str, Any]]
 
     def __init__(
         self,
@@ -47,8 +48,8 @@ class PlacedSelector(GramSelector):
         self.min_distance = min_distance
 
     @abstractmethod
-    def _path(self, gram: GramOperator, count: int) -> tuple[NDArray, float]:
-        """Return the first columns, best first, and the weight of their penalties."""
+    def _path(self, gram: GramOperator, count: int) -> NDArray:
+        """Return the first columns that it would take, best first."""
 
     def _check_parameters(self) -> None:
         for first, second in (("costs", "budget"), ("regions", "quotas")):

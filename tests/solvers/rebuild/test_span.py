@@ -100,6 +100,8 @@ def test_leave_one_out_error_is_that_of_refitting_without_each_row():
         )
         judge = judge.added(column, float(span.remainders.variance[column]))
         span.add(column)
+    afresh = LeaveOneOut.of_nothing(A).filled(np.array([2, 7, 5]), penalties)
+    assert afresh.error() == pytest.approx(judge.error())
     departure = span.departure(7)
     judge = judge.released(np.array(span.members), departure.weights, departure.pivot)
     assert judge.error() == pytest.approx(brute_force_left_out(A, penalties, [2, 5]))

@@ -14,6 +14,8 @@ from scipy.linalg import cholesky, solve_triangular
 from ufselect.gram import GramOperator, gram_operator
 
 N_FOLDS = 5
+# Ridges among which each count has its choice: none but for rounding, some, and much.
+RIDGES = (1e-9, 1e-3, 1e-2, 0.1, 0.5)
 LEAST_ROWS = 2 * N_FOLDS
 # The path of a fold ends here: a user who needs more columns than this will give their number.
 MOST_COLUMNS = 100
@@ -64,7 +66,7 @@ class CountCurve:
 
 
 def count_curve(
-    X: Any, path: Callable[[GramOperator, int], tuple[NDArray, float]], max_count: int | None = None
+    X: Any, path: Callable[[GramOperator, int], NDArray], max_count: int | None = None
 ) -> CountCurve:
     r"""Cross-validate the error of rebuilding the other columns from the first 1, 2, … of an order.
 
@@ -74,7 +76,7 @@ def count_curve(
         The data. Every fifth row is held out in turn.
     path : callable
         Given the Gram operator of the other rows and a number of columns, returns that many columns, best
-        first, and the weight ρ of the penalties :math:`\rho S_{ii}` with which they rebuild.
+        first.
     max_count : int, optional
         Largest count; by default half of the columns, at most 100 and fewer than the rows of a fold.
 
@@ -90,7 +92,9 @@ def count_curve(
             f"{n_samples}; give a number."
         )
     most = max_count or max(1, min(n_features // 2, MOST_COLUMNS, n_samples - n_samples // N_FOLDS - 2))
-    folds = np.array([_fold_errors(X, fold, path, most) for fold in range(N_FOLDS)])
+    every = np.array([_fold_errors(X, fold, path, most) for fold in range(N_FOLDS)])
+    ridges = np.argmin(every.mean(axis=0), axis=0)
+    folds = np.take_along_axis(every, ridges[None, None, :], axis=1)[:, 0]
     errors = folds.mean(axis=0)
     standard_errors = folds.std(axis=0, ddof=1) / np.sqrt(N_FOLDS)
     chosen, note = suggest_count(errors, standard_errors)
@@ -124,18 +128,16 @@ def find_knee(errors: NDArray) -> int | None:
     return int(counts[np.argmax(np.where(sharp, fall - KNEE_RATIO * rest, -np.inf))])
 
 
-def _fold_errors(
-    X: Any, fold: int, path: Callable[[GramOperator, int], tuple[NDArray, float]], most: int
-) -> NDArray:
-    """Return the held-out relative errors of one fold for 1 to ``most`` columns."""
+def _fold_errors(X: Any, fold: int, path: Callable[[GramOperator, int], NDArray], most: int) -> NDArray:
+    """Return the held-out relative errors of one fold: a row a ridge, a column a count up to ``most``."""
     held_out = np.arange(X.shape[0]) % N_FOLDS == fold
     gram = gram_operator(X[~held_out])
-    order, weight = path(gram, most)
+    order = path(gram, most)
     rows = X[np.flatnonzero(held_out)[:MOST_HELD_OUT]]
     dense = rows.toarray() if sparse.issparse(rows) else rows
     centred = (np.asarray(dense, dtype=np.float64) - np.asarray(gram.mean, dtype=np.float64)) / gram.scale
-    errors = prefix_errors(gram, order, weight, centred)
-    return np.append(errors, np.full(most - errors.size, errors[-1]))
+    errors = np.array([prefix_errors(gram, order, ridge, centred) for ridge in RIDGES])
+    return np.pad(errors, ((0, 0), (0, most - order.size)), mode="edge")
 
 
 def prefix_errors(gram: GramOperator, order: NDArray, weight: float, rows: NDArray) -> NDArray:
@@ -150,13 +152,13 @@ def prefix_errors(gram: GramOperator, order: NDArray, weight: float, rows: NDArr
     order : ndarray
         Columns, first one first.
     weight : float
-        The weight ρ of the penalties :math:`\rho S_{ii}`.
+        The ridge, in units of the mean variance of the columns.
     rows : ndarray of shape (n_rows, n_features)
         Rows less the mean of the fitted ones, in units of ``gram``.
     """
     columns = np.asarray(gram.columns(order), dtype=np.float64).T
     inner = columns[:, order]
-    inner[np.diag_indices(order.size)] *= 1 + weight
+    inner[np.diag_indices(order.size)] += weight * np.mean(inner.diagonal())
     root = cholesky(inner, lower=True)
     maps = solve_triangular(root, columns, lower=True)
     scores = solve_triangular(root, rows[:, order].T, lower=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 # A row that nearly fits itself cannot be left out; this keeps the quotient finite.
 LEAST_FREEDOM = 1e-3
@@ -40,6 +41,20 @@ class LeaveOneOut:
         n_samples = rows.shape[0]
         inner = np.asarray(rows @ rows.T, dtype=np.float64)
         return cls(rows, inner, np.eye(n_samples), inner.diagonal().copy(), np.full(n_samples, 1 / n_samples))
+
+    def filled(self, members: NDArray, penalties: NDArray) -> LeaveOneOut:
+        """Return the state of a set with some penalties, computed afresh from the state of the empty set."""
+        columns = np.asarray(self.rows[:, members], dtype=np.float64)
+        root = linalg.cholesky(columns.T @ columns + np.diag(penalties[members]), lower=True)
+        half = linalg.solve_triangular(root, columns.T, lower=True)
+        outside = self.outside - half.T @ half
+        squares = np.einsum("ij,ij->i", outside @ self.inner, outside)
+        return replace(
+            self,
+            outside=outside,
+            squares=squares,
+            leverage=self.leverage + np.einsum("ij,ij->j", half, half),
+        )
 
     def error(self) -> float:
         """Return the error of the set."""

@@ -13,7 +13,7 @@ from scipy import linalg, sparse
 from ufselect.gram import GramOperator
 from ufselect.gram.centring import mean_and_scale
 from ufselect.gram.sparse import column_means
-from ufselect.solvers.rebuild.shrinkage import diagonal_penalty
+from ufselect.solvers.rebuild.shrinkage import shrinkage_weight
 
 N_FOLDS = 5
 # From a ridge that does nothing beyond rounding to one that leaves a hundredth of the weights.
@@ -67,7 +67,7 @@ class RidgeChoice:
     Attributes
     ----------
     ridge : float
-        In units of each chosen column's variance; infinite where the mean does better than any map.
+        In units of the mean variance of the chosen columns; infinite where the mean does better than any map.
     errors : ndarray of shape (n_features,)
         Each column's sum of squared errors over all rows, each row left out once.
     squares : ndarray of shape (n_features,)
@@ -129,7 +129,7 @@ def map_from_gram(
     """
     weight = ridge
     if weight is None:
-        weight = diagonal_penalty(gram, float(gram.squared_column_norms().sum()), bias=1.0)
+        weight = shrinkage_weight(gram, float(gram.squared_column_norms().sum()))
     cross = np.asarray(gram.columns(chosen), dtype=np.float64).T * gram.scale**2
     squares = np.asarray(gram.diag(), dtype=np.float64) * gram.scale**2
     variance = np.zeros(chosen.size) if noise is None else noise[chosen]
@@ -197,7 +197,11 @@ def _sparse_products(rows: Any, part: NDArray, shift: NDArray) -> Products:
 
 
 def ridge_weights(cross: NDArray, chosen: NDArray, ridge: float, noise: NDArray) -> NDArray:
-    r"""Return :math:`W = (S_{CC} + \lambda D + N)^{-1} S_{C:}` with D the diagonal of :math:`S_{CC}`.
+    r"""Return :math:`W = (S_{CC} + \lambda s I + N)^{-1} S_{C:}` with s the mean diagonal of :math:`S_{CC}`.
+
+    The penalty is the same for all chosen columns: one in units of each column's own variance would let a
+    column that hardly varies in the rows of the fit have large weights, and with them the last word on a row
+    where it does.
 
     Parameters
     ----------
@@ -212,9 +216,14 @@ def ridge_weights(cross: NDArray, chosen: NDArray, ridge: float, noise: NDArray)
     """
     if np.isinf(ridge):
         return np.zeros_like(cross)
-    inner, roots = _scaled(cross[:, chosen], noise)
-    inner[np.diag_indices_from(inner)] += ridge
-    return linalg.lstsq(inner, cross / roots[:, None], check_finite=False)[0] / roots[:, None]
+    inner = cross[:, chosen] + np.diag(noise)
+    inner[np.diag_indices_from(inner)] += ridge * mean_variance(cross, chosen)
+    return linalg.lstsq(inner, cross, check_finite=False)[0]
+
+
+def mean_variance(cross: NDArray, chosen: NDArray) -> float:
+    """Return the unit of a ridge: the mean sum of squares of the chosen columns, 1 where all are constant."""
+    return float(np.mean(np.diagonal(cross[:, chosen]))) or 1.0
 
 
 def cross_validate(
@@ -270,18 +279,16 @@ def _errors_of(
 ) -> NDArray:
     r"""Return the squared error on a fold of every ridge, from one eigendecomposition.
 
-    With :math:`S_{CC} + N = Q \Lambda Q^\top` in units of the variances, the map is
-    :math:`Q (\Lambda + \lambda)^{-1} B` with :math:`B = Q^\top S_{C:}`, and the error over all columns needs
-    no more of B than :math:`B B^\top` and its products with the fold.
+    With :math:`S_{CC} + N = Q \Lambda Q^\top` the map is :math:`Q (\Lambda + \lambda s)^{-1} B` with
+    :math:`B = Q^\top S_{C:}`, and the error over all columns needs no more of B than :math:`B B^\top` and its
+    products with the fold.
     """
-    inner, roots = _scaled(train.cross[:, chosen], train.n_rows * noise)
-    values, vectors = linalg.eigh(inner, check_finite=False)
-    turn = vectors.T / roots
-    fitted, seen = turn @ train.cross[:, wanted], turn @ test.cross[:, wanted]
+    values, vectors = linalg.eigh(train.cross[:, chosen] + np.diag(train.n_rows * noise), check_finite=False)
+    fitted, seen = vectors.T @ train.cross[:, wanted], vectors.T @ test.cross[:, wanted]
     outer = fitted @ fitted.T
-    inner_test = turn @ (test.cross[:, chosen] + np.diag(test.n_rows * noise)) @ turn.T
+    inner_test = vectors.T @ (test.cross[:, chosen] + np.diag(test.n_rows * noise)) @ vectors
     linear = np.einsum("ij,ij->i", fitted, seen)
-    shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges)
+    shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges * mean_variance(train.cross, chosen))
     quadratic = np.einsum("ik,jk,ij->k", shrunk, shrunk, inner_test * outer, optimize=True)
     return float(np.sum(test.squares[wanted])) - 2 * linear @ shrunk + quadratic
 
@@ -295,10 +302,3 @@ def _column_errors(train: Products, test: Products, chosen: NDArray, ridge: floa
         - 2 * np.einsum("ij,ij->j", weights, test.cross)
         + np.einsum("ij,ij->j", weights, inner @ weights)
     )
-
-
-def _scaled(inner: NDArray, noise: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the matrix of the chosen columns in units of their variances, and the roots of these."""
-    variances = inner.diagonal()
-    roots = np.sqrt(np.where(variances > 0, variances, 1.0))  # a column constant in these rows gets no weight
-    return (inner + np.diag(noise)) / np.outer(roots, roots), roots

@@ -88,6 +88,8 @@ class ColumnSearch:
         """Replace a member by the column that lowers the error most without it, where one does."""
         span = self.span
         departure = span.departure(column)
+        if span.spent(departure.remainders)[column]:  # only rounding tells it from the others' span
+            return False
         others = [member for member in span.members if member != column]
         better = self._better(column, departure.remainders, others, worth)
         if better.size == 0:

@@ -6,14 +6,12 @@ import numpy as np
 
 from ufselect.gram import GramOperator
 
-# The best linear shrinkage of a covariance matrix is not the best for a set chosen from it: the choice
-# prefers correlations that chance has made large. Twice the share did best on the development sets.
-CHOICE_BIAS = 2.0
+# Beyond this share nothing would be left to tell columns apart.
 MOST_SHRINKAGE = 0.9
 
 
-def diagonal_penalty(gram: GramOperator, squared_norm: float, bias: float = CHOICE_BIAS) -> float:
-    r"""Return the weight ρ of the penalties :math:`\pi_j = \rho S_{jj}`, from the data.
+def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
+    r"""Return the weight ρ of penalties :math:`\rho S_{jj}` that shrinks correlations best.
 
     Shrinking the off-diagonal entries of S by :math:`1 - \alpha` is the same as penalties with
     :math:`\rho = \alpha / (1 - \alpha)`. For normal data the variance of an entry is
@@ -28,8 +26,6 @@ def diagonal_penalty(gram: GramOperator, squared_norm: float, bias: float = CHOI
         S of the centred data.
     squared_norm : float
         :math:`\|S\|_F^2`.
-    bias : float, optional
-        Factor of ρ: 1 for a map from given columns, by default what choosing them asks for.
 
     References
     ----------
@@ -41,4 +37,4 @@ def diagonal_penalty(gram: GramOperator, squared_norm: float, bias: float = CHOI
     off_diagonal = max(squared_norm - squares, 0.0)
     noise = (diagonal.sum() ** 2 - squares + off_diagonal) / gram.n_samples
     share = min(noise / off_diagonal, MOST_SHRINKAGE) if off_diagonal > 0 else MOST_SHRINKAGE
-    return bias * share / (1 - share)
+    return share / (1 - share)

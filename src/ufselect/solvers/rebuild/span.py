@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from ufselect.gram import GramOperator
 
@@ -133,6 +134,12 @@ class RegularisedSpan:
     def error(self) -> float:
         """Return the regularised error of the set, computed afresh."""
         return self.total - float(np.sum(self.inverse * self._stored(self._images)[self.members]))
+
+    def error_under(self, penalties: NDArray) -> float:
+        """Return the error that the set would have with other penalties."""
+        inner = self._stored(self._columns)[self.members] + np.diag(penalties[self.members])
+        products = self._stored(self._images)[self.members]
+        return self.total - float(np.trace(linalg.lstsq(inner, products, check_finite=False)[0]))
 
     def order(self) -> NDArray:
         """Return the members in the order in which greedy steps among them alone would take them."""
