@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -132,8 +132,11 @@ class GreedyProjection(PlacedSelector):
         order, gains = choose_in_rounds(placement, choose)
         return self._placed(order, gains, placement, {}, n_leading)
 
-    def _path(self, gram: GramOperator, count: int) -> NDArray:
-        return choose_in_rounds(self._placement(gram, count), self._chooser(gram, count)[0])[0]
+    def _path(self) -> Callable[[GramOperator, int], NDArray]:
+        def first_columns(gram: GramOperator, count: int) -> NDArray:
+            return choose_in_rounds(self._placement(gram, count), self._chooser(gram, count)[0])[0]
+
+        return first_columns
 
     def _chooser(self, gram: GramOperator, count: int) -> tuple[Choose, int]:
         """Return what chooses features, and the leading components that it rests on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -21,8 +21,8 @@ from ufselect.solvers.rebuild.placement import Costs, Placement, Regions, Spacin
 class PlacedSelector(GramSelector):
     """Base class of the selectors that add columns one at a time: ``"auto"`` counts, costs and places.
 
-    A subclass implements ``_fit_gram`` and ``_path(gram, count)``, which returns the first columns it would
-    take.
+    A subclass implements ``_fit_gram`` and ``_path()``, which returns a function of a Gram operator and a count
+    that gives the first columns it would take.
     """
 
     n_features_to_select: int | float | str  # type: ignore[assignment]
@@ -48,8 +48,8 @@ class PlacedSelector(GramSelector):
         self.min_distance = min_distance
 
     @abstractmethod
-    def _path(self, gram: GramOperator, count: int) -> NDArray:
-        """Return the first columns that it would take, best first."""
+    def _path(self) -> Callable[[GramOperator, int], NDArray]:
+        """Return what gives the first columns that it would take, best first."""
 
     def _check_parameters(self) -> None:
         for first, second in (("costs", "budget"), ("regions", "quotas")):
@@ -70,7 +70,7 @@ class PlacedSelector(GramSelector):
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
         if self.n_features_to_select != "auto":
             return super()._fit(X, n_selected, progress)
-        curve = count_curve(X, self._path)
+        curve = count_curve(X, self._path())
         fitted = super()._fit(X, curve.chosen, progress)
         return Fitted(
             fitted.scores,

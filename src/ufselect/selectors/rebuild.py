@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any
 
@@ -155,9 +155,16 @@ class RebuildSelector(PlacedSelector):
         }
         return self._placed(choice.order, choice.gains, placement, attributes, n_selected)
 
-    def _path(self, gram: GramOperator, count: int) -> NDArray:
-        placement = self._placement(gram, count)
-        return choose_columns(gram, placement, max_sweeps=0, penalty=self._given_penalty()).order
+    def _path(self) -> Callable[[GramOperator, int], NDArray]:
+        penalty = self._given_penalty()
+
+        def first_columns(gram: GramOperator, count: int) -> NDArray:
+            nonlocal penalty
+            choice = choose_columns(gram, self._placement(gram, count), max_sweeps=0, penalty=penalty)
+            penalty = choice.penalty  # four fifths of the rows of one fold are those of the next
+            return choice.order
+
+        return first_columns
 
     def _given_penalty(self) -> float | None:
         return None if self.penalty == "auto" else float(self.penalty)

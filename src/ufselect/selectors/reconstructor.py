@@ -24,12 +24,12 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     With :math:`c` the means of the columns, C the selected ones and S the Gram matrix of the centred data,
 
-    .. math:: \hat x = c + W^\top (x_C - c_C), \qquad W = (S_{CC} + \lambda s I + n N)^{-1} S_{C:},
+    .. math:: \hat x = c + W^\top (x_C - c_C), \qquad W = (S_{CC} + \lambda D + n N)^{-1} S_{C:},
 
-    with s the mean diagonal of :math:`S_{CC}` and N the variances of the noise with which C is measured.
-    Without noise the selected columns come back as they are. The ridge λ is the one that rebuilds rows left
-    out best, out of 21 and of the mean alone, in five folds. A column that the map rebuilds worse than its
-    mean does, on rows left out, is rebuilt by its mean.
+    with :math:`D_{ii}` halfway from :math:`S_{ii}` to the mean over C, and N the variances of the noise with
+    which C is measured. Without noise the selected columns come back as they are. The ridge λ is the one
+    that rebuilds rows left out best, out of 21 and of the mean alone, in five folds. A column that the map
+    rebuilds worse than its mean does, on rows left out, is rebuilt by its mean.
 
     Data that are not in memory are read once. Their rows cannot be left out: λ is then the shrinkage of least
     expected squared error of the correlations, and errors are those of the fit, corrected for the number of
@@ -41,7 +41,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         What selects the columns: a selector of this library or any other object with ``fit`` and
         ``get_support``. None takes ``RebuildSelector()``.
     ridge : float or "auto", default="auto"
-        The weight λ, in units of the mean variance of the selected columns.
+        The weight λ.
     noise_variance : float or array-like of shape (n_features,), optional
         Variance of the noise with which columns will be measured when they are to be rebuilt from.
 

@@ -12,6 +12,7 @@ from scipy import sparse
 from scipy.linalg import cholesky, solve_triangular
 
 from ufselect.gram import GramOperator, gram_operator
+from ufselect.solvers.rebuild.ridge import ridge_units
 
 N_FOLDS = 5
 # Ridges among which each count has its choice: none but for rounding, some, and much.
@@ -22,10 +23,14 @@ MOST_COLUMNS = 100
 # Held-out rows of a fold: enough for an error known to a few per cent.
 MOST_HELD_OUT = 500
 # A knee is where the unexplained variance falls by a third or more over the last fifth of the columns, and at
-# least four times as fast as over the fifth that follows.
+# least two and a half times as fast as over the fifth that follows; a power law falls as fast in both.
 KNEE_STEP = 1.25
 KNEE_FALL = 0.4
-KNEE_RATIO = 4.0
+KNEE_RATIO = 2.5
+# Nor is it one while most of the fall, in powers of ten, is still to come.
+KNEE_DEPTH = 2 / 3
+# Relative errors below this are rounding.
+LEAST_ERROR = 1e-6
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,7 @@ def suggest_count(errors: NDArray, standard_errors: NDArray) -> tuple[int, str]:
 
 def find_knee(errors: NDArray) -> int | None:
     """Return the count after which the error stops falling abruptly, or None."""
-    logs = 2 * np.log(np.maximum(errors, np.finfo(np.float64).eps))
+    logs = 2 * np.log(np.maximum(errors, LEAST_ERROR))
     logs = np.concatenate([[0.0], logs])  # no column: the error of the mean
     counts = np.arange(1, logs.size - 1)
     before = np.minimum(np.floor(counts / KNEE_STEP).astype(int), counts - 1)
@@ -123,6 +128,7 @@ def find_knee(errors: NDArray) -> int | None:
     fall = logs[before] - logs[counts]
     rest = np.maximum(logs[counts] - logs[after], 0.0)
     sharp = (fall >= KNEE_FALL) & (fall >= KNEE_RATIO * rest) & (counts * KNEE_STEP <= logs.size - 1)
+    sharp &= logs[counts] <= KNEE_DEPTH * logs.min()
     if not np.any(sharp):
         return None
     return int(counts[np.argmax(np.where(sharp, fall - KNEE_RATIO * rest, -np.inf))])
@@ -136,37 +142,44 @@ def _fold_errors(X: Any, fold: int, path: Callable[[GramOperator, int], NDArray]
     rows = X[np.flatnonzero(held_out)[:MOST_HELD_OUT]]
     dense = rows.toarray() if sparse.issparse(rows) else rows
     centred = (np.asarray(dense, dtype=np.float64) - np.asarray(gram.mean, dtype=np.float64)) / gram.scale
-    errors = np.array([prefix_errors(gram, order, ridge, centred) for ridge in RIDGES])
+    columns = np.asarray(gram.columns(order), dtype=np.float64).T
+    errors = np.array([prefix_errors(columns, order, ridge, centred) for ridge in RIDGES])
     return np.pad(errors, ((0, 0), (0, most - order.size)), mode="edge")
 
 
-def prefix_errors(gram: GramOperator, order: NDArray, weight: float, rows: NDArray) -> NDArray:
+def prefix_errors(columns: NDArray, order: NDArray, ridge: float, rows: NDArray) -> NDArray:
     r"""Return the relative error of rebuilding rows from the first 1, 2, … columns of an order.
 
-    The columns in use are known and count as rebuilt; the others follow from weights fitted to ``gram``.
+    The columns in use are known and count as rebuilt; the others follow from weights fitted to S.
 
     Parameters
     ----------
-    gram : GramOperator
-        S of the rows to which the weights are fitted.
+    columns : ndarray of shape (n_columns, n_features)
+        The columns of S that the order names, one a row.
     order : ndarray
         Columns, first one first.
-    weight : float
-        The ridge, in units of the mean variance of the columns.
+    ridge : float
+        The ridge, in units of `ridge_units`.
     rows : ndarray of shape (n_rows, n_features)
-        Rows less the mean of the fitted ones, in units of ``gram``.
+        Rows less the mean of the fitted ones, in units of S.
     """
-    columns = np.asarray(gram.columns(order), dtype=np.float64).T
     inner = columns[:, order]
-    inner[np.diag_indices(order.size)] += weight * np.mean(inner.diagonal())
-    root = cholesky(inner, lower=True)
+    root = cholesky(inner + np.diag(ridge * ridge_units(inner)), lower=True)
     maps = solve_triangular(root, columns, lower=True)
     scores = solve_triangular(root, rows[:, order].T, lower=True)
-    rest = rows.copy()
+    linear = np.cumsum(np.einsum("ij,ij->i", scores, maps @ rows.T))
+    products = (scores @ scores.T) * (maps @ maps.T)
+    quadratic = np.cumsum(np.cumsum(products, axis=0), axis=1).diagonal()
     total = float(np.vdot(rows, rows))
-    errors = np.empty(order.size)
-    for step in range(order.size):
-        rest -= np.outer(scores[step], maps[step])
-        known = rest[:, order[: step + 1]]
-        errors[step] = float(np.vdot(rest, rest)) - float(np.sum(np.square(known)))
+    errors = total - 2 * linear + quadratic - _errors_of_known(rows[:, order], scores, maps[:, order])
     return np.sqrt(np.maximum(errors, 0.0) / total)
+
+
+def _errors_of_known(rows: NDArray, scores: NDArray, maps: NDArray) -> NDArray:
+    """Return, for 1, 2, … columns, the squared error that the map makes in just these."""
+    rest = rows.copy()
+    errors = np.empty(len(maps))
+    for step in range(len(maps)):
+        rest -= np.outer(scores[step], maps[step])
+        errors[step] = np.sum(np.square(rest[:, : step + 1]))
+    return errors

@@ -67,7 +67,7 @@ class RidgeChoice:
     Attributes
     ----------
     ridge : float
-        In units of the mean variance of the chosen columns; infinite where the mean does better than any map.
+        In units of `ridge_units`; infinite where the mean does better than any map.
     errors : ndarray of shape (n_features,)
         Each column's sum of squared errors over all rows, each row left out once.
     squares : ndarray of shape (n_features,)
@@ -197,11 +197,11 @@ def _sparse_products(rows: Any, part: NDArray, shift: NDArray) -> Products:
 
 
 def ridge_weights(cross: NDArray, chosen: NDArray, ridge: float, noise: NDArray) -> NDArray:
-    r"""Return :math:`W = (S_{CC} + \lambda s I + N)^{-1} S_{C:}` with s the mean diagonal of :math:`S_{CC}`.
+    r"""Return :math:`W = (S_{CC} + \lambda D + N)^{-1} S_{C:}`, D halfway from the variances to their mean.
 
-    The penalty is the same for all chosen columns: one in units of each column's own variance would let a
-    column that hardly varies in the rows of the fit have large weights, and with them the last word on a row
-    where it does.
+    A penalty in units of each column's own variance would let a column that hardly varies in the rows of the
+    fit have large weights, and with them the last word on a row where it does; one and the same for all would
+    hardly touch a column that varies most. On the development sets halfway did better than either.
 
     Parameters
     ----------
@@ -216,14 +216,14 @@ def ridge_weights(cross: NDArray, chosen: NDArray, ridge: float, noise: NDArray)
     """
     if np.isinf(ridge):
         return np.zeros_like(cross)
-    inner = cross[:, chosen] + np.diag(noise)
-    inner[np.diag_indices_from(inner)] += ridge * mean_variance(cross, chosen)
+    inner = cross[:, chosen] + np.diag(noise + ridge * ridge_units(cross[:, chosen]))
     return linalg.lstsq(inner, cross, check_finite=False)[0]
 
 
-def mean_variance(cross: NDArray, chosen: NDArray) -> float:
-    """Return the unit of a ridge: the mean sum of squares of the chosen columns, 1 where all are constant."""
-    return float(np.mean(np.diagonal(cross[:, chosen]))) or 1.0
+def ridge_units(inner: NDArray) -> NDArray:
+    """Return the diagonal D: the mean of each variance and of all; 1 where all columns are constant."""
+    variances = np.diagonal(inner)
+    return (variances + np.mean(variances)) / 2 if np.any(variances > 0) else np.ones(len(inner))
 
 
 def cross_validate(
@@ -279,16 +279,20 @@ def _errors_of(
 ) -> NDArray:
     r"""Return the squared error on a fold of every ridge, from one eigendecomposition.
 
-    With :math:`S_{CC} + N = Q \Lambda Q^\top` the map is :math:`Q (\Lambda + \lambda s)^{-1} B` with
-    :math:`B = Q^\top S_{C:}`, and the error over all columns needs no more of B than :math:`B B^\top` and its
-    products with the fold.
+    With :math:`D^{-1/2} (S_{CC} + N) D^{-1/2} = Q \Lambda Q^\top` the map is
+    :math:`D^{-1/2} Q (\Lambda + \lambda)^{-1} B` with :math:`B = Q^\top D^{-1/2} S_{C:}`, and the error over
+    all columns needs no more of B than :math:`B B^\top` and its products with the fold.
     """
-    values, vectors = linalg.eigh(train.cross[:, chosen] + np.diag(train.n_rows * noise), check_finite=False)
-    fitted, seen = vectors.T @ train.cross[:, wanted], vectors.T @ test.cross[:, wanted]
+    inner = train.cross[:, chosen]
+    roots = np.sqrt(ridge_units(inner))
+    scaled = (inner + np.diag(train.n_rows * noise)) / np.outer(roots, roots)
+    values, vectors = linalg.eigh(scaled, check_finite=False)
+    turn = vectors.T / roots
+    fitted, seen = turn @ train.cross[:, wanted], turn @ test.cross[:, wanted]
     outer = fitted @ fitted.T
-    inner_test = vectors.T @ (test.cross[:, chosen] + np.diag(test.n_rows * noise)) @ vectors
+    inner_test = turn @ (test.cross[:, chosen] + np.diag(test.n_rows * noise)) @ turn.T
     linear = np.einsum("ij,ij->i", fitted, seen)
-    shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges * mean_variance(train.cross, chosen))
+    shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges)
     quadratic = np.einsum("ik,jk,ij->k", shrunk, shrunk, inner_test * outer, optimize=True)
     return float(np.sum(test.squares[wanted])) - 2 * linear @ shrunk + quadratic
 
