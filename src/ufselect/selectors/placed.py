@@ -21,8 +21,8 @@ from ufselect.solvers.rebuild.placement import Costs, Placement, Regions, Spacin
 class PlacedSelector(GramSelector):
     """Base class of the selectors that add columns one at a time: ``"auto"`` counts, costs and places.
 
-    A subclass implements ``_fit_gram`` and ``_path()``, which returns a function of a Gram operator and a count
-    that gives the first columns it would take.
+    A subclass implements ``_fit_gram`` and ``_path()``, which returns a function of a Gram operator and a
+    count that gives the first columns it would take.
     """
 
     n_features_to_select: int | float | str  # type: ignore[assignment]

@@ -16,7 +16,7 @@ from ufselect.solvers.rebuild.ridge import ridge_units
 
 N_FOLDS = 5
 # Ridges among which each count has its choice: none but for rounding, some, and much.
-RIDGES = (1e-9, 1e-3, 1e-2, 0.1, 0.5)
+RIDGES = (1e-12, 1e-3, 0.1)
 LEAST_ROWS = 2 * N_FOLDS
 # The path of a fold ends here: a user who needs more columns than this will give their number.
 MOST_COLUMNS = 100
