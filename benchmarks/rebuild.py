@@ -8,7 +8,9 @@ and prints, for 20 and 50 columns, the mean over the sets of
 with the ridge of the linear map chosen on the other rows in five folds, the same for every method. Two splits
 a set. ``--each`` adds a row a set, ``--write FILE`` keeps every figure as JSON. PySensors (``pip install
 python-sensors``) runs in the same process: the columns of its pivoted QR (with the number of basis modes that
-does best on the held-out rows, in its favour) get the same ridge. skmatter's CUR and farthest points are
+does best on the held-out rows, in its favour) get the same ridge. ``--costs`` prints errors against budgets
+instead, where columns cost from 1 at the ends to 10 in the middle, beside those of PySensors' CCQR with the
+best of 13 weights of its costs for each budget. skmatter's CUR and farthest points are
 added where it is installed. Seconds are CPU seconds of one thread for choosing the columns.
 """
 
@@ -29,11 +31,11 @@ import numpy as np
 from common import print_table
 from threadpoolctl import threadpool_limits
 
-from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RandomSubset, RebuildSelector
-from ufselect.gram import gram_operator
-from ufselect.solvers.rebuild.ridge import map_from_rows
+from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector
+from ufselect.solvers.rebuild.baselines import component_errors, random_errors, rebuild_error
 
 COUNTS = (20, 50)
+BUDGETS = (20.0, 50.0, 100.0, 200.0)
 N_SPLITS = 2
 N_DRAWS = 5
 TEST_SHARE = 0.3
@@ -112,40 +114,56 @@ def split(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return X[order[n_test:]], X[order[:n_test]]
 
 
-def error_of(train: np.ndarray, test: np.ndarray, columns: np.ndarray) -> float:
-    """Return the relative error of rebuilding test rows from columns."""
-    columns = np.sort(columns)
-    found = map_from_rows(train, columns, None, None)
-    rows = test - found.mean
-    return float(np.linalg.norm(rows - rows[:, columns] @ found.weights) / np.linalg.norm(rows))
-
-
-def floor_of(train: np.ndarray, test: np.ndarray, count: int) -> float:
-    """Return the relative error of rebuilding test rows from as many principal components."""
-    gram = gram_operator(train)
-    vectors = gram.eigenpairs(count).vectors
-    rows = test - train.mean(axis=0)
-    return float(np.linalg.norm(rows - (rows @ vectors) @ vectors.T) / np.linalg.norm(rows))
-
-
 def measure(X: np.ndarray, count: int, choosers: dict[str, Chooser]) -> dict[str, tuple[float, float]]:
     """Return each method's error and CPU seconds, means over the splits."""
     results: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for seed in range(N_SPLITS):
         train, test = split(X, seed)
         count = min(count, X.shape[1] - 1)
-        results[FLOOR].append((floor_of(train, test, count), np.nan))
-        draws = [
-            error_of(train, test, RandomSubset(count, random_state=draw).fit(train).get_support(indices=True))
-            for draw in range(N_DRAWS)
-        ]
+        results[FLOOR].append((float(component_errors(train, test, [count])[0]), np.nan))
+        draws = random_errors(train, test, [count], N_DRAWS, np.random.default_rng(seed))
         results["random columns"].append((float(np.mean(draws)), np.nan))
         for name, choose in choosers.items():
             started = time.process_time()
             columns = choose(train, count)
             seconds = time.process_time() - started
-            results[name].append((error_of(train, test, columns), seconds))
+            results[name].append((rebuild_error(train, test, columns), seconds))
     return {name: tuple(np.mean(values, axis=0)) for name, values in results.items()}
+
+
+def ccqr_orders(X: np.ndarray, prices: np.ndarray) -> list[np.ndarray]:
+    """Return the orders in which PySensors' cost-constrained QR takes columns, one a weight of the costs."""
+    modes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][: max(COUNTS)].T
+    unit = float(np.linalg.norm(modes, axis=1).mean()) / prices.mean()
+    ccqr = import_module("pysensors.optimizers").CCQR
+    weights = [0.0, *np.geomspace(1e-3, 10, 12)]
+    return [
+        np.asarray(ccqr(sensor_costs=weight * unit * prices).fit(modes).get_sensors()) for weight in weights
+    ]
+
+
+def cost_front(X: np.ndarray) -> list[tuple[float, float, float, float]]:
+    """Return budgets and the errors of RebuildSelector, of QR and of CCQR tuned on the held-out rows."""
+    n_features = X.shape[1]
+    prices = 1 + 9 * (1 - np.abs(np.linspace(-1, 1, n_features)))
+    train, test = split(X, 0)
+    orders = ccqr_orders(train, prices)
+    rows = []
+    for budget in BUDGETS:
+        ours = RebuildSelector(min(200, n_features), costs=prices, budget=budget).fit(train)
+        paid = [order[np.cumsum(prices[order]) <= budget] for order in orders]
+        theirs = [rebuild_error(train, test, columns) for columns in paid if columns.size]
+        error = rebuild_error(train, test, np.flatnonzero(ours.support_))
+        rows.append((budget, error, theirs[0], min(theirs)))
+    return rows
+
+
+def print_costs(folder: Path) -> None:
+    """Print the errors of each set against budgets."""
+    for name, X in data_sets(folder):
+        header = ["budget", "RebuildSelector", "PySensors QR", "PySensors CCQR, best weight"]
+        rows = [[f"{budget:g}", *(f"{error:.3f}" for error in errors)] for budget, *errors in cost_front(X)]
+        print_table(f"Relative error against budgets: {name}", header, rows)
 
 
 def main() -> None:
@@ -155,7 +173,12 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the .npz files are")
     parser.add_argument("--each", action="store_true", help="print a row a data set, too")
     parser.add_argument("--write", type=Path, help="file for all figures, as JSON")
+    parser.add_argument("--costs", action="store_true", help="print errors against budgets instead")
     arguments = parser.parse_args()
+    if arguments.costs:
+        with threadpool_limits(1):
+            print_costs(arguments.folder)
+        return
     choosers = methods()
     with threadpool_limits(1):
         figures = {
