@@ -23,8 +23,9 @@ from ufselect.common.checks import check_positive_int
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.selectors.base import Fitted, UnsupervisedSelector, ranks_from_scores
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, ranks_from_scores
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 
 N_RUNS = 10
 ALL_FEATURES = "all features"
@@ -81,6 +82,15 @@ class AutoSelector(UnsupervisedSelector):
         Seed of the sampling and of the clusterings.
     verbose : bool, default=False
         Log each candidate.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -127,6 +137,10 @@ class AutoSelector(UnsupervisedSelector):
         max_samples: int = 2000,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.candidates = candidates
@@ -136,8 +150,12 @@ class AutoSelector(UnsupervisedSelector):
         self.max_samples = max_samples
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         # Most products here are small and only lose time in threads; candidates run beside each other.
         with threadpool_limits(limits=1, user_api="blas"):
             return self._choose(X, n_selected, progress)

@@ -13,8 +13,9 @@ from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
 from ufselect.common.warn import warn_user
 from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers.result import SolverResult
 from ufselect.solvers.rne import robust_embedding
 
@@ -70,6 +71,15 @@ class RNE(UnsupervisedSelector):
         Seed of the random start.
     verbose : bool, default=False
         Log each iteration.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -123,6 +133,10 @@ class RNE(UnsupervisedSelector):
         tol: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
@@ -134,8 +148,12 @@ class RNE(UnsupervisedSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         start = self._start(X.shape[1], n_selected)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         varying = X.max(axis=0) > X.min(axis=0)

@@ -1,28 +1,33 @@
-r"""Matrices with at most r non-zero rows, :math:`\{Z : \|Z\|_{2,0} \le r\}`."""
+r"""Matrices with at most r non-zero rows, :math:`\{Z : \|Z\|_{2,0} \le r\}`, or r non-zero groups of rows."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.sets.largest import mask_of_largest
+from ufselect.sets.largest import Support, largest
+from ufselect.sets.units import RowRules
 
 
-def support(matrix: NDArray, n_rows: int) -> NDArray:
-    """Mark the ``n_rows`` rows of largest Euclidean norm; ties go to the lower index."""
-    return mask_of_largest(np.einsum("ij,ij->i", matrix, matrix), n_rows)
+def project(
+    matrix: NDArray, n_rows: int, last: Support | None = None, *, rules: RowRules | None = None
+) -> tuple[NDArray, Support]:
+    r"""Return a nearest matrix with at most ``n_rows`` non-zero rows, and which rows it keeps.
 
+    With rules, groups :math:`G_1, G_2, \dots` of rows count instead of rows, and some are kept in any case: the
+    set is :math:`\{Z : Z_{G_k} = 0 \text{ for all } k \notin K, |K| \le r, F \subseteq K\}`. The nearest matrix
+    keeps the fixed groups F and, of the others, those of largest :math:`\|Z_{G_k}\|_F`.
 
-def project(matrix: NDArray, n_rows: int) -> NDArray:
-    """Return a nearest matrix with at most ``n_rows`` non-zero rows."""
-    return matrix * support(matrix, n_rows)[:, None]
-
-
-def contains(matrix: NDArray, n_rows: int) -> bool:
-    """Tell whether at most ``n_rows`` rows are non-zero."""
-    return int(np.count_nonzero(np.any(matrix != 0, axis=1))) <= n_rows
+    Ties go to the lower index. ``last`` is the support of a similar matrix, if there is one.
+    """
+    squares = np.einsum("ij,ij->i", matrix, matrix)
+    if rules is None:
+        support = largest(squares, n_rows, last)
+        return matrix * support.mask[:, None], support
+    support = largest(rules.weights(squares), n_rows, last)
+    return matrix * rules.units.of_rows(support.mask)[:, None], support
 
 
 def distance(matrix: NDArray, n_rows: int) -> float:
     """Return the Frobenius distance to the set."""
-    return float(np.linalg.norm(matrix[~support(matrix, n_rows)]))
+    return float(np.linalg.norm(matrix - project(matrix, n_rows)[0]))

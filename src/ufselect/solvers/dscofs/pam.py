@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.sets import stiefel
+from ufselect.sets import row_sparse, stiefel
 from ufselect.solvers.dscofs import extrapolation
 from ufselect.solvers.dscofs.extrapolation import Trail
 from ufselect.solvers.dscofs.problem import DoubleSparsePCA, squared_distance
@@ -137,10 +137,11 @@ class ProximalAlternatingMinimisation:
             Y = _remember(X, last_Y, problem.memory)
             entries = largest(np.abs(Y).ravel(order="F"), problem.n_entries, last.entries if last else None)
             Y *= entries.mask.reshape(Y.shape, order="F")
-        if problem.n_rows < X.shape[0]:
-            Z = _remember(X, last_Z, problem.memory)
-            rows = largest(np.einsum("ij,ij->i", Z, Z), problem.n_rows, last.rows if last else None)
-            Z *= rows.mask[:, None]
+        if problem.constrains_rows:
+            average = _remember(X, last_Z, problem.memory)
+            Z, rows = row_sparse.project(
+                average, problem.n_rows, last.rows if last else None, rules=problem.rules
+            )
         if product is None:
             product = problem.gram.matmat(X)
         objective = problem.objective(X, product, Y, Z)
