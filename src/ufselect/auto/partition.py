@@ -11,10 +11,10 @@ from ufselect.auto.rules import RULES
 from ufselect.auto.sampling import resolve_n_clusters, sampled_rows, seed_from
 from ufselect.common.checks import check_choice, check_positive_int
 from ufselect.gram import gram_operator
-from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, resolve_feature_count
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
 from ufselect.selectors.large import check_columns
 from ufselect.selectors.progress import FitProgress
-from ufselect.selectors.wishes import Wanted
+from ufselect.selectors.wishes import Wanted, wanted_of
 
 
 class PartitionSelector(UnsupervisedSelector):
@@ -107,6 +107,9 @@ class PartitionSelector(UnsupervisedSelector):
     order = 150
     on_request = True  # one of the candidates of AutoSelector
 
+    n_clusters_: int
+    power_: float
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -139,9 +142,10 @@ class PartitionSelector(UnsupervisedSelector):
         if not isinstance(X, Reference):
             super()._fit_to(X)
             return
-        n_selected = resolve_feature_count(self.n_features_to_select, check_columns(self, X.A, reset=True))
+        wanted = wanted_of(self, check_columns(self, X.A, reset=True))
         n_clusters = resolve_n_clusters(self.n_clusters, X.gram, len(X.A))
-        self._set_fitted(self._judge(X, n_clusters, n_selected), n_selected)
+        fitted = self._judge(X, n_clusters, wanted.n_selected)
+        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.gram), wanted)
 
     def _judge(self, reference: Reference, n_clusters: int, n_selected: int) -> Fitted:
         scores = RULES[self.rule](reference, n_selected)
@@ -152,4 +156,4 @@ class PartitionSelector(UnsupervisedSelector):
         rows = sampled_rows(X, self.max_samples, seed)
         n_clusters = resolve_n_clusters(self.n_clusters, gram_operator(X), len(rows))
         with threadpool_limits(limits=1, user_api="blas"):
-            return self._judge(build_reference(rows, n_clusters, seed), n_clusters, n_selected)
+            return self._judge(build_reference(rows, n_clusters, seed), n_clusters, wanted.n_selected)

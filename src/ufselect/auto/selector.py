@@ -23,7 +23,7 @@ from ufselect.common.checks import check_positive_int
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, ranks_from_scores
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 
@@ -101,7 +101,7 @@ class AutoSelector(UnsupervisedSelector):
     best_params_ : dict
         Its parameters.
     report_ : list of dict
-        One row a candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
+        One row per candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
         K-means runs, ``seconds``, ``selected`` and ``note``, which says why the winner won. The row "all
         features" is for comparison. ``pandas.DataFrame(selector.report_)`` makes it a data frame.
     n_clusters_ : int
@@ -125,6 +125,11 @@ class AutoSelector(UnsupervisedSelector):
     cost = "n² d + that of every candidate"
     order = 160
     on_request = True  # it fits a dozen of the others
+
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    report_: list[dict[str, Any]]
+    n_clusters_: int
 
     def __init__(
         self,
@@ -158,9 +163,9 @@ class AutoSelector(UnsupervisedSelector):
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         # Most products here are small and only lose time in threads; candidates run beside each other.
         with threadpool_limits(limits=1, user_api="blas"):
-            return self._choose(X, n_selected, progress)
+            return self._choose(X, wanted, progress)
 
-    def _choose(self, X: NDArray, n_selected: int, progress: FitProgress) -> Fitted:
+    def _choose(self, X: NDArray, wanted: Wanted, progress: FitProgress) -> Fitted:
         started = time.perf_counter()
         pool = None if self.candidates is None else given_pool(self.candidates)
         seed = seed_from(self.random_state)
@@ -169,9 +174,9 @@ class AutoSelector(UnsupervisedSelector):
         n_clusters = resolve_n_clusters(self.n_clusters, gram, len(rows))
         # As wide as any candidate asks for, so that the order in which they run does not matter.
         gram.eigenpairs(min(2 * n_clusters, len(X) - 1, X.shape[1]))
-        shared = Shared(X, gram, build_reference(rows, n_clusters, seed), n_selected)
+        shared = Shared(X, gram, build_reference(rows, n_clusters, seed), wanted)
         if pool is None:
-            pool = default_pool(n_selected, n_clusters, shared, seed, self.max_samples)
+            pool = default_pool(wanted.n_selected, n_clusters, shared, seed, self.max_samples)
         deadline = None if self.time_budget is None else started + self.time_budget
         judge = Judge(shared, n_clusters, seed, deadline)
         with warnings.catch_warnings():
@@ -203,13 +208,22 @@ class AutoSelector(UnsupervisedSelector):
         tried = [trial for trial in trials if trial.estimator is not None]
         winner = max(tried, key=lambda trial: float(trial.agreement.mean()))
         best = winner.estimator
+        scores = scores_of(best, winner.candidate.name, shared)
+        if shared.wanted.excludes and isinstance(best, UnsupervisedSelector):
+            self._let_it_know_all_columns(best, shared.wanted)
         attributes = {
             "best_estimator_": best,
             "best_params_": best.get_params(),
             "report_": report(trials, winner, judge.agreement(np.arange(shared.X.shape[1]))),
             "n_clusters_": n_clusters,
         }
-        return Fitted(scores_of(best, winner.candidate.name, shared), attributes)
+        return Fitted(scores, attributes, choice=shared.choice(scores))
+
+    def _let_it_know_all_columns(self, best: UnsupervisedSelector, wanted: Wanted) -> None:
+        """Make a selector of the columns that are left one of all columns that excludes the others."""
+        best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
+        best._spread(wanted)
+        best.n_features_in_ = wanted.n_features
 
 
 class Judge:
@@ -232,7 +246,7 @@ class Judge:
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
             raise
-        features = np.flatnonzero(ranks_from_scores(scores) <= self.shared.n_selected)
+        features = np.flatnonzero(self.shared.choice(scores).support)
         return Trial(candidate, estimator, self.agreement(features), time.perf_counter() - started)
 
     def agreement(self, features: NDArray) -> NDArray:
@@ -243,7 +257,7 @@ class Judge:
 
 
 def report(trials: list[Trial], winner: Trial, all_features: NDArray) -> list[dict[str, Any]]:
-    """Return one row a candidate, the best first, those that were skipped last."""
+    """Return one row per candidate, the best first, those that were skipped last."""
     means = {trial.candidate.name: float(trial.agreement.mean()) for trial in trials}
     top = means[winner.candidate.name]
     rows: list[dict[str, Any]] = [

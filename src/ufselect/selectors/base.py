@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect.blocks import ReducedData, is_out_of_core, reduce_data
+from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
 from ufselect.gram import GramOperator, RestrictedGram, gram_operator
 from ufselect.selectors.choice import Choice, choose
@@ -34,6 +34,7 @@ from ufselect.selectors.wishes import Wanted, check_max_correlation, wanted_of
 Columns = Sequence[str] | Sequence[int] | NDArray
 Groups = Sequence[Any] | Mapping[Any, Columns] | NDArray
 
+# The grid over which published comparisons tune a regulariser.
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 
 
@@ -122,6 +123,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     scores_: NDArray
     ranking_: NDArray
     support_: NDArray
+    n_features_in_: int
+    feature_names_in_: NDArray
     duplicates_: list[NDArray]
 
     @abstractmethod
@@ -204,15 +207,21 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return select_columns(X, self.support_)
 
     def _set_fitted(self, fitted: Fitted, choice: Choice, wanted: Wanted) -> None:
-        """Set the attributes, for all columns of X: excluded ones have the least score and no weights."""
+        """Set the attributes."""
         for stale in {"_accumulator", "reduction_", "duplicates_"} & vars(self).keys():
             delattr(self, stale)
         for name, value in fitted.attributes.items():
-            axis = self.feature_axes.get(name)
-            setattr(self, name, value if axis is None else wanted.spread(value, axis))
-        self.scores_ = wanted.spread(fitted.scores, filler=fitted.scores.min())
-        self.ranking_ = wanted.spread_ranks(choice.ranking)
-        self.support_ = wanted.spread(choice.support, filler=False)
+            setattr(self, name, value)
+        self.scores_, self.ranking_, self.support_ = fitted.scores, choice.ranking, choice.support
+        self._spread(wanted)
+
+    def _spread(self, wanted: Wanted) -> None:
+        """Extend what is fitted to all columns of X: excluded ones get the least score and no weight."""
+        for name, axis in {"support_": 0, **self.feature_axes}.items():
+            if name in vars(self):
+                setattr(self, name, wanted.spread(getattr(self, name), axis))
+        self.scores_ = wanted.spread(self.scores_, filler=self.scores_.min())
+        self.ranking_ = wanted.spread_ranks(self.ranking_)
 
     def _get_support_mask(self) -> NDArray:
         check_is_fitted(self, "support_")
@@ -242,6 +251,8 @@ class GramSelector(UnsupervisedSelector):
 
     accepts_sparse = True
     copies_wide_data: ClassVar[bool] = True
+
+    reduction_: ReductionSummary
 
     @abstractmethod
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:

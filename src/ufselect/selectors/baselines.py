@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.common.seeds import generator
 from ufselect.gram import GramOperator
@@ -81,6 +82,9 @@ class PCALeverage(GramSelector):
     order = 20
     is_nested = True
     is_baseline = True
+
+    components_: NDArray
+    n_components_: int
 
     def __init__(
         self,

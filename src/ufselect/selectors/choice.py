@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ufselect.gram import GramOperator, absolute_correlations
 from ufselect.selectors.wishes import Wanted
 
-# Candidates whose correlations are computed at once: one product with S serves them all, and some are in vain.
+# Candidates whose correlations are computed at once: one product with S serves all, some of them in vain.
 CANDIDATE_BLOCK = 64
 
 
@@ -114,7 +114,7 @@ class _Neighbourhood:
         close = absolute_correlations(self.gram, columns) > self.limit
         owners = self.units.codes[columns]
         for unit in units:
-            yield int(unit), close[:, owners == unit].any(axis=1)
+            yield int(unit), np.any(close[:, owners == unit], axis=1)
 
 
 def _best_first(scores: NDArray) -> NDArray:

@@ -61,13 +61,12 @@ class ColumnTable:
     def _index(self, parameter: str, item: Any) -> int:
         if isinstance(item, str):
             return self._named(parameter, item)
-        if isinstance(item, Integral) and not isinstance(item, bool):
-            if not 0 <= item < self.n_columns:
-                raise ValueError(
-                    f"{parameter} has index {item}; the columns of X are 0 to {self.n_columns - 1}."
-                )
-            return int(item)
-        raise TypeError(f"{parameter} must have column names or indices, not {item!r}.")
+        if isinstance(item, bool) or not isinstance(item, Integral):
+            raise TypeError(f"{parameter} must have column names or indices, not {item!r}.")
+        index = int(item)
+        if not 0 <= index < self.n_columns:
+            raise ValueError(f"{parameter} has index {index}; the columns of X are 0 to {self.n_columns - 1}.")
+        return index
 
     def _named(self, parameter: str, name: str) -> int:
         if self.names is None:

@@ -74,6 +74,8 @@ class DOptimalLeverage(GramSelector):
     order = 40
     honours = frozenset({"keep", "groups"})
 
+    n_components_: int
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,

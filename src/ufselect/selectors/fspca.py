@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.common.checks import check_positive_int
 from ufselect.gram import GramOperator
@@ -99,6 +100,13 @@ class FSPCA(GramSelector):
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
     order = 100
+    honours = frozenset({"keep", "groups"})
+
+    components_: NDArray
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,
@@ -125,13 +133,13 @@ class FSPCA(GramSelector):
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
-        method = FeatureSparsePCA(gram, spectrum, n_selected)
+        method = FeatureSparsePCA.from_spectrum(gram, spectrum, wanted.n_selected, wanted.rules)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=progress)
         else:
             result = _start_alone(method)
         return Fitted(
-            result.state.diagonal,
+            wanted.units.of_rows(wanted.units.sums(result.state.diagonal)),
             {
                 "components_": method.components(result.state).T,
                 "n_components_": spectrum.values.size,

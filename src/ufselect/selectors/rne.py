@@ -6,18 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
-from ufselect.common.warn import warn_user
 from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups, UnsupervisedSelector
+from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
-from ufselect.solvers.result import SolverResult
-from ufselect.solvers.rne import robust_embedding
+from ufselect.solvers import iterate
+from ufselect.solvers.rne.embedding import RobustEmbedding
 
 
 class RNE(UnsupervisedSelector):
@@ -120,6 +119,14 @@ class RNE(UnsupervisedSelector):
     order = 90
     paper_grid: ClassVar = {"alpha": PAPER_REGULARISERS}
 
+    feature_axes: ClassVar = {"embedding_": 0}
+
+    embedding_: NDArray
+    n_neighbors_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -154,29 +161,25 @@ class RNE(UnsupervisedSelector):
         self.max_correlation = max_correlation
 
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
-        start = self._start(X.shape[1], n_selected)
+        start = self._start(wanted)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         varying = X.max(axis=0) > X.min(axis=0)
         largest = float(np.abs(X).max()) or 1.0  # squares of huge data would overflow
         samples = normalize(X.astype(np.float64) / largest)
         weights = lle_weights(samples, nearest_neighbors(samples, n_neighbors)[0])
         residuals = samples - (weights.T if self.transpose_weights else weights) @ samples
-        result = robust_embedding(
-            residuals[:, varying],
-            start[varying],
-            alpha=float(self.alpha),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=progress,
-        )
-        if self.tol is not None and not result.converged:
-            warn_user(
-                f"RNE: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",
-                ConvergenceWarning,
-            )
+        method = RobustEmbedding(residuals[:, varying], float(self.alpha), start[varying])
+        result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
         embedding = np.zeros_like(start)
         embedding[varying] = result.state.H
-        return _fitted(embedding, result, n_neighbors)
+        return Fitted(
+            np.linalg.norm(embedding, axis=1),
+            {
+                "embedding_": embedding,
+                "n_neighbors_": n_neighbors,
+                **run_attributes("RNE", result, is_judged=self.tol is not None),
+            },
+        )
 
     def _check_parameters(self) -> None:
         check_nonnegative("alpha", self.alpha)
@@ -186,28 +189,17 @@ class RNE(UnsupervisedSelector):
         if self.n_components is not None:
             check_positive_int("n_components", self.n_components)
 
-    def _start(self, n_features: int, n_selected: int) -> NDArray:
+    def _start(self, wanted: Wanted) -> NDArray:
         """Return the starting matrix, given or drawn."""
         if self.init is None:
-            return generator(self.random_state).random((n_features, self.n_components or n_selected))
+            shape = (wanted.columns.size, self.n_components or wanted.n_selected)
+            return generator(self.random_state).random(shape)
         start = np.array(self.init, dtype=np.float64)
-        width = self.n_components or (start.shape[1] if start.ndim == 2 else n_selected)
+        width = self.n_components or (start.shape[1] if start.ndim == 2 else wanted.n_selected)
+        n_features = wanted.n_features
         if start.shape != (n_features, width) or not np.all(np.isfinite(start)) or np.any(start < 0):
             raise ValueError(
                 f"init must be a finite non-negative array of shape ({n_features}, {width}), "
                 f"n_features × n_components; its shape is {start.shape}."
             )
-        return start
-
-
-def _fitted(embedding: NDArray, result: SolverResult, n_neighbors: int) -> Fitted:
-    return Fitted(
-        np.linalg.norm(embedding, axis=1),
-        {
-            "embedding_": embedding,
-            "objective_history_": result.objective_history,
-            "n_iter_": result.n_iter,
-            "converged_": result.converged,
-            "n_neighbors_": n_neighbors,
-        },
-    )
+        return wanted.restrict_rows(start)

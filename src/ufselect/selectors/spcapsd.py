@@ -112,6 +112,11 @@ class SPCAPSD(GramSelector):
     is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS}
 
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -140,7 +145,7 @@ class SPCAPSD(GramSelector):
         self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
-        start_norms = _checked_diagonal(self.init, gram.shape[0])
+        start_norms = wanted.restrict_rows(_checked_diagonal(self.init, wanted.n_features))
         spectrum = gram.eigenpairs(min(gram.n_samples - 1, gram.shape[0]))
         method = self._method(gram, spectrum, start_norms)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
@@ -178,11 +183,11 @@ def _checked_diagonal(init: Any, n_features: int) -> NDArray:
     Raises
     ------
     ValueError
-        If it is not one positive number a feature.
+        If it is not one positive number per feature.
     """
     if init is None:
         return np.ones(n_features)
     diagonal = np.asarray(init, dtype=np.float64)
     if diagonal.shape != (n_features,) or not np.all(np.isfinite(diagonal) & (diagonal > 0)):
-        raise ValueError(f"init must be None or {n_features} positive numbers, one a feature.")
+        raise ValueError(f"init must be None or {n_features} positive numbers, one per feature.")
     return diagonal

@@ -62,6 +62,17 @@ class Wanted:
             return None
         return RowRules(self.units, self.kept)
 
+    def as_parameters(self) -> dict[str, Any]:
+        """Return the wishes that there are as parameters of a selector of the method's columns."""
+        wishes: dict[str, Any] = {"n_features_to_select": self.n_selected}
+        if self.kept.size:
+            wishes["keep"] = np.flatnonzero(np.isin(self.units.codes, self.kept))
+        if not self.units.is_single:
+            wishes["groups"] = self.units.codes
+        if self.max_correlation is not None:
+            wishes["max_correlation"] = self.max_correlation
+        return wishes
+
     def restrict(self, X: Any) -> Any:
         """Return the columns that the method gets."""
         return X[:, self.columns] if self.excludes else X

@@ -14,9 +14,9 @@ def project(
 ) -> tuple[NDArray, Support]:
     r"""Return a nearest matrix with at most ``n_rows`` non-zero rows, and which rows it keeps.
 
-    With rules, groups :math:`G_1, G_2, \dots` of rows count instead of rows, and some are kept in any case: the
-    set is :math:`\{Z : Z_{G_k} = 0 \text{ for all } k \notin K, |K| \le r, F \subseteq K\}`. The nearest matrix
-    keeps the fixed groups F and, of the others, those of largest :math:`\|Z_{G_k}\|_F`.
+    With rules, groups :math:`G_1, G_2, \dots` of rows count instead of rows, and some are kept in any case:
+    the set is :math:`\{Z : Z_{G_k} = 0 \text{ for all } k \notin K, |K| \le r, F \subseteq K\}`. The nearest
+    matrix keeps the fixed groups F and, of the others, those of largest :math:`\|Z_{G_k}\|_F`.
 
     Ties go to the lower index. ``last`` is the support of a similar matrix, if there is one.
     """
@@ -28,6 +28,6 @@ def project(
     return matrix * rules.units.of_rows(support.mask)[:, None], support
 
 
-def distance(matrix: NDArray, n_rows: int) -> float:
+def distance(matrix: NDArray, n_rows: int, rules: RowRules | None = None) -> float:
     """Return the Frobenius distance to the set."""
-    return float(np.linalg.norm(matrix - project(matrix, n_rows)[0]))
+    return float(np.linalg.norm(matrix - project(matrix, n_rows, rules=rules)[0]))

@@ -50,6 +50,14 @@ class Units:
     def _members(self) -> list[NDArray]:
         return np.split(np.argsort(self.codes, kind="stable"), np.cumsum(self.sizes)[:-1])
 
+    def most_rows(self, count: int) -> int:
+        """Return the most rows that so many units have together."""
+        return int(np.sort(self.sizes)[::-1][:count].sum())
+
+    def fewest_rows(self, count: int) -> int:
+        """Return the fewest rows that so many units have together."""
+        return int(np.sort(self.sizes)[:count].sum())
+
     def members(self, unit: int) -> NDArray:
         """Return the rows of a unit, in order."""
         return np.array([unit]) if self.is_single else self._members[unit]

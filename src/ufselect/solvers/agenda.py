@@ -44,4 +44,4 @@ class Agenda:
     @property
     def capacity(self) -> int:
         """Most features that so many units have."""
-        return int(np.sort(self.units.sizes)[::-1][: self.n_chosen].sum())
+        return self.units.most_rows(self.n_chosen)

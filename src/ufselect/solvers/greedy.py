@@ -31,7 +31,7 @@ class Target(Protocol):
 
 
 class GivenTargets:
-    r"""Targets T, orthonormal columns over the samples, known by :math:`T^\top A` in units of the operator."""
+    r"""Targets T, orthonormal columns over the samples, given as :math:`T^\top A` in the operator's units."""
 
     def __init__(self, products: NDArray, units: Units) -> None:
         self.products = products
@@ -191,9 +191,7 @@ class _Growth:
         return float(np.maximum(seen, 0) @ (1 / values[kept]))
 
 
-def scores_of_rounds(
-    gram: GramOperator, make_target: Callable[[], Target], agenda: Agenda
-) -> NDArray:
+def scores_of_rounds(gram: GramOperator, make_target: Callable[[], Target], agenda: Agenda) -> NDArray:
     """Choose greedily in rounds; once the chosen span all others, the next round is among the rest.
 
     The t-th unit chosen scores n_chosen + 1 − t, the others the share, below 1, of what remains to explain.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.gram import GramOperator
-from ufselect.sets.units import RowRules
+from ufselect.sets.units import RowRules, Units
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,11 @@ class DoubleSparsePCA:
     unit: float
     leading_variance: float = 0.0
     rules: RowRules | None = None
+
+    @property
+    def units(self) -> Units:
+        """The rows that count as one in r."""
+        return Units.single(self.gram.shape[0]) if self.rules is None else self.rules.units
 
     @property
     def constrains_rows(self) -> bool:

@@ -7,39 +7,43 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.sets import entry_sparse, row_sparse
 from ufselect.solvers.dscofs.pam import EARLY_ONSET, PamState, ProximalAlternatingMinimisation
 from ufselect.solvers.dscofs.problem import DoubleSparsePCA
 from ufselect.solvers.dscofs.start import Start
 from ufselect.solvers.dscofs.x_steps import make_x_solver
+from ufselect.solvers.fspca import FeatureChoice, FeatureSparsePCA
 from ufselect.solvers.iterate import Callback, iterate
+from ufselect.solvers.leading import loadings_on, proxy_diagonal, spread
 from ufselect.solvers.result import SolverResult, Status
 from ufselect.solvers.row_sparse.branch_and_bound import MAX_FEATURES, best_subset
+from ufselect.solvers.row_sparse.exchange import RELATIVE_GAIN, SHORTLIST, improve_by_swaps
 from ufselect.solvers.row_sparse.loadings import sparse_loadings
-from ufselect.solvers.row_sparse.search import (
-    SHORTLIST,
-    improve_by_proxy,
-    improve_by_swaps,
-    loadings_on,
-    proxy_diagonal,
-)
 
 GROWTH = 4.0  # of both penalties, from one round to the next
-MAX_ROUNDS = 12
+MAX_ROUNDS = 12  # of growth, by seven orders of magnitude
 AGREEMENT = 1e-2  # distance of X from its sparse copies, in units of sqrt(m), at which they agree
-ROUND_TOL = 1e-5
+ROUND_TOL = 1e-5  # as DSCOFS with a selection that is to settle
+MAX_PROXY_STEPS = 50  # a safeguard: the proxy moves until it gains nothing
 SEARCH_SEED = 20240917  # the same few random supports for everyone: they escape the optimum of the others
 RANDOM_ROWS = 240  # as many random supports as have this many rows together, from one to eight
+MOST_RANDOM = 8
 MAX_NODES = 500  # of branch and bound, which ends the search where features are few
 LEAST_PENALTY = 1e-3  # first penalty where none is given, in units of the problem
 
 
 @dataclass(frozen=True)
 class ConstrainedState:
-    """A feasible X; its sparse copies are X itself. ``product`` is S @ X."""
+    """A feasible X; its sparse copies are X itself.
+
+    ``product`` is S @ X. No X with as many rows carries more variance than ``bound``, infinite where none was
+    worked out.
+    """
 
     X: NDArray
     product: NDArray
     objective: float
+    bound: float
 
     @property
     def Y(self) -> NDArray:
@@ -52,12 +56,21 @@ class ConstrainedState:
         return self.X
 
 
+@dataclass(frozen=True)
+class RowSearch:
+    """The rows found, the objectives on the way to them, and a bound of the variance of any rows."""
+
+    support: NDArray
+    history: list[float]
+    bound: float
+
+
 def solve_constrained(
     problem: DoubleSparsePCA,
     start: Start,
     *,
     x_solver: str = "auto",
-    max_iter: int = 100,
+    max_iter: int,
     callback: Callback | None = None,
 ) -> SolverResult:
     r"""Maximise the variance under both constraints, not only penalised.
@@ -70,13 +83,15 @@ def solve_constrained(
     The penalties grow until X, Y and Z agree. Where :math:`s \ge rm` the entry constraint is met by every X
     with r rows: the best loadings on a support are then eigenvectors, and the supports of X, of the start, of
     the largest variances and a few random ones are improved by a proxy and by exchanges of single rows, on up
-    to 50 features also by branch and bound. Otherwise the rows are found in the same way, and loadings with s
-    entries on them by rotation, truncation and ascent; see `sparse_loadings`.
+    to 50 features also by branch and bound; groups of rows are improved by the proxy alone. Otherwise the
+    rows are found in the same way, and loadings with s entries on them by rotation, truncation and ascent;
+    see `sparse_loadings`.
 
     Returns
     -------
     SolverResult
-        The history has the constrained objective :math:`-\mathrm{Tr}(X^\top SX)` of each improvement.
+        Its state is a `ConstrainedState`. The history has the constrained objective
+        :math:`-\mathrm{Tr}(X^\top SX)` of each improvement.
 
     Raises
     ------
@@ -84,22 +99,25 @@ def solve_constrained(
         If r is smaller than m: r rows hold no m orthonormal columns.
     """
     n_components = start.point.shape[1]
-    if problem.n_rows < n_components:
+    fewest = problem.units.fewest_rows(problem.n_rows)
+    if fewest < n_components:
         raise ValueError(
-            f"{problem.n_rows} features cannot hold {n_components} orthonormal components; select at least "
+            f"{fewest} features cannot hold {n_components} orthonormal components; select at least "
             f"{n_components} features or lower n_components."
         )
-    state, n_iter = _continue(problem, start, x_solver, max_iter, callback)
-    if problem.n_entries >= problem.n_rows * n_components:
-        X, history = _polish_rows(problem, start, state.X)
-    else:
-        X, history = _polish_entries(problem, start, state.X)
-    product = problem.gram.matmat(X)
+    agreed, n_iter = _continue(problem, start, x_solver, max_iter, callback)
+    rows = _search_rows(problem, start, agreed.X)
+    X, history = loadings_on(problem.gram, rows.support, n_components), rows.history
+    if problem.n_entries < rows.support.size * n_components:
+        X, history = _with_few_entries(problem, rows.support, X)
     return SolverResult(
-        state=ConstrainedState(X, product, history[-1]),
+        state=ConstrainedState(X, problem.gram.matmat(X), history[-1], rows.bound),
         objective_history=np.asarray(history),
         n_iter=n_iter,
-        residuals={"row": 0.0, "entry": 0.0},
+        residuals={
+            "row": row_sparse.distance(X, problem.n_rows, problem.rules),
+            "entry": entry_sparse.distance(X, problem.n_entries),
+        },
         status=Status.CONVERGED,
     )
 
@@ -126,43 +144,51 @@ def _continue(
     return result.state, n_iter
 
 
-def _polish_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float]]:
-    """Improve several supports, keep the best, and improve it further; there is no entry constraint."""
+def _search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> RowSearch:
+    """Improve several supports, keep the best, and improve it further, as if entries were free."""
     gram, n_components = problem.gram, X.shape[1]
-    product = gram.matmat(start.point) if start.product is None else start.product
-    rng = np.random.default_rng(SEARCH_SEED)
-    n_random = int(np.clip(RANDOM_ROWS // problem.n_rows, 1, 8))
-    scores = [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag()]
-    scores += list(rng.random((n_random, gram.shape[0])))
-    first = [improve_by_proxy(gram, _top(score, problem.n_rows), n_components)[0] for score in scores]
+    first = [_improve_by_proxy(problem, scores, n_components) for scores in _scores(problem, start, X)]
+    if not problem.units.is_single:
+        best = min(first, key=lambda choice: choice.objective)
+        return RowSearch(best.features, [best.objective], np.inf)
+    fixed = [] if problem.rules is None else problem.rules.fixed.tolist()
     improved = [
-        improve_by_swaps(gram, support, n_components, shortlist=SHORTLIST)
-        for support in np.unique(first, axis=0)
+        improve_by_swaps(gram, support, n_components, fixed=fixed, shortlist=SHORTLIST)
+        for support in np.unique([choice.features for choice in first], axis=0)
     ]
     support, captured = max(improved, key=lambda pair: pair[1])
     history = [-captured]
-    support, _ = improve_by_swaps(gram, support, n_components, report=lambda value: history.append(-value))
-    if gram.shape[0] <= MAX_FEATURES:
-        exact = best_subset(
-            gram.to_dense(), problem.n_rows, n_components, incumbent=support, max_nodes=MAX_NODES
-        )
-        support = exact.support
-        history.append(min(-exact.captured, history[-1]))
-    return loadings_on(gram, support, n_components), history
+    support, _ = improve_by_swaps(
+        gram, support, n_components, fixed=fixed, report=lambda value: history.append(-value)
+    )
+    if gram.shape[0] > MAX_FEATURES:
+        return RowSearch(support, history, np.inf)
+    exact = best_subset(
+        gram.to_dense(), problem.n_rows, n_components, incumbent=support, max_nodes=MAX_NODES, fixed=fixed
+    )
+    return RowSearch(exact.support, [*history, min(-exact.captured, history[-1])], exact.bound)
 
 
-def _polish_entries(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float]]:
-    """Choose the rows as if there were no entry constraint, then sparse loadings on them."""
-    loadings, _ = _polish_rows(problem, start, X)
-    support = np.flatnonzero(loadings.any(axis=1))
+def _scores(problem: DoubleSparsePCA, start: Start, X: NDArray) -> list[NDArray]:
+    """Return scores of which the r largest are a support to start from, each."""
+    gram = problem.gram
+    product = gram.matmat(start.point) if start.product is None else start.product
+    n_random = int(np.clip(RANDOM_ROWS // problem.n_rows, 1, MOST_RANDOM))
+    random = np.random.default_rng(SEARCH_SEED).random((n_random, gram.shape[0]))
+    return [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag(), *random]
+
+
+def _improve_by_proxy(problem: DoubleSparsePCA, scores: NDArray, n_components: int) -> FeatureChoice:
+    method = FeatureSparsePCA(problem.gram, n_components, problem.n_rows, scores, problem.rules)
+    return iterate(method, max_iter=MAX_PROXY_STEPS, tol=RELATIVE_GAIN).state
+
+
+def _with_few_entries(
+    problem: DoubleSparsePCA, support: NDArray, loadings: NDArray
+) -> tuple[NDArray, list[float]]:
+    """Return loadings on the support with at most s entries, and the objectives on the way to them."""
     block = np.asarray(problem.gram.subgram(support), dtype=np.float64)
     sparse, values = sparse_loadings(
         block, np.asarray(loadings[support], dtype=np.float64), problem.n_entries
     )
-    result = np.zeros(X.shape, dtype=X.dtype, order="F")
-    result[support] = sparse
-    return result, [-value for value in values]
-
-
-def _top(scores: NDArray, count: int) -> NDArray:
-    return np.sort(np.argsort(-scores, kind="stable")[:count])
+    return spread(sparse, support, problem.gram), [-value for value in values]
