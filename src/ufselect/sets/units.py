@@ -31,10 +31,10 @@ class Units:
         """Number of units."""
         return int(self.codes.max()) + 1
 
-    @property
+    @cached_property
     def is_single(self) -> bool:
         """Whether each row is its own unit, in the order of the rows."""
-        return self.count == self.codes.size
+        return np.array_equal(self.codes, np.arange(self.codes.size))
 
     @cached_property
     def sizes(self) -> NDArray:
