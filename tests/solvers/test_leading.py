@@ -6,23 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.solvers.row_sparse.examples import improve_by_proxy, random_scatter
 
 from ufselect.gram import FormedGram
-from ufselect.solvers import iterate
-from ufselect.solvers.fspca import FeatureSparsePCA
 from ufselect.solvers.leading import leading_sum, loadings_on, proxy_diagonal
-
-
-def random_scatter(seed, order=12, rank=15):
-    rng = np.random.default_rng(seed)
-    factor = rng.standard_normal((rank, order)) * np.geomspace(1, 5, order)
-    return factor.T @ factor
-
-
-def improve_by_proxy(gram, start, m):
-    scores = np.isin(np.arange(gram.shape[0]), start).astype(float)
-    state = iterate(FeatureSparsePCA(gram, m, len(start), scores), max_iter=50, tol=0.0).state
-    return state.features, -state.objective
 
 
 def test_proxy_is_the_formula_and_never_worsens_a_support():

@@ -73,8 +73,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     groups by their mean score and lets near copies wait. A method that can do better finds in ``wanted``
     what is asked for, and says so in ``honours``.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     accepts_sparse : bool
         Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
     is_stochastic : bool
@@ -242,8 +242,8 @@ class GramSelector(UnsupervisedSelector):
     memory maps, stores, batches and accumulators reach it as one
     :class:`~ufselect.gram.GramOperator`.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     copies_wide_data : bool
         Whether wide dense data are centred once in a copy; else they are in every product, which takes less
         memory and pays where products are few.

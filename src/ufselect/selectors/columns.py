@@ -65,7 +65,8 @@ class ColumnTable:
             raise TypeError(f"{parameter} must have column names or indices, not {item!r}.")
         index = int(item)
         if not 0 <= index < self.n_columns:
-            raise ValueError(f"{parameter} has index {index}; the columns of X are 0 to {self.n_columns - 1}.")
+            last = self.n_columns - 1
+            raise ValueError(f"{parameter} has index {index}; the columns of X are 0 to {last}.")
         return index
 
     def _named(self, parameter: str, name: str) -> int:

@@ -13,7 +13,7 @@ Point = tuple[Any, ...]
 
 # After each step the curvature may fall by a tenth, so that one bad place does not shorten all later steps.
 CURVATURE_DECAY = 0.9
-CURVATURE_GROWTH = 2.0
+CURVATURE_GROWTH = 2.0  # halves a step that is too long
 # Roundings of the smooth part that its comparison with the quadratic model must bear.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 

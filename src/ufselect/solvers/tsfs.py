@@ -28,7 +28,7 @@ from ufselect.solvers.iterate import Descent
 
 LARGEST_PERPLEXITY = 30.0  # the default of scikit-learn and of the t-SNE paper's range 5 to 50
 MOST_TREE_DIMENSIONS = 3  # that the Barnes–Hut method of scikit-learn takes
-STEPS_PER_SWEEP = 10
+STEPS_PER_SWEEP = 10  # a stretch that evens out the wiggles of an accelerated method
 FIRST_CURVATURE = 0.9  # of standardised features and embedding; too small a value is doubled at once
 
 

@@ -4,25 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.solvers.dscofs.examples import tangent_direction
 
-from ufselect.gram import FormedGram
 from ufselect.sets import stiefel
-from ufselect.solvers.dscofs.model import StiefelModel
-
-
-@pytest.fixture
-def model():
-    rng = np.random.default_rng(0)
-    factor = rng.standard_normal((15, 9))
-    S = factor.T @ factor
-    X = np.linalg.qr(rng.standard_normal((9, 3)))[0]
-    B = rng.standard_normal((9, 3))
-    return StiefelModel.at(FormedGram(S, 16), B, X, S @ X)
-
-
-def tangent_direction(model, seed):
-    rng = np.random.default_rng(seed)
-    return model.tangent(rng.standard_normal(model.X.shape))
 
 
 def value(model, X):

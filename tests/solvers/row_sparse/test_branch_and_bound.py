@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.solvers.row_sparse.examples import brute_force, upper_bound
 
-from ufselect.gram import FormedGram
 from ufselect.solvers.leading import leading_sum
 from ufselect.solvers.row_sparse.branch_and_bound import best_subset
-from ufselect.solvers.row_sparse.certificates import (
-    bound_from_spectrum,
-)
 
 
 @st.composite
@@ -30,20 +25,9 @@ def small_problems(draw):
     return factor.T @ factor, r, m
 
 
-def upper_bound(S, r, m, n_pairs):
-    gram = FormedGram(S, 20)
-    return bound_from_spectrum(gram.eigenpairs(n_pairs), gram.diag(), r, m)
-
-
 def search(S, r, m, max_nodes=100_000):
     largest = np.argsort(-np.diag(S), kind="stable")[:r]
     return best_subset(S, r, m, incumbent=largest, max_nodes=max_nodes)
-
-
-def brute_force(S, r, m):
-    return max(
-        np.sort(np.linalg.eigvalsh(S[np.ix_(c, c)]))[-m:].sum() for c in combinations(range(len(S)), r)
-    )
 
 
 @settings(max_examples=60)

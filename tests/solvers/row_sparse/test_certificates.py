@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
+from tests.solvers.row_sparse.examples import brute_force, upper_bound
 
 from ufselect import DSCOFS, ConstrainedDSCOFS
-from ufselect.gram import FormedGram, Spectrum, gram_operator
+from ufselect.gram import Spectrum, gram_operator
 from ufselect.solvers.leading import captured_variance
 from ufselect.solvers.row_sparse.certificates import (
-    bound_from_spectrum,
     optimality_gap,
     optimality_message,
     spectral_bound,
 )
-
-
-def upper_bound(S, r, m, n_pairs):
-    gram = FormedGram(S, 20)
-    return bound_from_spectrum(gram.eigenpairs(n_pairs), gram.diag(), r, m)
-
-
-def brute_force(S, r, m):
-    return max(
-        np.sort(np.linalg.eigvalsh(S[np.ix_(c, c)]))[-m:].sum() for c in combinations(range(len(S)), r)
-    )
 
 
 def test_spectral_bound_is_the_linear_programme():

@@ -8,20 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.solvers.row_sparse.examples import improve_by_proxy
 from tests.strategies import structured_data
 
 from ufselect import ConstrainedDSCOFS
 from ufselect.gram import gram_operator
-from ufselect.solvers import iterate
-from ufselect.solvers.fspca import FeatureSparsePCA
 from ufselect.solvers.leading import captured_variance, leading_sum
 from ufselect.solvers.row_sparse.exchange import improve_by_swaps
-
-
-def improve_by_proxy(gram, start, m):
-    scores = np.isin(np.arange(gram.shape[0]), start).astype(float)
-    state = iterate(FeatureSparsePCA(gram, m, len(start), scores), max_iter=50, tol=0.0).state
-    return state.features, -state.objective
 
 
 def fit(data, count, **settings):

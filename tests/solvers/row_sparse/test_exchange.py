@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.solvers.row_sparse.examples import random_scatter
 
 from ufselect.gram import FormedGram
 from ufselect.solvers.leading import leading_sum
 from ufselect.solvers.row_sparse.exchange import improve_by_swaps
-
-
-def random_scatter(seed, order=12, rank=15):
-    rng = np.random.default_rng(seed)
-    factor = rng.standard_normal((rank, order)) * np.geomspace(1, 5, order)
-    return factor.T @ factor
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -6,15 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from tests.solvers.row_sparse.examples import random_scatter
 
 from ufselect.solvers.row_sparse.loadings import disjoint_columns, sparse_loadings, sparse_rotation
 from ufselect.solvers.row_sparse.pattern import largest_pattern
-
-
-def random_scatter(seed, order=12, rank=15):
-    rng = np.random.default_rng(seed)
-    factor = rng.standard_normal((rank, order)) * np.geomspace(1, 5, order)
-    return factor.T @ factor
 
 
 @pytest.mark.parametrize("n_entries", [3, 5, 20])

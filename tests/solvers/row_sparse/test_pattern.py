@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.solvers.row_sparse.examples import random_scatter
 
 from ufselect.solvers.row_sparse.pattern import ascend, restore
-
-
-def random_scatter(seed, order=12, rank=15):
-    rng = np.random.default_rng(seed)
-    factor = rng.standard_normal((rank, order)) * np.geomspace(1, 5, order)
-    return factor.T @ factor
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -18,7 +18,7 @@ MAX_BLOCKS = 8  # the small eigenproblem of more would cost as much as the produ
 BLOCKS_KEPT = 2  # the best vectors and those next to them, which the method is about to need
 DEPENDENT = 1e-8  # share of a unit direction that is left when it lies in the span up to rounding
 GUARD_SHARE = 0.5  # vectors more than wanted: the wanted ones converge at the rate of the gap behind these
-MIN_GUARDS = 4
+MIN_GUARDS = 4  # for one or two vectors, where a share would leave none
 GUARD_SEED = 20240917  # fixed, so that the result is one
 
 

@@ -26,8 +26,8 @@ AGREEMENT = 1e-2  # distance of X from its sparse copies, in units of sqrt(m), a
 ROUND_TOL = 1e-5  # as DSCOFS with a selection that is to settle
 MAX_PROXY_STEPS = 50  # a safeguard: the proxy moves until it gains nothing
 SEARCH_SEED = 20240917  # the same few random supports for everyone: they escape the optimum of the others
-RANDOM_ROWS = 240  # as many random supports as have this many rows together, from one to eight
-MOST_RANDOM = 8
+RANDOM_ROWS = 240  # as many random supports as have this many rows together, one at least
+MOST_RANDOM = 8  # bounds the time that random supports take where rows are few
 MAX_NODES = 500  # of branch and bound, which ends the search where features are few
 LEAST_PENALTY = 1e-3  # first penalty where none is given, in units of the problem
 

@@ -12,7 +12,7 @@ from ufselect.solvers.step_length import barzilai_borwein
 ORTHONORMAL = 1e-13  # largest entry of XᵀX − I that counts as zero
 FAR = 1e3  # largest entry of XᵀX − I from which Newton's method is not tried
 MAX_RESTORE = 30  # Newton steps; it converges quadratically or not at all
-MAX_ASCENT = 100
+MAX_ASCENT = 100  # a safeguard: the ascent ends by itself once it gains too little
 RELATIVE_GAIN = 1e-6  # gains below this do not show in the variance that is reported
 LARGEST_STEP = 1e12  # in units of the first, safe one; longer steps leave the neighbourhood of any X
 SHORTENING = 0.25  # of a step that does not gain

@@ -14,7 +14,7 @@ from ufselect.datasets.loading import content_sha256
 from ufselect.io import ReadOptions, Table, TableError, read_table
 from ufselect.io.cleaning import clean
 
-PROGRESS_FROM = 50 << 20
+PROGRESS_FROM = 50 << 20  # bytes; smaller files are read in about a second
 
 
 def open_data(
@@ -39,9 +39,8 @@ def open_data(
 def _as_image(table: Table, image: tuple[int, int]) -> Table:
     if image[0] * image[1] != table.shape[1]:
         raise TableError(
-            f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels, but {table.shape[1]} "
-            "columns can be "
-            "chosen; give the true size."
+            f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels, but {table.shape[1]} columns "
+            "can be chosen; give the true size."
         )
     return replace(table, image_shape=image)
 

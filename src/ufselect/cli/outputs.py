@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.cli.console import errors, note, output, working
-from ufselect.cli.known import known_methods
 from ufselect.cli.run import Request, Run, run_selection, unit_note
 from ufselect.cli.show import feature_table, pixel_map
 from ufselect.io import Table, TableError, write_selection
 from ufselect.io.writing import check_outputs, check_table_format, write_text
 
-WIDEST_PICTURE = 40
+WIDEST_PICTURE = 40  # pixels of two characters on a terminal of 80
 
 
 def planned_outputs(
@@ -53,7 +52,7 @@ def fit(table: Table, request: Request, quiet: bool) -> Run:
         hint = unit_note(table, request)
         note([hint] if hint else [])
     with working(f"{table.shape[0]} × {table.shape[1]}:"):
-        run = run_selection(table, request, known_methods(), verbose=True)
+        run = run_selection(table, request, verbose=True)
     if not quiet:
         note(run.messages)
     return run
