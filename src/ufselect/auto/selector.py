@@ -125,6 +125,7 @@ class AutoSelector(UnsupervisedSelector):
     cost = "n² d + that of every candidate"
     order = 160
     on_request = True  # it fits a dozen of the others
+    honours = frozenset({"keep", "groups"})  # as far as its candidates do
 
     best_estimator_: Any
     best_params_: dict[str, Any]
