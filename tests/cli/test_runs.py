@@ -14,7 +14,7 @@ pytest.importorskip("pandas")
 from ufselect.cli.run import Request, make_selector, request_for, run_selection, unit_note
 from ufselect.cli.run_record import read_record, record_of, request_of
 from ufselect.io import ReadOptions, TableError, read_table
-from ufselect.io.writing import write_text
+from ufselect.io.files import write_text
 
 
 def make_run(tmp_path, request):

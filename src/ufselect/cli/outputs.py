@@ -10,7 +10,8 @@ from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.run import Request, Run, run_selection, unit_note
 from ufselect.cli.show import feature_table, pixel_map
 from ufselect.io import Table, TableError, write_selection
-from ufselect.io.writing import check_outputs, check_table_format, write_text
+from ufselect.io.files import check_outputs, write_text
+from ufselect.io.writing import written_as
 
 WIDEST_PICTURE = 40  # pixels of two characters on a terminal of 80
 
@@ -19,7 +20,8 @@ def planned_outputs(
     table: Path | None, report: Path | None, record: Path | None, data: str, force: bool
 ) -> dict[str, Path]:
     """Return the files to write by kind, having made sure that they can be."""
-    check_table_format(table)
+    if table is not None:
+        written_as(table)
     if record is None and table is not None:
         record = table.with_suffix(".json")
     check_outputs((table, report, record), force, Path(data))

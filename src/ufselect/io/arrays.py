@@ -87,7 +87,7 @@ def _pickle_sentence(path: Path) -> str:
     )
 
 
-def read_arrays(path: Path, label_array: str | None = None) -> Table:
+def read_arrays(path: Path, label_array: str | None = None, transpose: bool = False) -> Table:
     """Read the arrays of a file by their usual names: X, y, feature_names, ids.
 
     Raises
@@ -102,6 +102,9 @@ def read_arrays(path: Path, label_array: str | None = None) -> Table:
             ", or store X and y as .npz.",
         )
     arrays = {name: _words(value) for name, value in stored_arrays(path).items()}
+    if transpose:
+        name = _data_name(arrays, path)
+        arrays[name] = arrays[name].T
     return _table(arrays, path, label_array)
 
 

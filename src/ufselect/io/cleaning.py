@@ -14,6 +14,7 @@ from ufselect.io.table import Table
 from ufselect.io.wording import Sentence, Setting, listed
 
 POLICIES = ("median", "drop")
+READ_AS_MISSING = "Read as missing"
 BLOCK_CELLS = 4 << 20  # 32 MiB of float64, so that a few temporary copies fit in any memory
 
 
@@ -87,15 +88,17 @@ def _filled(table: Table, missing: NDArray) -> Table:
             ".",
         )
     data = np.array(table.data)
+    fills = {}
     for column in np.flatnonzero(missing):
         values = data[:, column]
-        values[np.isnan(values)] = np.nanmedian(values)
+        fills[table.feature_names[column]] = float(np.nanmedian(values))
+        values[np.isnan(values)] = fills[table.feature_names[column]]
     count, columns = int(missing.sum()), int((missing > 0).sum())
     note = (
         f"{count} missing value{'s' * (count > 1)} in {columns} column{'s' * (columns > 1)} "
         f"{'were' if count > 1 else 'was'} filled by the column's median."
     )
-    return replace(table, data=data).with_notes(note)
+    return replace(table, data=data, fills=fills).with_notes(note)
 
 
 def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Sentence:
@@ -109,6 +112,7 @@ def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Se
         " to fill them, or ",
         Setting("impute", "drop"),
         f" to leave {'that column' if one else 'those columns'} out.",
+        *(f" {note}" for note in table.notes if note.startswith(READ_AS_MISSING)),
     )
 
 

@@ -17,7 +17,7 @@ from ufselect.cli.methods import find_method
 from ufselect.evaluation.tables import Table as Results
 from ufselect.io import ReadOptions, TableError
 from ufselect.io.cleaning import POLICIES
-from ufselect.io.writing import check_outputs, write_text
+from ufselect.io.files import check_outputs, write_text
 
 MODES = ("fixed", "oracle", "auto")
 ENDINGS = (".csv", ".md", ".tex")

@@ -18,7 +18,7 @@ from ufselect.cli.run import Request, run_selection
 from ufselect.cli.run_record import record_of
 from ufselect.cli.show import feature_table, pixel_map
 from ufselect.io import ReadOptions
-from ufselect.io.writing import check_outputs, write_atomically
+from ufselect.io.files import check_outputs, write_atomically
 
 PICTURE, PAGE = Path("ufselect-demo.png"), Path("ufselect-demo.html")
 DEMO = Request("DSCOFS", 20, {"n_components": 10})

@@ -13,7 +13,7 @@ from ufselect.cli.data import open_data
 from ufselect.cli.outputs import check_same, write_report
 from ufselect.cli.run import run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of
-from ufselect.io.writing import check_outputs
+from ufselect.io.files import check_outputs
 
 
 def report(
