@@ -17,10 +17,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import scale
 from threadpoolctl import threadpool_limits
 
-from ufselect import AutoSelector
 from ufselect.metrics import evaluate_selection
+from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.registry import all_selectors, missing_requirements
 
 SEEDS = range(5)
 N_RUNS = 20
@@ -72,7 +71,7 @@ def table() -> list[str]:
     header = ["method"] + [f"{name}: {what}" for name in sets for what in ("ACC", "NMI", "CPU s")]
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     rows = {"all features": [cell for X, y, _ in sets.values() for cell in all_features(X, y)]}
-    for name, selector in {**all_selectors(), "AutoSelector": AutoSelector}.items():
+    for name, selector in all_selectors().items():
         missing = missing_requirements(selector)
         if missing:
             rows[name] = [f"needs {', '.join(missing)}"] + [""] * (3 * len(sets) - 1)

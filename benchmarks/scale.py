@@ -35,7 +35,7 @@ from sklearn.decomposition import PCA
 
 from ufselect import DSCOFS
 from ufselect.blocks import open_blocks, reduce_data
-from ufselect.selectors.large import ApproximationWarning
+from ufselect.exceptions import ApproximationWarning
 
 N_COMPONENTS = 10
 CHUNK_BYTES = 10**8

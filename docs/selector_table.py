@@ -6,7 +6,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
 
-from ufselect.selectors.registry import all_selectors
+from ufselect.registry import all_selectors
 
 
 class SelectorTable(Directive):

@@ -26,7 +26,7 @@ def test_docstring_examples(name):
 
 
 def test_public_selectors_have_an_example_and_an_equation():
-    from ufselect.selectors.registry import all_selectors
+    from ufselect.registry import all_selectors
 
     for name, selector in all_selectors().items():
         text = selector.__doc__ or ""

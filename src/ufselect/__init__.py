@@ -1,6 +1,6 @@
 """Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
 
-from ufselect.auto import AutoSelector
+from ufselect.auto import AutoSelector, PartitionSelector
 from ufselect.selectors import (
     DSCOFS,
     FSPCA,
@@ -11,6 +11,7 @@ from ufselect.selectors import (
     TSFS,
     UDFS,
     DOptimalLeverage,
+    DSCOFSPath,
     GreedyProjection,
     LaplacianScore,
     MaxVariance,
@@ -18,6 +19,7 @@ from ufselect.selectors import (
     RandomSubset,
     dscofs_path,
 )
+from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
 
 __version__ = "0.1.0"
 
@@ -32,11 +34,16 @@ __all__ = [
     "UDFS",
     "AutoSelector",
     "DOptimalLeverage",
+    "DSCOFSPath",
+    "Fitted",
+    "GramSelector",
     "GreedyProjection",
     "LaplacianScore",
     "MaxVariance",
     "PCALeverage",
+    "PartitionSelector",
     "RandomSubset",
+    "UnsupervisedSelector",
     "__version__",
     "dscofs_path",
 ]

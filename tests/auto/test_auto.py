@@ -1,4 +1,4 @@
-"""AutoSelector: the winner, the report, determinism, and scikit-learn's checks."""
+"""AutoSelector: the winner, the report, determinism."""
 
 from __future__ import annotations
 
@@ -9,22 +9,15 @@ import pytest
 from sklearn.datasets import load_digits, load_wine
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.preprocessing import scale
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect.auto import AutoSelector, PartitionSelector
+from ufselect.auto import AutoSelector
 from ufselect.auto.pool import Shared, default_pool
 from ufselect.auto.reference import build_reference
 from ufselect.auto.selector import ALL_FEATURES, SKIPPED
 from ufselect.gram import gram_operator
 from ufselect.metrics import evaluate_selection
-from ufselect.selectors.base import ranks_from_scores
+from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
-
-
-@pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks([AutoSelector(candidates=[PCALeverage(), MaxVariance()]), PartitionSelector()])
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def nuisance_data(seed=0, n=240):
@@ -94,20 +87,38 @@ def test_same_seed_same_result_whatever_the_number_of_threads():
     ]
 
 
-def test_shortcuts_equal_the_estimators():
+def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data():
     """A candidate of the pool is the estimator that the report names."""
     X = load_digits().data[:80, :40]
     X = X[:, X.std(axis=0) > 0]
     gram = gram_operator(X)
-    shared = Shared(X, gram, gram.eigenpairs(10), build_reference(X, 5, 0), 8)
+    shared = Shared(X, gram, build_reference(X, 5, 0), 8)
     pool = default_pool(8, 5, shared, seed=0, max_samples=2000)
     for candidate in pool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             direct = candidate.estimator.fit(X)
-        assert set(np.flatnonzero(ranks_from_scores(candidate.scores(shared)) <= 8)) == set(
-            np.flatnonzero(direct.support_)
-        ), candidate.name
+            found = candidate.fitted(shared)
+        assert np.array_equal(found.support_, direct.support_), candidate.name
+        assert found.n_features_in_ == direct.n_features_in_
+
+
+@pytest.mark.parametrize("candidates", [None, [PCALeverage(), MaxVariance(), RandomSubset(random_state=0)]])
+def test_no_candidate_is_fitted_twice(candidates, monkeypatch):
+    """The winner has seen all rows when it was tried."""
+    fits = []
+    fit_to = UnsupervisedSelector._set_fitted
+    monkeypatch.setattr(
+        UnsupervisedSelector,
+        "_set_fitted",
+        lambda self, *given: fits.append(type(self).__name__) or fit_to(self, *given),
+    )
+    X = scale(load_wine().data)
+    selector = AutoSelector(4, candidates=candidates, n_clusters=3, max_samples=100, random_state=0).fit(X)
+    assert len(fits) == len(
+        selector.report_
+    )  # as many candidates, and AutoSelector itself for "all features"
+    assert fits[-1] == "AutoSelector"
 
 
 def test_own_candidates_by_scores_ranking_or_mask():

@@ -8,7 +8,7 @@ from hypothesis import given
 from scipy import sparse
 from tests.strategies import structured_data
 
-from ufselect.blocks import GramAccumulator, reduce_data
+from ufselect.blocks import GramAccumulator, TruncatedGram, reduce_data
 from ufselect.gram import (
     FactoredGram,
     FormedGram,
@@ -96,11 +96,18 @@ def test_operator_equals_the_dense_reference(kind, builder, dtype):
     for result, exact in [
         (gram.matmat(vectors), expected @ vectors),
         (gram.diag(), np.diagonal(expected)),
+        (gram.columns(picked), expected[:, picked]),
         (gram.subgram(picked), expected[np.ix_(picked, picked)]),
         (gram.to_dense(), expected),
     ]:
         assert result.dtype == dtype
         np.testing.assert_allclose(result, exact.astype(np.float64), rtol=0, atol=10 * atol)
+    np.testing.assert_allclose(
+        gram.squared_column_norms(),
+        np.square(expected).sum(axis=0).astype(np.float64),
+        rtol=0,
+        atol=10 * tolerance(X, dtype) * size**2 * len(expected),
+    )
     assert gram.trace() == pytest.approx(float(np.trace(expected)), rel=1e-3 if dtype == np.float32 else 1e-9)
 
 
@@ -115,6 +122,33 @@ def test_eigenpairs_are_those_of_the_reference(kind, builder):
     residual = gram.matmat(spectrum.vectors) - spectrum.vectors * spectrum.values
     assert np.abs(residual).max() <= 1e-8 * exact[0]
     np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(4), atol=1e-9)
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+def test_the_widest_eigenpairs_are_remembered(builder, monkeypatch):
+    gram = BUILDERS[builder](RNG.standard_normal((50, 3)) @ RNG.standard_normal((3, 20)))
+    asked = []
+    compute = gram._leading_pairs
+    monkeypatch.setattr(gram, "_leading_pairs", lambda count: asked.append(count) or compute(count))
+    narrow = gram.eigenpairs(2)
+    assert gram.eigenpairs(1).values == narrow.values[:1]
+    assert gram.eigenpairs(2).vectors.shape == (20, 2)
+    assert gram.eigenpairs(8).values.size == 3
+    # The rank is 3: there is nothing more to be had.
+    assert gram.eigenpairs(15).values.size == 3
+    assert asked == [2, 8]
+
+
+def test_a_truncated_factor_has_columns_with_the_known_diagonal():
+    rng = np.random.default_rng(1)
+    factor, spare = rng.standard_normal((4, 12)), rng.random(12)
+    diagonal = np.square(factor).sum(axis=0) + spare
+    gram = TruncatedGram(factor, 30, 1.0, diagonal, np.ones(4), np.zeros(4))
+    expected = factor.T @ factor + np.diag(spare)
+    picked = np.array([7, 0, 11])
+    np.testing.assert_allclose(gram.columns(picked), expected[:, picked], atol=1e-12)
+    np.testing.assert_allclose(gram.columns(picked)[picked], gram.subgram(picked), atol=1e-12)
+    np.testing.assert_allclose(gram.squared_column_norms(), np.square(expected).sum(axis=0))
 
 
 def test_eigenpairs_stop_at_the_rank():

@@ -23,7 +23,7 @@ from sklearn.svm import LinearSVC
 from tests.conftest import REAL_SETS
 
 from ufselect import DSCOFS
-from ufselect.selectors.checks import InactiveConstraintWarning
+from ufselect.exceptions import InactiveConstraintWarning
 
 DIGITS = load_digits().data
 

@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import DSCOFS
-from ufselect.selectors.checks import InactiveConstraintWarning
+from ufselect.exceptions import InactiveConstraintWarning
 
 # The authors' demonstration on Isolet.
 DEMO = {

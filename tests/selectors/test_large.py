@@ -13,14 +13,16 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from ufselect.blocks import GramAccumulator, reduce, reduce_data
-from ufselect.selectors import large
-from ufselect.selectors.base import Fitted
+from ufselect.exceptions import ApproximationWarning
+from ufselect.gram import gram_operator
+from ufselect.registry import all_selectors, missing_requirements
+from ufselect.selectors import base, large
+from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
 from ufselect.selectors.dscofs import DSCOFS
+from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
-from ufselect.selectors.large import ApproximationWarning
 from ufselect.selectors.path import dscofs_path
-from ufselect.selectors.registry import all_selectors, missing_requirements
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -31,12 +33,12 @@ N_SAMPLES, N_FEATURES, N_SELECTED = 240, 30, 8
 GRAM_SELECTORS = [
     pytest.param(selector, id=name)
     for name, selector in all_selectors().items()
-    if selector.reduces_to == "gram" and not missing_requirements(selector)
+    if issubclass(selector, GramSelector) and not missing_requirements(selector)
 ]
 MEMORY_SELECTORS = [
     pytest.param(selector, id=name)
     for name, selector in all_selectors().items()
-    if selector.reduces_to is None
+    if not issubclass(selector, (GramSelector, LaplacianScore))
 ]
 
 
@@ -90,6 +92,7 @@ CONTAINERS = {
     "memory-mapped": lambda folder: np.load(store("table.npy", folder), mmap_mode="r"),
     "accumulator": lambda _: GramAccumulator().update(X[:50]).update(sparse.csr_array(X[50:])),
     "reduced": lambda _: reduce_data(da.from_array(X, chunks=(70, -1))),
+    "operator": lambda _: gram_operator(X),
 }
 
 
@@ -112,7 +115,7 @@ def test_result_is_that_in_memory(selector, container, client, tmp_path):
     expected = selector(n_features_to_select=N_SELECTED).fit(X)
     found = selector(n_features_to_select=N_SELECTED).fit(CONTAINERS[container](tmp_path))
     assert_same_fit(found, expected)
-    assert found.reduction_.route == "formed"
+    assert found.reduction_.route == ("given" if container == "operator" else "formed")
     assert found.reduction_.subspace_error == 0
     assert not hasattr(expected, "reduction_")
 
@@ -145,6 +148,9 @@ def test_untrustworthy_sketch_warns_and_keeps_the_estimate(monkeypatch):
     assert selector.reduction_.missing_share > 0.1
     with pytest.warns(ApproximationWarning):
         dscofs_path(noise, (5,), (0.5,), n_components=4)
+    for greedy in (GreedyProjection(10, n_components=4), GreedyProjection(10, target="features")):
+        with pytest.warns(ApproximationWarning):
+            greedy.fit(noise)
     # Variances come from the exact diagonal: nothing to warn about.
     assert MaxVariance(n_features_to_select=10).fit(noise).reduction_.subspace_error == 0
 
@@ -240,6 +246,17 @@ def test_bad_parameters_are_refused_before_reading():
         DSCOFS(mu_row=-1.0).fit(array)
     with pytest.raises(ValueError, match="n_features_to_select"):
         dscofs_path(array, (31,))
+
+
+def test_a_sketch_is_widened_for_numpy_integers_too(monkeypatch):
+    monkeypatch.setattr(reduce, "MAX_ORDER", 20)
+    asked = []
+    monkeypatch.setattr(
+        base, "reduce_data", lambda data, n_components=None: asked.append(n_components) or reduce_data(data)
+    )
+    for n_components in (3, np.int64(3), "auto"):
+        PCALeverage(n_features_to_select=5, n_components=n_components).fit(da.from_array(X, chunks=(70, -1)))
+    assert asked == [3, 3, None]
 
 
 def test_memory_maps_are_not_copied(tmp_path):
@@ -340,7 +357,7 @@ def test_interrupt_leaves_the_estimator_as_it_was(client, monkeypatch):
     streamed = MaxVariance(n_features_to_select=3).partial_fit(X[:60])
     collected = streamed._accumulator.n_samples
     monkeypatch.setattr(client, "gather", interrupt)
-    monkeypatch.setattr(MaxVariance, "_fit", interrupt)
+    monkeypatch.setattr(MaxVariance, "_fit_gram", interrupt)
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(da.from_array(X, chunks=(70, -1)))
     assert not [name for name in vars(fresh) if name.endswith("_")]

@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from ufselect import DSCOFS, dscofs_path
-from ufselect.selectors.checks import InactiveConstraintWarning
+from ufselect.exceptions import InactiveConstraintWarning
 
 DIGITS = load_digits().data
 COUNTS, SHARES = (5, 10, 20), (0.1, 0.4, 0.9)

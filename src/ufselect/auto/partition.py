@@ -6,12 +6,13 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from ufselect.auto.reference import build_reference
+from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rules import RULES
 from ufselect.auto.sampling import resolve_n_clusters, sampled_rows, seed_from
+from ufselect.common.checks import check_choice, check_positive_int
 from ufselect.gram import gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_choice, check_positive_int
+from ufselect.selectors.base import Fitted, UnsupervisedSelector, resolve_feature_count
+from ufselect.selectors.large import check_columns
 from ufselect.selectors.progress import FitProgress
 
 
@@ -84,7 +85,7 @@ class PartitionSelector(UnsupervisedSelector):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect.auto import PartitionSelector
+    >>> from ufselect import PartitionSelector
     >>> X = scale(load_wine().data)
     >>> PartitionSelector(5, n_clusters=3, random_state=0).fit_transform(X).shape
     (178, 5)
@@ -93,6 +94,8 @@ class PartitionSelector(UnsupervisedSelector):
     is_stochastic = True
     label = "Graph partition"
     cost = "n² d + n d c"
+    order = 150
+    on_request = True  # one of the candidates of AutoSelector
 
     def __init__(
         self,
@@ -109,13 +112,26 @@ class PartitionSelector(UnsupervisedSelector):
         self.max_samples = max_samples
         self.random_state = random_state
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _check_parameters(self) -> None:
         check_choice("rule", self.rule, tuple(RULES))
         check_positive_int("max_samples", self.max_samples)
+
+    def _fit_to(self, X: Any) -> None:
+        """Fit to data, or to a reference that has been built from them already."""
+        if not isinstance(X, Reference):
+            super()._fit_to(X)
+            return
+        n_selected = resolve_feature_count(self.n_features_to_select, check_columns(self, X.A, reset=True))
+        n_clusters = resolve_n_clusters(self.n_clusters, X.gram, len(X.A))
+        self._set_fitted(self._judge(X, n_clusters, n_selected), n_selected)
+
+    def _judge(self, reference: Reference, n_clusters: int, n_selected: int) -> Fitted:
+        scores = RULES[self.rule](reference, n_selected)
+        return Fitted(scores, {"n_clusters_": n_clusters, "power_": reference.power})
+
+    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
         seed = seed_from(self.random_state)
         rows = sampled_rows(X, self.max_samples, seed)
         n_clusters = resolve_n_clusters(self.n_clusters, gram_operator(X), len(rows))
         with threadpool_limits(limits=1, user_api="blas"):
-            reference = build_reference(rows, n_clusters, seed)
-            scores = RULES[self.rule](reference, n_selected)
-        return Fitted(scores, {"n_clusters_": n_clusters, "power_": reference.power})
+            return self._judge(build_reference(rows, n_clusters, seed), n_clusters, n_selected)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,11 @@ from sklearn.base import clone
 from ufselect.auto.partition import PartitionSelector
 from ufselect.auto.reference import Reference
 from ufselect.auto.rules import RULES
-from ufselect.gram import GramOperator, Spectrum
+from ufselect.gram import GramOperator
 from ufselect.selectors.baselines import PCALeverage
-from ufselect.selectors.d_optimal import DOptimalLeverage, d_optimal_scores
+from ufselect.selectors.d_optimal import DOptimalLeverage
 from ufselect.selectors.dscofs import DSCOFS
-from ufselect.selectors.greedy import GreedyProjection, projection_scores
+from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
 
 N_NEIGHBORS = 5
@@ -30,31 +30,31 @@ class Shared:
 
     X: NDArray
     gram: GramOperator
-    spectrum: Spectrum
     reference: Reference
     n_selected: int
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A selector, its name, and how its scores come out of what is shared; None to fit it as it is."""
+    """A selector, its name, and which of the shared things it is fitted to."""
 
     name: str
     estimator: Any
-    shortcut: Callable[[Shared], NDArray] | None = None
+    source: Callable[[Shared], Any] = attrgetter("X")
 
-    def scores(self, shared: Shared) -> NDArray:
-        """Return one score a feature, higher is better."""
-        if self.shortcut is not None:
-            return self.shortcut(shared)
-        return scores_of(fitted(self.estimator, shared.X, shared.n_selected), self.name, shared)
+    def fitted(self, shared: Shared) -> Any:
+        """Return a fitted copy that selects as many features as asked for, if it has a parameter for that."""
+        copy = clone(self.estimator)
+        if "n_features_to_select" in copy.get_params():
+            copy.set_params(n_features_to_select=shared.n_selected)
+        return copy.fit(self.source(shared))
 
 
 def default_pool(
     n_selected: int, n_clusters: int, shared: Shared, seed: int, max_samples: int
 ) -> list[Candidate]:
     """Return the library's candidates, the most promising first."""
-    m = min(n_clusters, shared.spectrum.values.size)
+    m = min(n_clusters, shared.gram.eigenpairs(n_clusters).values.size)
     pool = [_partition(n_selected, n_clusters, rule, seed, max_samples) for rule in RULES]
     pool += [_dscofs(n_selected, m, 0.1, 0.01), _dscofs(n_selected, m, 1.0, 0.1)]
     pool += [_projection(n_selected, m), _leverage(n_selected, m)]
@@ -71,47 +71,26 @@ def _partition(n_selected: int, n_clusters: int, rule: str, seed: int, max_sampl
     estimator = PartitionSelector(
         n_selected, n_clusters=n_clusters, rule=rule, max_samples=max_samples, random_state=seed
     )
-    return Candidate(
-        f"graph partition, {rule}", estimator, lambda shared: RULES[rule](shared.reference, shared.n_selected)
-    )
+    return Candidate(f"graph partition, {rule}", estimator, attrgetter("reference"))
 
 
 def _dscofs(n_selected: int, m: int, mu_entry: float, mu_row: float) -> Candidate:
     estimator = DSCOFS(n_selected, n_components=m, mu_entry=mu_entry, mu_row=mu_row)
-    return Candidate(
-        f"DSCOFS m={m} μ={mu_entry:g}, {mu_row:g}", estimator, partial(_dscofs_scores, estimator)
-    )
-
-
-def _dscofs_scores(estimator: DSCOFS, shared: Shared) -> NDArray:
-    spectrum = shared.spectrum.head(int(estimator.n_components))
-    problem = estimator._problem(shared.gram, spectrum, shared.n_selected)
-    result = estimator._solve(problem, estimator._start(shared.gram, spectrum), None)
-    return np.linalg.norm(result.state.X, axis=1)
+    return Candidate(f"DSCOFS m={m} μ={mu_entry:g}, {mu_row:g}", estimator, attrgetter("gram"))
 
 
 def _projection(n_selected: int, m: int) -> Candidate:
-    return Candidate(
-        f"greedy projection m={m}",
-        GreedyProjection(n_selected, n_components=m),
-        lambda shared: projection_scores(shared.gram, shared.spectrum.head(m), shared.n_selected),
-    )
+    estimator = GreedyProjection(n_selected, n_components=m)
+    return Candidate(f"greedy projection m={m}", estimator, attrgetter("gram"))
 
 
 def _leverage(n_selected: int, m: int) -> Candidate:
-    return Candidate(
-        f"PCA leverage m={m}",
-        PCALeverage(n_selected, n_components=m),
-        lambda shared: np.linalg.norm(shared.spectrum.vectors[:, :m], axis=1),
-    )
+    return Candidate(f"PCA leverage m={m}", PCALeverage(n_selected, n_components=m), attrgetter("gram"))
 
 
 def _d_optimal(n_selected: int, m: int, ridge: float) -> Candidate:
-    return Candidate(
-        f"D-optimal m={m} ρ={ridge:g}",
-        DOptimalLeverage(n_selected, n_components=m, ridge=ridge),
-        lambda shared: d_optimal_scores(shared.spectrum.vectors[:, :m], shared.n_selected, ridge),
-    )
+    estimator = DOptimalLeverage(n_selected, n_components=m, ridge=ridge)
+    return Candidate(f"D-optimal m={m} ρ={ridge:g}", estimator, attrgetter("gram"))
 
 
 def given_pool(candidates: Sequence[Any]) -> list[Candidate]:
@@ -136,14 +115,6 @@ def given_pool(candidates: Sequence[Any]) -> list[Candidate]:
     if len({candidate.name for candidate in pool}) < len(pool):
         raise ValueError("Two candidates have the same name; give each (name, selector) pair its own.")
     return pool
-
-
-def fitted(estimator: Any, X: NDArray, n_selected: int) -> Any:
-    """Return a fitted copy that selects ``n_selected`` features where it has a parameter for that."""
-    copy = clone(estimator)
-    if "n_features_to_select" in copy.get_params():
-        copy.set_params(n_features_to_select=n_selected)
-    return copy.fit(X)
 
 
 def scores_of(selector: Any, name: str, shared: Shared) -> NDArray:

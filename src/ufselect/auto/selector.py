@@ -12,16 +12,18 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from ufselect.auto.criteria import neighbour_agreement
-from ufselect.auto.pool import Candidate, Shared, default_pool, fitted, given_pool, scores_of
+from ufselect.auto.pool import Candidate, Shared, default_pool, given_pool, scores_of
 from ufselect.auto.reference import build_reference
 from ufselect.auto.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
+from ufselect.common.checks import check_positive_int
+from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.selectors.base import Fitted, UnsupervisedSelector, ranks_from_scores
-from ufselect.selectors.checks import InactiveConstraintWarning, check_positive_int
 from ufselect.selectors.progress import FitProgress
 
 N_RUNS = 10
@@ -31,10 +33,10 @@ SKIPPED = "skipped: the time budget was used up"
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate's scores and the agreement of each K-means run; None if there was no time for it."""
+    """A candidate, as fitted or None if there was no time for it, and the agreement of each K-means run."""
 
     candidate: Candidate
-    scores: NDArray | None
+    estimator: Any
     agreement: NDArray
     seconds: float
 
@@ -99,7 +101,7 @@ class AutoSelector(UnsupervisedSelector):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect.auto import AutoSelector
+    >>> from ufselect import AutoSelector
     >>> X = scale(load_wine().data)
     >>> selector = AutoSelector(n_features_to_select=5, n_clusters=3, random_state=0).fit(X)
     >>> selector.transform(X).shape
@@ -111,6 +113,8 @@ class AutoSelector(UnsupervisedSelector):
     is_stochastic = True
     label = "AutoSelector"
     cost = "n² d + that of every candidate"
+    order = 160
+    on_request = True  # it fits a dozen of the others
 
     def __init__(
         self,
@@ -140,25 +144,34 @@ class AutoSelector(UnsupervisedSelector):
 
     def _choose(self, X: NDArray, n_selected: int, progress: FitProgress) -> Fitted:
         started = time.perf_counter()
-        self._check_parameters()
         pool = None if self.candidates is None else given_pool(self.candidates)
         seed = seed_from(self.random_state)
         rows = sampled_rows(X, self.max_samples, seed)
         gram = gram_operator(X)
         n_clusters = resolve_n_clusters(self.n_clusters, gram, len(rows))
-        spectrum = gram.eigenpairs(min(2 * n_clusters, len(X) - 1, X.shape[1]))
-        shared = Shared(X, gram, spectrum, build_reference(rows, n_clusters, seed), n_selected)
+        # As wide as any candidate asks for, so that the order in which they run does not matter.
+        gram.eigenpairs(min(2 * n_clusters, len(X) - 1, X.shape[1]))
+        shared = Shared(X, gram, build_reference(rows, n_clusters, seed), n_selected)
         if pool is None:
             pool = default_pool(n_selected, n_clusters, shared, seed, self.max_samples)
         deadline = None if self.time_budget is None else started + self.time_budget
         judge = Judge(shared, n_clusters, seed, deadline)
+        with warnings.catch_warnings():
+            if self.candidates is None:
+                # They tell users to change a setting; the pool's settings are judged as they are.
+                warnings.simplefilter("ignore", InactiveConstraintWarning)
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            trials = self._try(judge, pool, progress)
+        return self._decide(shared, trials, judge, n_clusters)
+
+    def _try(self, judge: Judge, pool: list[Candidate], progress: FitProgress) -> list[Trial]:
         jobs = (delayed(judge.try_candidate)(candidate, place == 0) for place, candidate in enumerate(pool))
         results = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
         trials = []
         for place, trial in enumerate(results):
             trials.append(trial)
             progress(place + 1, float(trial.agreement.mean()))
-        return self._decide(shared, trials, judge, n_clusters)
+        return trials
 
     def _check_parameters(self) -> None:
         check_positive_int("max_samples", self.max_samples)
@@ -169,12 +182,9 @@ class AutoSelector(UnsupervisedSelector):
             raise ValueError(f"time_budget must be a number of seconds above 0 or None, not {budget!r}.")
 
     def _decide(self, shared: Shared, trials: list[Trial], judge: Judge, n_clusters: int) -> Fitted:
-        tried = [trial for trial in trials if trial.scores is not None]
+        tried = [trial for trial in trials if trial.estimator is not None]
         winner = max(tried, key=lambda trial: float(trial.agreement.mean()))
-        with warnings.catch_warnings():
-            # It tells users to change a setting; here the setting is the pool's, and it was judged as it is.
-            warnings.simplefilter("ignore", InactiveConstraintWarning)
-            best = fitted(winner.candidate.estimator, shared.X, shared.n_selected)
+        best = winner.estimator
         attributes = {
             "best_estimator_": best,
             "best_params_": best.get_params(),
@@ -199,12 +209,13 @@ class Judge:
         if self.deadline is not None and started > self.deadline and not is_first:
             return Trial(candidate, None, np.array([np.nan]), 0.0)
         try:
-            scores = candidate.scores(self.shared)
+            estimator = candidate.fitted(self.shared)
+            scores = scores_of(estimator, candidate.name, self.shared)
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
             raise
         features = np.flatnonzero(ranks_from_scores(scores) <= self.shared.n_selected)
-        return Trial(candidate, scores, self.agreement(features), time.perf_counter() - started)
+        return Trial(candidate, estimator, self.agreement(features), time.perf_counter() - started)
 
     def agreement(self, features: NDArray) -> NDArray:
         """Return the agreement with the graph of each K-means run on the features."""
@@ -225,7 +236,7 @@ def report(trials: list[Trial], winner: Trial, all_features: NDArray) -> list[di
             "seconds": trial.seconds,
             "selected": trial is winner,
             "note": SKIPPED
-            if trial.scores is None
+            if trial.estimator is None
             else f"{top - means[trial.candidate.name]:.3f} below the winner",
         }
         for trial in trials

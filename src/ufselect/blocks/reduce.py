@@ -45,7 +45,7 @@ class ReductionSummary:
 
     Attributes
     ----------
-    route : {"formed", "gathered", "rotated", "sketched"}
+    route : {"formed", "gathered", "rotated", "sketched", "given"}
         See `ReducedData`.
     n_passes : int
         How often the data were read.
@@ -64,28 +64,31 @@ class ReductionSummary:
 
 @dataclass(frozen=True)
 class ReducedData:
-    """Data known through their Gram operator alone; stands in for X in a selector's fit.
+    """A Gram operator, and how it came out of the data; a selector's fit takes it instead of them.
 
     Attributes
     ----------
     gram : GramOperator
         The operator.
-    shape : tuple of int
-        (n_samples, n_features) of the data behind it.
     n_passes : int
         How often the data were read.
-    route : {"formed", "gathered", "rotated", "sketched"}
+    route : {"formed", "gathered", "rotated", "sketched", "given"}
         How: S formed; data small enough to be brought into memory; a factor from the sample Gram matrix;
-        a randomised low-rank factor.
+        a randomised low-rank factor; an operator that was there already.
     """
 
     gram: GramOperator
-    shape: tuple[int, int]
     n_passes: int
     route: str
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """(n_samples, n_features) of the data behind the operator."""
+        return (self.gram.n_samples, self.gram.shape[0])
+
+    @property
     def dtype(self) -> np.dtype:
+        """The working type of the data."""
         return self.gram.dtype
 
     def summary(self, n_components: int | None) -> ReductionSummary:
@@ -140,18 +143,17 @@ def reduce_blocks(source: BlockSource, n_components: int | None = None) -> Reduc
     n_features = source.n_features
     if n_features <= MAX_ORDER:
         moments = _counted(source.moments(WholeGram()))
-        return ReducedData(formed_gram(moments), (moments.n_samples, n_features), 1, "formed")
+        return ReducedData(formed_gram(moments), 1, "formed")
     n_samples = source.count_rows()
     if n_samples <= MAX_ORDER and n_samples * n_features * source.dtype.itemsize <= LOCAL_BYTES:
         gathered = source.gather()
         gram = SparseGram(gathered) if sparse.issparse(gathered) else dense_gram(gathered)
-        return ReducedData(gram, (n_samples, n_features), 1, "gathered")
+        return ReducedData(gram, 1, "gathered")
     if n_samples <= MAX_ORDER and not source.is_sparse:
         max_rank = max(1, LOCAL_BYTES // (n_features * source.dtype.itemsize))
-        rotated = rotated_gram(source, n_features, max_rank)
-        return ReducedData(rotated, (n_samples, n_features), 2, "rotated")
+        return ReducedData(rotated_gram(source, n_features, max_rank), 2, "rotated")
     sketched, n_passes = krylov_gram(lambda probe: _counted(source.moments(probe)), n_features, n_components)
-    return ReducedData(sketched, (n_samples, n_features), n_passes, "sketched")
+    return ReducedData(sketched, n_passes, "sketched")
 
 
 def _counted(moments: Moments | None) -> Moments:
@@ -159,12 +161,6 @@ def _counted(moments: Moments | None) -> Moments:
     if moments is None or n_samples < 2:
         raise ValueError(f"X has {n_samples} sample(s), but a minimum of 2 is required.")
     return moments
-
-
-def reduce_accumulator(accumulator: GramAccumulator) -> ReducedData:
-    """Return what an accumulator has collected, in the form that a selector's fit takes."""
-    moments = _counted(accumulator.moments)
-    return ReducedData(formed_gram(moments), (moments.n_samples, moments.mean.size), 1, "formed")
 
 
 class LocalBlocks:
@@ -235,8 +231,8 @@ def block_source(X: Any) -> BlockSource:
 
 
 def is_out_of_core(X: Any) -> bool:
-    """Tell whether X is to be reduced before a fit: dask, memory-mapped, accumulated or reduced already."""
-    return isinstance(X, (np.memmap, GramAccumulator, ReducedData)) or is_dask(X)
+    """Tell whether X is dask, memory-mapped, accumulated or reduced already, rather than data in memory."""
+    return isinstance(X, (np.memmap, GramAccumulator, ReducedData, GramOperator)) or is_dask(X)
 
 
 def reduce_data(X: Any, n_components: int | None = None) -> ReducedData:
@@ -244,7 +240,7 @@ def reduce_data(X: Any, n_components: int | None = None) -> ReducedData:
 
     Parameters
     ----------
-    X : dask array, dask data frame, numpy.memmap, GramAccumulator or ReducedData
+    X : dask array, dask data frame, numpy.memmap, GramAccumulator, GramOperator or ReducedData
         The data, of shape (n_samples, n_features).
     n_components : int, optional
         Leading eigenpairs that will be asked for, where known.
@@ -268,5 +264,7 @@ def reduce_data(X: Any, n_components: int | None = None) -> ReducedData:
     if isinstance(X, ReducedData):
         return X
     if isinstance(X, GramAccumulator):
-        return reduce_accumulator(X)
+        return ReducedData(formed_gram(_counted(X.moments)), 1, "formed")
+    if isinstance(X, GramOperator):
+        return ReducedData(X, 0, "given")
     return reduce_blocks(block_source(X), n_components)

@@ -121,6 +121,17 @@ class TruncatedGram(FactoredGram):
     def trace(self) -> float:
         return self._trace
 
+    def columns(self, indices: NDArray) -> NDArray:
+        """Return the columns of the factor's product, with the known diagonal."""
+        block = super().columns(indices)
+        place = np.arange(len(indices))
+        block[indices, place] = np.maximum(block[indices, place], self._diagonal[indices])
+        return block
+
+    def squared_column_norms(self) -> NDArray:
+        own = np.einsum("ij,ij->j", self.factor, self.factor, dtype=np.float64)
+        return super().squared_column_norms() + np.maximum(np.square(self._diagonal) - np.square(own), 0)
+
     def subgram(self, indices: NDArray) -> NDArray:
         """Return the block of the factor's product, with the known diagonal."""
         block = super().subgram(indices)

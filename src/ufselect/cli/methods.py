@@ -5,20 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from ufselect.io.errors import TableError
+from ufselect.registry import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.registry import all_selectors
-
-
-def methods_by_name() -> dict[str, type[UnsupervisedSelector]]:
-    """Return every selector that can be asked for, by class name."""
-    from ufselect import auto
-
-    added = {
-        name: value
-        for name in auto.__all__
-        if isinstance(value := getattr(auto, name), type) and issubclass(value, UnsupervisedSelector)
-    }
-    return {**all_selectors(), **added}
 
 
 def find_method(name: str) -> type[UnsupervisedSelector]:
@@ -40,7 +28,7 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
     >>> find_method("max-variance").__name__
     'MaxVariance'
     """
-    methods = methods_by_name()
+    methods = all_selectors()
     by_folded_name = {_folded(key): value for key, value in methods.items()}
     if _folded(name) in by_folded_name:
         return by_folded_name[_folded(name)]

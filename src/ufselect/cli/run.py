@@ -16,8 +16,8 @@ from sklearn.preprocessing import StandardScaler
 from ufselect.cli.methods import find_method
 from ufselect.io.errors import TableError
 from ufselect.io.table import Table
+from ufselect.registry import missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.registry import missing_requirements
 
 SCALINGS = ("none", "standard")
 DENSE_BYTES = 4 << 30  # what most machines have to spare

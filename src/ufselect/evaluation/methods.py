@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ufselect.auto import AutoSelector
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.protocol import MODES, Problem, Protocol
 from ufselect.evaluation.spaces import parameter_points
+from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.registry import all_selectors, missing_requirements
 
 ALL_FEATURES = "AllFeatures"
 BEST_DRAW = "BestRandomSubset"
-BASELINES = (ALL_FEATURES, "RandomSubset", "PCALeverage")
-# A ranking of these serves every count; a method not named here is fitted anew for each count.
-NESTED = frozenset(
-    {
-        "LaplacianScore", "MaxVariance", "PCALeverage", "RandomSubset", "SOGFS", "SPCAFS", "SPCAPSD",
-        "TSFS", "UDFS",
-    }
-)  # fmt: skip
-DEFAULT_ORDER = (
-    ALL_FEATURES, "RandomSubset", BEST_DRAW, "PCALeverage", "MaxVariance", "DOptimalLeverage",
-    "GreedyProjection", "LaplacianScore", "UDFS", "SOGFS", "RNE", "FSPCA", "SPCAFS", "SPCAPSD", "TSFS",
-    "DSCOFS", "AutoSelector",
-)  # fmt: skip
+# Random subsets behind the baseline's mean; their spread over draws is small beside that over K-means runs.
 N_DRAWS = 10
-# Fits of minutes, where the others take seconds: only when named.
-ON_REQUEST = ("TSFS",)
+# Seeds of the best of many draws, apart from those of the mean.
+FIRST_DRAW = 1000
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class Method:
         Name in the store and name in tables.
     selector : type or None
         The class; None for all features.
-    points : tuple of dict
+    points : tuple of Params
         Parameter points to try.
     n_seeds : int
         Seeds over which a random method is averaged.
@@ -52,13 +41,18 @@ class Method:
     key: str
     label: str
     selector: type[UnsupervisedSelector] | None
-    points: tuple[dict[str, Any], ...]
+    points: tuple[Params, ...]
     n_seeds: int = 1
 
     @property
     def is_nested(self) -> bool:
         """Whether one fit serves all counts."""
-        return self.selector is not None and self.selector.__name__ in NESTED
+        return self.selector is not None and self.selector.is_nested
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Where the method stands in a table: all features first."""
+        return (-1 if self.selector is None else self.selector.order, self.label)
 
 
 def choose_methods(
@@ -76,21 +70,22 @@ def choose_methods(
     if mode not in MODES:
         raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
     classes = _resolve(names)
-    methods = [Method(ALL_FEATURES, "All features", None, ({},))]
+    methods = [Method(ALL_FEATURES, "All features", None, (Params(),))]
+    if mode == "auto":
+        classes.pop(AutoSelector.__name__, None)
+        methods.append(_automatic(problem))
     methods += [_method(selector, mode, problem, protocol) for selector in classes.values()]
     if mode == "oracle":
-        draws = tuple({"random_state": 1000 + k} for k in range(protocol.max_points))
+        draws = tuple(Params({"random_state": FIRST_DRAW + k}) for k in range(protocol.max_points))
         methods.append(Method(BEST_DRAW, f"Random, best of {len(draws)}", classes["RandomSubset"], draws))
-    if mode == "auto":
-        methods.append(_automatic(problem))
-    return sorted(methods, key=lambda method: _position(method.key))
+    return sorted(methods, key=lambda method: method.place)
 
 
 def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector]]:
     known = all_selectors()
-    baselines = {name: known[name] for name in BASELINES if name != ALL_FEATURES}
+    baselines = {name: selector for name, selector in known.items() if selector.is_baseline}
     if names is None:
-        usual = {n: c for n, c in known.items() if n not in ON_REQUEST and not missing_requirements(c)}
+        usual = {n: c for n, c in known.items() if not c.on_request and not missing_requirements(c)}
         return {**baselines, **usual}
     by_word = {word.lower(): name for name, cls in known.items() for word in (name, cls.label)}
     chosen = {}
@@ -111,7 +106,7 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
 
 def _method(selector: type[UnsupervisedSelector], mode: str, problem: Problem, protocol: Protocol) -> Method:
     name = selector.__name__
-    points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else ({},)
+    points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else (Params(),)
     starts = 1 if mode == "oracle" else protocol.n_starts
     seeds = N_DRAWS if name == "RandomSubset" else starts
     return Method(name, selector.label, selector, tuple(points), seeds)
@@ -123,12 +118,13 @@ def random_start(method: Method) -> Method:
         method,
         key=f"{method.key}RandomStart",
         label=f"{method.label}, random start",
-        points=({"init": "random"},),
+        points=(Params({"init": "random"}),),
     )
 
 
 def _automatic(problem: Problem) -> Method:
-    return Method("AutoSelector", "AutoSelector", AutoSelector, ({"n_clusters": problem.n_classes},))
+    points = (Params({"n_clusters": problem.n_classes}),)
+    return Method("AutoSelector", "AutoSelector", AutoSelector, points)
 
 
 def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:
@@ -136,12 +132,8 @@ def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:
     return parameter in inspect.signature(selector).parameters
 
 
-def is_random(selector: type[UnsupervisedSelector], params: dict[str, Any]) -> bool:
+def is_random(selector: type[UnsupervisedSelector], params: Mapping[str, Any]) -> bool:
     """Tell whether a fit with these parameters depends on a seed that they leave open."""
     if "random_state" in params or not accepts(selector, "random_state"):
         return False
     return selector.is_stochastic or params.get("init") == "random"
-
-
-def _position(key: str) -> tuple[int, str]:
-    return (DEFAULT_ORDER.index(key) if key in DEFAULT_ORDER else len(DEFAULT_ORDER), key)

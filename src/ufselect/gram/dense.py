@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
+from ufselect.gram.base import RememberingGram
 from ufselect.gram.centring import BLOCK_BYTES, centre_and_scale, row_blocks
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
@@ -17,7 +18,7 @@ FORM_RATIO = 1.15
 MIRROR_BLOCK = 256
 
 
-class FormedGram:
+class FormedGram(RememberingGram):
     """An explicit n_features × n_features matrix S.
 
     Parameters
@@ -53,10 +54,13 @@ class FormedGram:
     def trace(self) -> float:
         return float(self.matrix.trace())
 
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.matrix[indices].T  # symmetric, and whole rows are contiguous
+
     def subgram(self, indices: NDArray) -> NDArray:
         return self.matrix[np.ix_(indices, indices)]
 
-    def eigenpairs(self, count: int) -> Spectrum:
+    def _leading_pairs(self, count: int) -> Spectrum:
         return symmetric_eigenpairs(self.matrix, count)
 
     def to_dense(self) -> NDArray:

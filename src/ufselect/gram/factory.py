@@ -17,8 +17,6 @@ def gram_operator(X: Any, *, copy: bool = True) -> GramOperator:
     With ``copy=False`` wide dense data are centred in every product where that loses no digits, instead of
     once in a copy.
     """
-    if hasattr(X, "gram"):
-        return X.gram
     if sparse.issparse(X):
         return SparseGram(X)
     return dense_gram(X, copy=copy)

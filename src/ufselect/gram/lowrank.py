@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from ufselect.gram.base import RememberingGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 from ufselect.sets import stiefel
 
@@ -13,7 +14,7 @@ SMALL_SIDE = 1000
 SMALL_SHARE = 0.15
 
 
-class FactoredGram:
+class FactoredGram(RememberingGram):
     """``S = FᵀF`` for a k × n_features factor F, applied as ``Fᵀ(F V)``.
 
     With the centred data as factor this is the exact operator for wide data; with k smaller than the rank
@@ -52,11 +53,18 @@ class FactoredGram:
     def trace(self) -> float:
         return float(np.vdot(self.factor, self.factor))
 
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.factor.T @ self.factor[:, indices]
+
+    def squared_column_norms(self) -> NDArray:
+        image = (self.factor @ self.factor.T) @ self.factor
+        return np.einsum("ij,ij->j", self.factor, image, dtype=np.float64)
+
     def subgram(self, indices: NDArray) -> NDArray:
         columns = self.factor[:, indices]
         return columns.T @ columns
 
-    def eigenpairs(self, count: int) -> Spectrum:
+    def _leading_pairs(self, count: int) -> Spectrum:
         """Return leading eigenpairs from the small k × k matrix ``F Fᵀ``, formed where memory allows."""
         n_rows, n_features = self.factor.shape
         if n_rows <= max(SMALL_SIDE, SMALL_SHARE * n_features):

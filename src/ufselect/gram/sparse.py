@@ -7,11 +7,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from ufselect.gram.base import RememberingGram
 from ufselect.gram.centring import power_of_two_near, row_blocks
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
 
-class SparseGram:
+class SparseGram(RememberingGram):
     """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c.
 
     The product is computed as ``Xᵀ(W − mean(W))`` with ``W = XV − 1(cᵀV)``: removing the mean of W makes
@@ -67,6 +68,11 @@ class SparseGram:
     def trace(self) -> float:
         return float(self.diag().sum(dtype=np.float64))
 
+    def columns(self, indices: NDArray) -> NDArray:
+        units = np.zeros((self.n_features, len(indices)), dtype=self.dtype)
+        units[indices, np.arange(len(indices))] = 1
+        return self.matmat(units)
+
     def subgram(self, indices: NDArray) -> NDArray:
         """Return the block from dense, centred slices of the few columns named, row block by row block."""
         columns = self.data[:, indices].tocsr()
@@ -79,7 +85,7 @@ class SparseGram:
             gram += block.T @ block
         return gram
 
-    def eigenpairs(self, count: int) -> Spectrum:
+    def _leading_pairs(self, count: int) -> Spectrum:
         operator = LinearOperator(
             self.shape,
             matvec=lambda v: self.matmat(v.reshape(-1, 1))[:, 0],

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from ufselect.gram.base import RememberingGram
 from ufselect.gram.centring import BLOCK_BYTES, row_blocks
 from ufselect.gram.lowrank import SMALL_SHARE, SMALL_SIDE
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
@@ -15,7 +16,7 @@ from ufselect.sets import stiefel
 MAX_MEAN = 8.0
 
 
-class ImplicitGram:
+class ImplicitGram(RememberingGram):
     """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` applied through the data as they are.
 
     As in :class:`~ufselect.gram.SparseGram`, scores are centred between the two products, after which the
@@ -60,11 +61,14 @@ class ImplicitGram:
     def trace(self) -> float:
         return float(self.diag().sum(dtype=np.float64))
 
+    def columns(self, indices: NDArray) -> NDArray:
+        return self._back(np.ascontiguousarray(self._centred(indices).T) * self.scale)
+
     def subgram(self, indices: NDArray) -> NDArray:
         columns = self._centred(indices)
         return columns.T @ columns
 
-    def eigenpairs(self, count: int) -> Spectrum:
+    def _leading_pairs(self, count: int) -> Spectrum:
         """Return leading eigenpairs from the sample Gram matrix, formed where memory allows."""
         n = self.n_samples
         if n <= max(SMALL_SIDE, SMALL_SHARE * self.data.shape[1]):

@@ -7,7 +7,6 @@ from ufselect.selectors.fspca import FSPCA
 from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import DSCOFSPath, dscofs_path
-from ufselect.selectors.registry import all_selectors
 from ufselect.selectors.rne import RNE
 from ufselect.selectors.sogfs import SOGFS
 from ufselect.selectors.spcafs import SPCAFS
@@ -31,6 +30,5 @@ __all__ = [
     "MaxVariance",
     "PCALeverage",
     "RandomSubset",
-    "all_selectors",
     "dscofs_path",
 ]

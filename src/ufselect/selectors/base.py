@@ -6,24 +6,23 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect.blocks import reduce_data
+from ufselect.blocks import ReducedData, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
+from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors.large import (
     accumulate,
     check_columns,
-    goes_out_of_core,
     open_if_stored,
-    reduce_for,
     select_columns,
     summarise_reduction,
 )
@@ -34,10 +33,25 @@ PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a method's ``_fit`` returns: one score a feature, higher is better, and further attributes."""
+    """What a method's ``_fit`` returns.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_features,)
+        One score per feature, higher is better.
+    attributes : mapping
+        Further attributes of the fitted selector.
+    n_leading : int or None
+        Leading components of S on which the scores rest, where that is not ``n_components_`` among the
+        attributes; without either they rest on the diagonal alone.
+    ranking : ndarray of shape (n_features,) or None
+        Ranks by the scores, where the method has worked them out already.
+    """
 
     scores: NDArray
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    n_leading: int | None = None
+    ranking: NDArray | None = None
 
 
 class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
@@ -51,9 +65,6 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     ----------------
     accepts_sparse : bool
         Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
-    reduces_to : {"gram", "rows"} or None
-        What data that are not in memory are reduced to before ``_fit``: "gram" if it uses nothing but
-        ``gram_operator(X)`` and ``X.shape``, "rows" if a sample of the rows will do, None if neither.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
     label : str
@@ -62,16 +73,27 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Leading cost of a fit in n (samples), d (features), m (components) and k (neighbours).
     requires : tuple of str
         Optional packages, by import name, without which ``fit`` cannot run.
+    order : int
+        Place in tables of a comparison; higher comes later.
+    is_nested : bool
+        Whether one ranking serves every number of features; else a comparison fits anew for each.
+    on_request : bool
+        Whether comparisons leave it out unless it is named.
+    is_baseline : bool
+        Whether every comparison carries it.
     paper_grid : mapping of str to tuple
         Parameters and values over which published comparisons tune the method.
     """
 
     accepts_sparse: ClassVar[bool] = False
-    reduces_to: ClassVar[str | None] = None
     is_stochastic: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
+    order: ClassVar[int] = 1000  # after the library's own
+    is_nested: ClassVar[bool] = False
+    on_request: ClassVar[bool] = False
+    is_baseline: ClassVar[bool] = False
     paper_grid: ClassVar[Mapping[str, tuple]] = {}
 
     n_features_to_select: int | float
@@ -81,10 +103,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Score the features of validated data."""
 
     def _check_parameters(self) -> None:
-        """Refuse bad parameters before data that are not in memory are read."""
+        """Refuse bad parameters; called once, before the data are read."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> UnsupervisedSelector:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the features.
 
         Parameters
@@ -92,7 +114,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The data, without missing values. Selectors that work through the Gram matrix also take a dask
             array or data frame, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store,
-            or a :class:`~ufselect.blocks.GramAccumulator`.
+            a :class:`~ufselect.blocks.GramAccumulator`, or a Gram operator.
         y : ignored
             Present for scikit-learn's pipelines.
 
@@ -101,65 +123,32 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self
         """
         with unchanged_on_error(self):
-            X, n_selected = self._prepare(open_if_stored(X))
-            with FitProgress(self, X) as progress:
-                fitted = self._fit(X, n_selected, progress)
-            self._set_fitted(fitted, n_selected, X)
-        return self
-
-    def _prepare(self, X: Any) -> tuple[Any, int]:
-        """Return validated data, or what data outside memory are reduced to, and the number to select."""
-        if goes_out_of_core(self, X):
-            n_features = check_columns(self, X, reset=True)
-            n_selected = resolve_feature_count(self.n_features_to_select, n_features)
             self._check_parameters()
-            return reduce_for(self, X), n_selected
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self.accepts_sparse else False,
-            dtype=[np.float64, np.float32],
-            ensure_min_samples=2,
-        )
-        return X, resolve_feature_count(self.n_features_to_select, X.shape[1])
-
-    @available_if(lambda selector: selector.reduces_to == "gram")
-    def partial_fit(self, X: Any, y: Any = None) -> UnsupervisedSelector:
-        """Take in a batch of rows and choose the features anew from all batches so far.
-
-        Memory does not grow with the number of batches. Each call solves the problem again; to take in
-        many batches before solving once, fill a :class:`~ufselect.blocks.GramAccumulator` and pass that to
-        ``fit``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The batch; the first one needs two rows.
-        y : ignored
-            Present for scikit-learn's pipelines.
-
-        Returns
-        -------
-        self
-        """
-        earlier = getattr(self, "_accumulator", None)
-        with unchanged_on_error(self):
-            batch = validate_data(
-                self,
-                X,
-                reset=earlier is None,
-                accept_sparse="csr",
-                dtype=[np.float64, np.float32],
-                ensure_min_samples=2 if earlier is None else 1,
-            )
-            n_selected = resolve_feature_count(self.n_features_to_select, batch.shape[1])
-            accumulator = accumulate(earlier, batch)
-            reduced = reduce_data(accumulator)
-            with FitProgress(self, reduced) as progress:
-                fitted = self._fit(reduced, n_selected, progress)
-            self._set_fitted(fitted, n_selected, reduced)
-            self._accumulator = accumulator
+            self._fit_to(open_if_stored(X))
         return self
+
+    def _fit_to(self, X: Any) -> None:
+        """Bring data into memory and fit to them."""
+        X = validated(self, self._in_memory(X))
+        n_selected = resolve_feature_count(self.n_features_to_select, X.shape[1])
+        with FitProgress(self, X) as progress:
+            fitted = self._fit(X, n_selected, progress)
+        self._set_fitted(fitted, n_selected)
+
+    def _in_memory(self, X: Any) -> Any:
+        """Return X if it is in memory or can be mapped into it.
+
+        Raises
+        ------
+        TypeError
+            If it is elsewhere.
+        """
+        if is_out_of_core(X) and not isinstance(X, np.memmap):
+            raise TypeError(
+                f"{type(self).__name__} needs the data in memory: pass X.compute() or a sample of its rows, "
+                "or use a selector that works through the Gram matrix, such as DSCOFS."
+            )
+        return X
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns; those of a dask collection stay lazy.
@@ -180,16 +169,13 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_columns(self, X, reset=False)
         return select_columns(X, self.support_)
 
-    def _set_fitted(self, fitted: Fitted, n_selected: int, X: Any) -> None:
-        summary = summarise_reduction(X, fitted.attributes)
+    def _set_fitted(self, fitted: Fitted, n_selected: int) -> None:
         for stale in {"_accumulator", "reduction_"} & vars(self).keys():
             delattr(self, stale)
-        if summary is not None:
-            self.reduction_ = summary
         for name, value in fitted.attributes.items():
             setattr(self, name, value)
         self.scores_ = fitted.scores
-        self.ranking_ = ranks_from_scores(fitted.scores)
+        self.ranking_ = ranks_from_scores(fitted.scores) if fitted.ranking is None else fitted.ranking
         self.support_ = self.ranking_ <= n_selected
 
     def _get_support_mask(self) -> NDArray:
@@ -202,6 +188,118 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.non_deterministic = False
         return tags
+
+
+class GramSelector(UnsupervisedSelector):
+    """Base class of the selectors that use nothing of the data but their Gram matrix.
+
+    A subclass implements ``_fit_gram(gram, n_selected, progress)``. Dense and sparse data, dask collections,
+    memory maps, stores, batches and accumulators reach it as one
+    :class:`~ufselect.gram.GramOperator`.
+
+    Class attributes
+    ----------------
+    copies_wide_data : bool
+        Whether wide dense data are centred once in a copy; else they are in every product, which takes less
+        memory and pays where products are few.
+    """
+
+    accepts_sparse = True
+    copies_wide_data: ClassVar[bool] = True
+
+    @abstractmethod
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+        """Score the features of data known through their Gram operator."""
+
+    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+        return self._fit_gram(gram_operator(X, copy=self.copies_wide_data), n_selected, progress)
+
+    def _fit_to(self, X: Any) -> None:
+        if not is_out_of_core(X):
+            super()._fit_to(X)
+            return
+        source = gram_source(self, X)
+        n_selected = resolve_feature_count(self.n_features_to_select, source.n_features)
+        self._fit_reduced(source.read(), n_selected)
+
+    def _fit_reduced(self, reduced: ReducedData, n_selected: int) -> None:
+        with FitProgress(self, reduced) as progress:
+            fitted = self._fit_gram(reduced.gram, n_selected, progress)
+        n_leading = fitted.n_leading or fitted.attributes.get("n_components_")
+        summary = summarise_reduction(reduced, n_leading)
+        self._set_fitted(fitted, n_selected)
+        self.reduction_ = summary
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take in a batch of rows and choose the features anew from all batches so far.
+
+        Memory does not grow with the number of batches. Each call solves the problem again; to take in
+        many batches before solving once, fill a :class:`~ufselect.blocks.GramAccumulator` and pass that to
+        ``fit``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The batch; the first one needs two rows.
+        y : ignored
+            Present for scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
+        earlier = getattr(self, "_accumulator", None)
+        with unchanged_on_error(self):
+            self._check_parameters()
+            batch = validate_data(
+                self,
+                X,
+                reset=earlier is None,
+                accept_sparse="csr",
+                dtype=[np.float64, np.float32],
+                ensure_min_samples=2 if earlier is None else 1,
+            )
+            n_selected = resolve_feature_count(self.n_features_to_select, batch.shape[1])
+            accumulator = accumulate(earlier, batch)
+            self._fit_reduced(reduce_data(accumulator), n_selected)
+            self._accumulator = accumulator
+        return self
+
+
+@dataclass(frozen=True)
+class GramSource:
+    """Data whose features have been counted and whose rows are yet to be read."""
+
+    n_features: int
+    read: Callable[[], ReducedData]
+
+
+def gram_source(selector: GramSelector, X: Any) -> GramSource:
+    """Look at data, wherever they are, and return how to get their Gram operator."""
+    X = open_if_stored(X)
+    if is_out_of_core(X):
+        n_features = check_columns(selector, X, reset=True)
+        return GramSource(n_features, lambda: reduce_data(X, _components_asked(selector)))
+    data = validated(selector, X)
+    gram = partial(gram_operator, data, copy=selector.copies_wide_data)
+    return GramSource(data.shape[1], lambda: ReducedData(gram(), 1, "given"))
+
+
+def _components_asked(selector: GramSelector) -> int | None:
+    """Return the number of leading components that will be needed, where it is a given number."""
+    asked = getattr(selector, "n_components", None)
+    return int(asked) if isinstance(asked, Integral) else None
+
+
+def validated(selector: UnsupervisedSelector, X: Any) -> Any:
+    """Return data in memory as the selector takes them, and let it remember number and names of features."""
+    return validate_data(
+        selector,
+        X,
+        accept_sparse="csr" if selector.accepts_sparse else False,
+        dtype=[np.float64, np.float32],
+        ensure_min_samples=2,
+    )
 
 
 @contextmanager

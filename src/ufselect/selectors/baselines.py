@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ufselect.common.seeds import generator
-from ufselect.gram import gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.gram import GramOperator
+from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 
 
-class PCALeverage(UnsupervisedSelector):
+class PCALeverage(GramSelector):
     r"""Select the features with the largest PCA loadings.
 
     The score of feature j is the norm of its row in the m leading loadings [1]_,
@@ -66,24 +66,25 @@ class PCALeverage(UnsupervisedSelector):
     (1797, 20)
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
     label = "PCA leverage"
     cost = "n d² (tall), n² d (wide)"
+    order = 20
+    is_nested = True
+    is_baseline = True
 
     def __init__(self, n_features_to_select: int | float = 0.1, *, n_components: int | str = "auto") -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        loadings = component_spectrum(gram_operator(X), self.n_components).vectors
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+        loadings = component_spectrum(gram, self.n_components).vectors
         return Fitted(
             np.linalg.norm(loadings, axis=1),
             {"components_": loadings.T, "n_components_": loadings.shape[1]},
         )
 
 
-class MaxVariance(UnsupervisedSelector):
+class MaxVariance(GramSelector):
     r"""Select the features of largest variance.
 
     The score of feature j is its standard deviation,
@@ -118,16 +119,15 @@ class MaxVariance(UnsupervisedSelector):
     array([False,  True,  True])
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
     label = "Max variance"
     cost = "n d"
+    order = 30
+    is_nested = True
 
     def __init__(self, n_features_to_select: int | float = 0.1) -> None:
         self.n_features_to_select = n_features_to_select
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        gram = gram_operator(X)
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         return Fitted(np.sqrt(gram.diag() / gram.n_samples) * gram.scale)
 
 
@@ -172,6 +172,9 @@ class RandomSubset(UnsupervisedSelector):
     is_stochastic = True
     label = "Random"
     cost = "d"
+    order = 10
+    is_nested = True
+    is_baseline = True
 
     def __init__(self, n_features_to_select: int | float = 0.1, *, random_state: Any = None) -> None:
         self.n_features_to_select = n_features_to_select

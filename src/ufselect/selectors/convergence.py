@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect.common.warn import warn_user
 from ufselect.solvers import SolverResult
 
 
@@ -24,10 +24,9 @@ def run_attributes(name: str, result: SolverResult, scale: float = 1.0) -> dict[
         What the data were divided by; the objective is brought back to units of the data squared.
     """
     if not result.converged:
-        warnings.warn(
+        warn_user(
             f"{name}: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     with np.errstate(over="ignore"):  # the objective may leave the range of floats; the selection does not
         history = result.objective_history * scale * scale

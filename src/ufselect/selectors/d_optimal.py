@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_nonnegative
+from ufselect.common.checks import check_nonnegative
+from ufselect.gram import GramOperator
+from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.greedy import greedy_determinant
 
 
-class DOptimalLeverage(UnsupervisedSelector):
+class DOptimalLeverage(GramSelector):
     r"""Select features with large PCA loadings in different directions.
 
     With :math:`v_j` the row of feature j in the m leading loadings, features are added one at a time so that
@@ -58,15 +56,15 @@ class DOptimalLeverage(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.d_optimal import DOptimalLeverage
+    >>> from ufselect import DOptimalLeverage
     >>> pixels = load_digits().data
     >>> DOptimalLeverage(n_features_to_select=20, n_components=10).fit_transform(pixels).shape
     (1797, 20)
     """
 
-    accepts_sparse = True
     label = "D-optimal leverage"
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
+    order = 40
 
     def __init__(
         self,
@@ -79,11 +77,13 @@ class DOptimalLeverage(UnsupervisedSelector):
         self.n_components = n_components
         self.ridge = ridge
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _check_parameters(self) -> None:
         check_nonnegative("ridge", self.ridge)
         if self.ridge == 0:
             raise ValueError("ridge=0 leaves the criterion without a finite value; give a positive number.")
-        loadings = component_spectrum(gram_operator(X), self.n_components).vectors
+
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+        loadings = component_spectrum(gram, self.n_components).vectors
         scores = d_optimal_scores(loadings, n_selected, self.ridge)
         return Fitted(scores, {"n_components_": loadings.shape[1]})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, Spectrum, suggest_n_components
 from ufselect.selectors.base import resolve_auto
 
@@ -40,7 +41,7 @@ def _rank_limit(gram: GramOperator) -> int:
     """Return an upper bound on the rank, refusing data without any variance."""
     limit = min(gram.n_samples - 1, int(np.count_nonzero(gram.diag() > 0)))
     if limit == 0:
-        raise ValueError("All features of X are constant, so there is nothing to choose between.")
+        raise ConstantDataError
     return limit
 
 

@@ -9,35 +9,25 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from ufselect.common.seeds import generator
-from ufselect.gram import GramOperator, Spectrum, gram_operator
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import (
-    check_choice,
-    check_entry_sparsity,
-    check_nonnegative,
-    check_positive_int,
-    resolve_entry_count,
-    warn_if_entries_cannot_bind,
-)
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector, ranks_from_scores
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
-from ufselect.selectors.progress import FitProgress
-from ufselect.sets.largest import mask_of_largest
-from ufselect.solvers import (
-    DoubleSparsePCA,
-    ProximalAlternatingMinimisation,
-    SolverResult,
-    iterate,
+from ufselect.selectors.dscofs_steps import (
+    build_problem,
+    check_parameters,
+    components_asked,
+    row_norms,
+    solve,
+    starting_point,
 )
-from ufselect.solvers.dscofs.pam import onset_for
-from ufselect.solvers.dscofs.start import Start, best_random_start, given_start, pca_start
-from ufselect.solvers.dscofs.x_steps import X_SOLVER_NAMES, make_x_solver
+from ufselect.selectors.entries import warn_if_entries_cannot_bind
+from ufselect.selectors.progress import FitProgress
+from ufselect.solvers import DoubleSparsePCA, SolverResult
 from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
-from ufselect.solvers.row_sparse.constrained import solve_constrained
 
 
-class DSCOFS(UnsupervisedSelector):
+class DSCOFS(GramSelector):
     r"""Select features by double-sparsity constrained PCA.
 
     Finds an orthonormal loading matrix X (n_features × n_components) that captures as much variance as
@@ -152,10 +142,10 @@ class DSCOFS(UnsupervisedSelector):
     (1797, 20)
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
+    copies_wide_data = False
     label = "DSCOFS"
     cost = "n d² + iterations · d² m (tall), iterations · n d m (wide)"
+    order = 140
     paper_grid: ClassVar = {
         "mu_entry": PAPER_REGULARISERS,
         "mu_row": PAPER_REGULARISERS,
@@ -197,69 +187,17 @@ class DSCOFS(UnsupervisedSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
-        gram = gram_operator(X, copy=False)
-        spectrum = component_spectrum(gram, self._given_n_components())
-        problem = self._problem(gram, spectrum, n_selected)
-        if self.entry_sparsity is not None:
-            warn_if_entries_cannot_bind(problem.n_entries, n_selected, spectrum.values.size, X.shape[1])
-        result = self._solve(problem, self._start(gram, spectrum), progress)
-        run = run_attributes("DSCOFS", result, gram.scale)
-        return self._fitted(gram, spectrum, problem, result, run)
-
     def _check_parameters(self) -> None:
-        check_nonnegative("mu_entry", self.mu_entry)
-        check_nonnegative("mu_row", self.mu_row)
-        check_nonnegative("tau", self.tau)
-        check_nonnegative("tol", self.tol)
-        check_positive_int("max_iter", self.max_iter)
-        check_positive_int("n_init", self.n_init)
-        check_choice("penalty_scale", self.penalty_scale, ("relative", "absolute"))
-        check_choice("x_solver", self.x_solver, X_SOLVER_NAMES)
-        check_choice("mode", self.mode, ("penalty", "constrained"))
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("pca", "random"))
-        check_entry_sparsity(self.entry_sparsity)
+        check_parameters(self)
 
-    def _given_n_components(self) -> int | str:
-        """Return the parameter, or the width of a starting matrix when it is ``"auto"``."""
-        if not isinstance(self.init, str) and self.n_components == "auto" and np.ndim(self.init) == 2:
-            return int(np.shape(self.init)[1])
-        return self.n_components
-
-    def _problem(self, gram: GramOperator, spectrum: Spectrum, n_selected: int) -> DoubleSparsePCA:
-        n_components = spectrum.values.size
-        n_entries = resolve_entry_count(self.entry_sparsity, gram.shape[0], n_components)
-        unit = float(spectrum.values[0]) if self.penalty_scale == "relative" else 1 / gram.scale / gram.scale
-        return DoubleSparsePCA(
-            gram=gram,
-            n_rows=n_selected,
-            n_entries=n_entries,
-            mu_row=self.mu_row * unit,
-            mu_entry=0.0 if self.entry_sparsity is None else self.mu_entry * unit,
-            tau=self.tau * unit,
-            memory=self.tau,
-            unit=unit,
-            leading_variance=float(spectrum.values.mean()),
-        )
-
-    def _start(self, gram: GramOperator, spectrum: Spectrum) -> Start:
-        n_components = spectrum.values.size
-        if not isinstance(self.init, str):
-            return given_start(self.init, gram.shape[0], n_components, gram.dtype)
-        if self.init == "random":
-            return best_random_start(gram, n_components, self.n_init, generator(self.random_state))
-        return pca_start(spectrum)
-
-    def _solve(self, problem: DoubleSparsePCA, start: Start, progress: FitProgress | None) -> SolverResult:
-        if self.mode == "constrained":
-            return solve_constrained(
-                problem, start, x_solver=self.x_solver, max_iter=self.max_iter, callback=progress
-            )
-        x_solver = make_x_solver(self.x_solver, problem)
-        method = ProximalAlternatingMinimisation(problem, start, x_solver, onset_for(self.tol))
-        return iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+        spectrum = component_spectrum(gram, components_asked(self))
+        problem = build_problem(self, gram, spectrum, n_selected)
+        if self.entry_sparsity is not None:
+            warn_if_entries_cannot_bind(problem.n_entries, n_selected, spectrum.values.size, gram.shape[0])
+        result = solve(self, problem, starting_point(self, gram, spectrum), progress)
+        run = run_attributes("DSCOFS", result, gram.scale)
+        return _fitted(gram, spectrum, problem, result, run)
 
     @property
     def explained_variance_ratio_(self) -> NDArray:
@@ -275,41 +213,43 @@ class DSCOFS(UnsupervisedSelector):
     def optimality_gap_(self) -> float:
         """Share of the best possible variance that the selected features may miss, at most."""
         check_is_fitted(self, "support_")
-        spectrum, diagonal, trace = self._bound_parts
-        n_selected = int(np.count_nonzero(self.support_))
-        bound = bound_from_spectrum(
-            spectrum, diagonal, n_selected, min(self.n_components_, n_selected), is_complete=False
+        return optimality_gap(
+            float(self.explained_variance_ratio_.sum(dtype=np.float64)), self._variance_bound
         )
-        return optimality_gap(float(self.explained_variance_ratio_.sum(dtype=np.float64)), bound / trace)
 
     @property
     def optimality_message_(self) -> str:
         """What the gap means, as in "within 3.1 % of the best possible"."""
         return optimality_message(self.optimality_gap_)
 
-    def _fitted(
-        self,
-        gram: GramOperator,
-        spectrum: Spectrum,
-        problem: DoubleSparsePCA,
-        result: SolverResult,
-        run: dict[str, Any],
-    ) -> Fitted:
-        state = result.state
-        scores = np.linalg.norm(state.X, axis=1)
-        selected = np.flatnonzero(mask_of_largest(scores, problem.n_rows))
-        trace = gram.trace()
-        return Fitted(
-            scores,
-            {
-                "components_": state.X.T,
-                "row_sparse_components_": state.Z.T,
-                "entry_sparse_components_": state.Y.T,
-                "n_components_": state.X.shape[1],
-                "n_entries_": problem.n_entries,
-                "_selected_scatter": gram.subgram(selected) / trace,
-                "_bound_parts": (spectrum, gram.diag(), trace),
-                "constraint_residuals_": dict(result.residuals),
-                **run,
-            },
-        )
+
+def _fitted(
+    gram: GramOperator,
+    spectrum: Spectrum,
+    problem: DoubleSparsePCA,
+    result: SolverResult,
+    run: dict[str, Any],
+) -> Fitted:
+    state, n_selected = result.state, problem.n_rows
+    scores = row_norms(result)
+    ranking = ranks_from_scores(scores)
+    n_components = spectrum.values.size
+    trace = gram.trace()
+    bound = bound_from_spectrum(
+        spectrum, gram.diag(), n_selected, min(n_components, n_selected), is_complete=False
+    )
+    return Fitted(
+        scores,
+        {
+            "components_": state.X.T,
+            "row_sparse_components_": state.Z.T,
+            "entry_sparse_components_": state.Y.T,
+            "n_components_": n_components,
+            "n_entries_": problem.n_entries,
+            "_selected_scatter": gram.subgram(np.flatnonzero(ranking <= n_selected)) / trace,
+            "_variance_bound": bound / trace,
+            "constraint_residuals_": dict(result.residuals),
+            **run,
+        },
+        ranking=ranking,
+    )

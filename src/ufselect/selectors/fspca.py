@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ufselect.gram import gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_positive_int
+from ufselect.common.checks import check_positive_int
+from ufselect.gram import GramOperator
+from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
@@ -16,7 +14,7 @@ from ufselect.solvers import SolverResult, Status, iterate
 from ufselect.solvers.fspca import FeatureSparsePCA
 
 
-class FSPCA(UnsupervisedSelector):
+class FSPCA(GramSelector):
     r"""Select the features whose own principal components capture the most variance.
 
     Chooses r features, with no penalty to tune [1]_:
@@ -82,16 +80,15 @@ class FSPCA(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.fspca import FSPCA
+    >>> from ufselect import FSPCA
     >>> pixels = load_digits().data
     >>> FSPCA(n_features_to_select=20, n_components=10).fit_transform(pixels).shape
     (1797, 20)
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
+    order = 100
 
     def __init__(
         self,
@@ -108,9 +105,7 @@ class FSPCA(UnsupervisedSelector):
         self.max_iter = max_iter
         self.verbose = verbose
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
-        gram = gram_operator(X)
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
         method = FeatureSparsePCA(gram, spectrum, n_selected)
         if self.refine:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import GramOperator, Spectrum, gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_choice
+from ufselect.common.checks import check_choice
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.greedy import greedy_reconstruction, greedy_score_projection
@@ -19,7 +18,7 @@ from ufselect.solvers.greedy import greedy_reconstruction, greedy_score_projecti
 TARGETS = ("scores", "features")
 
 
-class GreedyProjection(UnsupervisedSelector):
+class GreedyProjection(GramSelector):
     r"""Select features whose span explains the data, one feature at a time.
 
     With :math:`P_C` the projection onto the span of the selected columns of the centred data A, features are
@@ -68,7 +67,7 @@ class GreedyProjection(UnsupervisedSelector):
     Examples
     --------
     >>> import numpy as np
-    >>> from ufselect.selectors.greedy import GreedyProjection
+    >>> from ufselect import GreedyProjection
     >>> rng = np.random.default_rng(0)
     >>> three = rng.standard_normal((100, 3))
     >>> copies = three[:, [0, 0, 1, 1, 2, 2]]
@@ -77,9 +76,9 @@ class GreedyProjection(UnsupervisedSelector):
     [np.int64(0), np.int64(1), np.int64(2)]
     """
 
-    accepts_sparse = True
     label = "Greedy projection"
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
+    order = 50
 
     def __init__(
         self,
@@ -92,12 +91,16 @@ class GreedyProjection(UnsupervisedSelector):
         self.target = target
         self.n_components = n_components
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _check_parameters(self) -> None:
         check_choice("target", self.target, TARGETS)
-        gram = gram_operator(X)
+
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         # Also for target="features", where only its check that some feature varies is needed.
         spectrum = component_spectrum(gram, self.n_components if self.target == "scores" else 1)
-        return Fitted(projection_scores(gram, spectrum if self.target == "scores" else None, n_selected))
+        if self.target == "features":
+            return Fitted(projection_scores(gram, None, n_selected), n_leading=n_selected)
+        scores = projection_scores(gram, spectrum, n_selected)
+        return Fitted(scores, n_leading=spectrum.values.size)
 
 
 def projection_scores(gram: GramOperator, spectrum: Spectrum | None, n_selected: int) -> NDArray:

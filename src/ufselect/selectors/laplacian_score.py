@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ufselect.blocks.dask import is_dask
 from ufselect.graphs import heat_affinity, laplacian_quotients, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.selectors.large import sample_rows
 from ufselect.selectors.progress import FitProgress
 
 # Quotients of features that vary are at most 2.
@@ -69,16 +71,17 @@ class LaplacianScore(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.laplacian_score import LaplacianScore
+    >>> from ufselect import LaplacianScore
     >>> pixels = load_digits().data
     >>> LaplacianScore(n_features_to_select=20).fit_transform(pixels).shape
     (1797, 20)
     """
 
     accepts_sparse = True
-    reduces_to = "rows"
     label = "LapScore"
     cost = "n² d"
+    order = 60
+    is_nested = True
 
     def __init__(
         self,
@@ -90,6 +93,13 @@ class LaplacianScore(UnsupervisedSelector):
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
+
+    def _check_parameters(self) -> None:
+        _resolve_bandwidth(self.bandwidth)
+
+    def _in_memory(self, X: Any) -> Any:
+        # The seed is fixed, for there is no parameter that names one.
+        return sample_rows(X, 0) if is_dask(X) else super()._in_memory(X)
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
         bandwidth = _resolve_bandwidth(self.bandwidth)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ufselect.blocks import (
@@ -14,47 +12,23 @@ from ufselect.blocks import (
     ReducedData,
     ReductionSummary,
     block_source,
-    is_out_of_core,
     open_blocks,
-    reduce_data,
 )
 from ufselect.blocks.dask import is_dask, is_frame
 from ufselect.blocks.open import is_store
 from ufselect.blocks.reduce import MAX_ORDER
 from ufselect.common.seeds import generator
+from ufselect.common.warn import warn_user
+from ufselect.exceptions import ApproximationWarning
 
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 2**30
 TRUSTED_ERROR = 0.1
 
 
-class ApproximationWarning(UserWarning):
-    """A low-rank factor is too coarse for the ranking to be trusted."""
-
-
 def open_if_stored(X: Any) -> Any:
     """Open paths, zarr arrays and HDF5 datasets; return anything else as it is."""
     return open_blocks(X) if is_store(X) else X
-
-
-def goes_out_of_core(selector: Any, X: Any) -> bool:
-    """Tell whether a fit on X starts with a reduction of it.
-
-    Raises
-    ------
-    TypeError
-        If X is not in memory and the selector needs it there.
-    """
-    if not is_out_of_core(X):
-        return False
-    if isinstance(X, np.memmap) and selector.reduces_to != "gram":
-        return False
-    if selector.reduces_to == "gram" or (selector.reduces_to == "rows" and is_dask(X)):
-        return True
-    raise TypeError(
-        f"{type(selector).__name__} needs the data in memory: pass X.compute() or a sample of its rows, or "
-        "use a selector that works through the Gram matrix, such as DSCOFS."
-    )
 
 
 def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
@@ -68,22 +42,13 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
     return stand_in.shape[1]
 
 
-def reduce_for(selector: Any, X: Any) -> Any:
-    """Return what the selector's ``_fit`` works on: the Gram operator of the data, or a sample of rows."""
-    if selector.reduces_to == "gram":
-        wanted = getattr(selector, "n_components", None)
-        return reduce_data(X, wanted if isinstance(wanted, int) else None)
+def sample_rows(X: Any, random_state: Any) -> Any:
+    """Return a sample of the rows of a dask collection, in memory and in order."""
     source = block_source(X)
     n_rows = source.count_rows()
     count = min(n_rows, SAMPLE_ROWS, max(2, SAMPLE_BYTES // (source.n_features * source.dtype.itemsize)))
-    seed = getattr(selector, "random_state", None)
-    rows = generator(0 if seed is None else seed).choice(n_rows, count, replace=False)
-    return check_array(
-        source.sample(np.sort(rows)),
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        ensure_min_samples=2,
-    )
+    rows = generator(random_state).choice(n_rows, count, replace=False)
+    return source.sample(np.sort(rows))
 
 
 def accumulate(earlier: GramAccumulator | None, batch: Any) -> GramAccumulator:
@@ -103,19 +68,15 @@ def accumulate(earlier: GramAccumulator | None, batch: Any) -> GramAccumulator:
     return (accumulator if earlier is None else accumulator.merge(earlier)).update(batch)
 
 
-def summarise_reduction(X: Any, attributes: Any) -> ReductionSummary | None:
-    """Return how data were reduced, warning when the ranking cannot be trusted; None for data in memory."""
-    if not isinstance(X, ReducedData):
-        return None
-    n_components = attributes.get("n_components_")
-    summary = X.summary(n_components)
+def summarise_reduction(reduced: ReducedData, n_components: int | None) -> ReductionSummary:
+    """Return how data were reduced, warning when a ranking by so many components cannot be trusted."""
+    summary = reduced.summary(n_components)
     if summary.subspace_error > TRUSTED_ERROR:
-        warnings.warn(
+        warn_user(
             f"The low-rank factor of X may miss its {n_components} leading components (estimated error "
             f"{summary.subspace_error:.2g} of 1), so the ranking is not to be trusted; ask for fewer "
             f"components, or keep at most {MAX_ORDER} features with MaxVariance first.",
             ApproximationWarning,
-            stacklevel=5,
         )
     return summary
 

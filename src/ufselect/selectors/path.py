@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
-from ufselect.gram import gram_operator
-from ufselect.selectors.base import ranks_from_scores, resolve_feature_count
+from ufselect.selectors.base import gram_source, ranks_from_scores, resolve_feature_count
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs import DSCOFS
-from ufselect.selectors.large import (
-    check_columns,
-    goes_out_of_core,
-    open_if_stored,
-    reduce_for,
-    summarise_reduction,
+from ufselect.selectors.dscofs_steps import (
+    build_problem,
+    check_parameters,
+    components_asked,
+    row_norms,
+    solve,
+    starting_point,
 )
+from ufselect.selectors.entries import resolve_entry_count
+from ufselect.selectors.large import summarise_reduction
 from ufselect.solvers.dscofs.start import Start
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
@@ -106,39 +107,32 @@ def dscofs_path(
     20
     """
     template = DSCOFS(**parameters)
-    template._check_parameters()
-    X = open_if_stored(X)
-    out_of_core = goes_out_of_core(template, X)
-    if out_of_core:
-        n_features = check_columns(template, X, reset=True)
-    else:
-        X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        n_features = X.shape[1]
-    counts = tuple(resolve_feature_count(count, n_features) for count in n_features_to_select)
+    check_parameters(template)
+    source = gram_source(template, X)
+    counts = tuple(resolve_feature_count(count, source.n_features) for count in n_features_to_select)
     sparsities = tuple(entry_sparsity)
     if not counts or not sparsities:
         raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
 
-    X = reduce_for(template, X) if out_of_core else X
-    gram = gram_operator(X, copy=False)
-    spectrum = component_spectrum(gram, template._given_n_components())
+    reduced = source.read()
+    gram = reduced.gram
+    spectrum = component_spectrum(gram, components_asked(template))
     n_components = spectrum.values.size
-    summarise_reduction(X, {"n_components_": n_components})
-    first_start = template._start(gram, spectrum)
-    estimators = [DSCOFS(**{**parameters, "entry_sparsity": value}) for value in sparsities]
-    allowed = [estimator._problem(gram, spectrum, 1).n_entries for estimator in estimators]
+    summarise_reduction(reduced, n_components)
+    first_start = starting_point(template, gram, spectrum)
+    selectors = [DSCOFS(**{**parameters, "entry_sparsity": value}) for value in sparsities]
+    allowed = [resolve_entry_count(value, source.n_features, n_components) for value in sparsities]
 
     shape = (len(counts), len(sparsities))
-    scores = np.empty((*shape, n_features), dtype=gram.dtype)
+    scores = np.empty((*shape, source.n_features), dtype=gram.dtype)
     objective, n_iter = np.empty(shape), np.empty(shape, dtype=np.intp)
     converged = np.empty(shape, dtype=bool)
-    for column, estimator in enumerate(estimators):
+    for column, selector in enumerate(selectors):
         start = first_start
         # The count changes the problem less than the entry sparsity does, so warm starts follow the counts.
         for row in np.argsort(counts, kind="stable")[::-1]:
-            problem = estimator._problem(gram, spectrum, counts[row])
-            result = estimator._solve(problem, start, None)
-            scores[row, column] = np.linalg.norm(result.state.X, axis=1)
+            result = solve(selector, build_problem(selector, gram, spectrum, counts[row]), start)
+            scores[row, column] = row_norms(result)
             objective[row, column] = result.objective_history[-1] * gram.scale * gram.scale
             n_iter[row, column], converged[row, column] = result.n_iter, result.converged
             if warm_start:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +9,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
+from ufselect.common.warn import warn_user
 from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.result import SolverResult
 from ufselect.solvers.rne import robust_embedding
@@ -98,7 +98,7 @@ class RNE(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.rne import RNE
+    >>> from ufselect import RNE
     >>> pixels = load_digits().data[:300]
     >>> RNE(n_features_to_select=20, random_state=0).fit_transform(pixels).shape
     (300, 20)
@@ -107,6 +107,7 @@ class RNE(UnsupervisedSelector):
     is_stochastic = True
     label = "RNE"
     cost = "n² d + iterations · (n + d) d m"
+    order = 90
     paper_grid: ClassVar = {"alpha": PAPER_REGULARISERS}
 
     def __init__(
@@ -135,7 +136,6 @@ class RNE(UnsupervisedSelector):
         self.verbose = verbose
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
         start = self._start(X.shape[1], n_selected)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         varying = X.max(axis=0) > X.min(axis=0)
@@ -152,10 +152,9 @@ class RNE(UnsupervisedSelector):
             callback=progress,
         )
         if self.tol is not None and not result.converged:
-            warnings.warn(
+            warn_user(
                 f"RNE: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         embedding = np.zeros_like(start)
         embedding[varying] = result.state.H

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
+from ufselect.common.warn import warn_user
+from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.graphs import usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector, resolve_auto
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.result import SolverResult
@@ -109,7 +110,7 @@ class SOGFS(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from ufselect.selectors.sogfs import SOGFS
+    >>> from ufselect import SOGFS
     >>> measurements = load_wine().data
     >>> selector = SOGFS(n_features_to_select=5, n_clusters=3, gamma=0.1).fit(measurements)
     >>> selector.transform(measurements).shape
@@ -118,6 +119,8 @@ class SOGFS(UnsupervisedSelector):
 
     label = "SOGFS"
     cost = "n² d + iterations · (n d² + d³)"
+    order = 80
+    is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
     def __init__(
@@ -144,7 +147,6 @@ class SOGFS(UnsupervisedSelector):
         self.verbose = verbose
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
         n_neighbors = usable_neighbors(self.n_neighbors, max(1, X.shape[0] - 2))
         data, varying = _unit_features(X)
         n_components, n_clusters = self._resolve_dimensions(data)
@@ -159,11 +161,10 @@ class SOGFS(UnsupervisedSelector):
         )
         result = structured_optimal_graph(method, max_iter=self.max_iter, callback=progress)
         if not result.converged:
-            warnings.warn(
+            warn_user(
                 f"SOGFS: the graph has {result.state.n_components} components and not {n_clusters} after "
                 f"{result.n_iter} iterations; set n_clusters, change n_neighbors, or raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         components = np.zeros((n_components, X.shape[1]))
         components[:, varying] = result.state.projection.T
@@ -206,7 +207,7 @@ def _unit_features(X: NDArray) -> tuple[NDArray, NDArray]:
     largest = np.abs(centred).max(axis=0)
     varying = largest > 0
     if not np.any(varying):
-        raise ValueError("All features of X are constant, so there is nothing to choose between.")
+        raise ConstantDataError
     centred = centred[:, varying] / largest[varying]
     return centred / np.linalg.norm(centred, axis=0), varying
 

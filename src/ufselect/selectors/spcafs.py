@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from ufselect.gram import GramOperator, Spectrum, gram_operator
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
+from ufselect.common.checks import check_nonnegative, check_positive_int
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
@@ -18,7 +18,7 @@ from ufselect.solvers.reweighted.eigenproblem import ReweightedEigenproblem
 from ufselect.solvers.reweighted.quadratic import negative_gram
 
 
-class SPCAFS(UnsupervisedSelector):
+class SPCAFS(GramSelector):
     r"""Select features by PCA with a penalty on the rows of the loadings.
 
     Finds an orthonormal loading matrix W (n_features × n_components) [1]_:
@@ -88,17 +88,17 @@ class SPCAFS(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.spcafs import SPCAFS
+    >>> from ufselect import SPCAFS
     >>> pixels = load_digits().data
     >>> selector = SPCAFS(n_features_to_select=20, n_components=10, gamma=1e4).fit(pixels)
     >>> selector.transform(pixels).shape
     (1797, 20)
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
     label = "SPCAFS"
     cost = "n d² + iterations · d³ (tall), iterations · n d m (wide)"
+    order = 110
+    is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
     def __init__(
@@ -120,9 +120,7 @@ class SPCAFS(UnsupervisedSelector):
         self.tol = tol
         self.verbose = verbose
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
-        gram = gram_operator(X)
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
         method = self._method(gram, spectrum)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)

@@ -7,16 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import GramOperator, Spectrum, gram_operator
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
+from ufselect.common.checks import check_nonnegative, check_positive_int
+from ufselect.exceptions import ConstantDataError
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
 from ufselect.solvers.spcapsd import PSDReconstruction
 
 
-class SPCAPSD(UnsupervisedSelector):
+class SPCAPSD(GramSelector):
     r"""Select features by reconstructing the data with a positive semidefinite matrix of small rows.
 
     The projection :math:`WW^\top` of PCA is relaxed to any positive semidefinite Ω (n_features ×
@@ -89,16 +90,16 @@ class SPCAPSD(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect.selectors.spcapsd import SPCAPSD
+    >>> from ufselect import SPCAPSD
     >>> pixels = load_digits().data
     >>> SPCAPSD(n_features_to_select=20, gamma=100.0).fit_transform(pixels).shape
     (1797, 20)
     """
 
-    accepts_sparse = True
-    reduces_to = "gram"
     label = "SPCA-PSD"
     cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
+    order = 120
+    is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS}
 
     def __init__(
@@ -120,11 +121,9 @@ class SPCAPSD(UnsupervisedSelector):
         self.tol = tol
         self.verbose = verbose
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
-        start_norms = _checked_diagonal(self.init, X.shape[1])
-        gram = gram_operator(X)
-        spectrum = gram.eigenpairs(min(gram.n_samples - 1, X.shape[1]))
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+        start_norms = _checked_diagonal(self.init, gram.shape[0])
+        spectrum = gram.eigenpairs(min(gram.n_samples - 1, gram.shape[0]))
         method = self._method(gram, spectrum, start_norms)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
         return Fitted(
@@ -143,7 +142,7 @@ class SPCAPSD(UnsupervisedSelector):
 
     def _method(self, gram: GramOperator, spectrum: Spectrum, start_norms: NDArray) -> PSDReconstruction:
         if spectrum.values.size == 0:
-            raise ValueError("All features of X are constant, so there is nothing to choose between.")
+            raise ConstantDataError
         gamma = in_units_of(gram.scale, "gamma", self.gamma)
         eta = in_units_of(gram.scale, "eta", self.eta)
         if eta >= 2 * spectrum.values[0]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
+from ufselect.common.warn import warn_user
+from ufselect.exceptions import ConstantDataError
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
 from ufselect.solvers.tsfs import (
@@ -100,7 +101,7 @@ class TSFS(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from ufselect.selectors.tsfs import TSFS
+    >>> from ufselect import TSFS
     >>> X = load_wine().data
     >>> TSFS(n_features_to_select=4, random_state=0).fit_transform(X).shape  # doctest: +SKIP
     (178, 4)
@@ -109,6 +110,9 @@ class TSFS(UnsupervisedSelector):
     is_stochastic = True
     label = "TSFS"
     cost = "n log n + iterations · n d h"
+    order = 130
+    is_nested = True
+    on_request = True  # a fit takes minutes, where the others take seconds
     requires = ("torch",)
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
@@ -140,11 +144,10 @@ class TSFS(UnsupervisedSelector):
             check_nonnegative(name, getattr(self, name))
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
         import_torch()
         centred = centred_and_scaled(X)
         if not np.any(centred):
-            raise ValueError("All features of X are constant, so there is nothing to choose between.")
+            raise ConstantDataError
         teacher_seed, student_seed = generator(self.random_state).integers(2**31, size=2).tolist()
         embedding = teacher_embedding(centred, self.n_components, teacher_seed)
         student = StudentNetwork(unit_variance(centred), embedding, self.hidden, self.gamma, student_seed)
@@ -165,14 +168,12 @@ class TSFS(UnsupervisedSelector):
 
     def _warn(self, result: Any, scores: Any) -> None:
         if not np.any(scores > 0):
-            warnings.warn(
+            warn_user(
                 f"TSFS: gamma={self.gamma} is so large that the network uses no feature; lower gamma.",
                 UserWarning,
-                stacklevel=3,
             )
         elif not result.converged:
-            warnings.warn(
+            warn_user(
                 f"TSFS: {result.status.meaning} ({result.n_iter} sweeps); {result.status.advice}.",
                 ConvergenceWarning,
-                stacklevel=3,
             )

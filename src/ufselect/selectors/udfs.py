@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.checks import check_nonnegative, check_positive_int
+from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.graphs import nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector, resolve_auto
-from ufselect.selectors.checks import check_nonnegative, check_positive_int
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
@@ -104,7 +105,7 @@ class UDFS(UnsupervisedSelector):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect.selectors.udfs import UDFS
+    >>> from ufselect import UDFS
     >>> wine = scale(load_wine().data)
     >>> UDFS(n_features_to_select=4, n_clusters=3).fit_transform(wine).shape
     (178, 4)
@@ -112,6 +113,8 @@ class UDFS(UnsupervisedSelector):
 
     label = "UDFS"
     cost = "n² d + iterations · d³ (tall), iterations · n² d (wide)"
+    order = 70
+    is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
     def __init__(
@@ -136,7 +139,6 @@ class UDFS(UnsupervisedSelector):
         self.verbose = verbose
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        self._check_parameters()
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         mean, scale = centre_and_scale(X)
         reg = in_units_of(scale, "reg", self.reg)
@@ -167,7 +169,7 @@ class UDFS(UnsupervisedSelector):
 
     def _resolve_clusters(self, X: Any, n_varying: int) -> int:
         if n_varying == 0:
-            raise ValueError("All features of X are constant, so there is nothing to choose between.")
+            raise ConstantDataError
         n_clusters = resolve_auto(
             "n_clusters", self.n_clusters, lambda: min(max(2, auto_n_components(gram_operator(X))), n_varying)
         )

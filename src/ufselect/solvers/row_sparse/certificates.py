@@ -91,7 +91,8 @@ def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_com
     """
     values = np.asarray(spectrum.values, dtype=np.float64)
     squares = np.asarray(spectrum.vectors, dtype=np.float64) ** 2
-    shares = np.minimum(np.sort(squares, axis=0)[::-1][:n_rows].sum(axis=0), 1.0)
+    first = len(squares) - n_rows
+    shares = np.minimum(np.partition(squares, first, axis=0)[first:].sum(axis=0), 1.0)
     filled = np.minimum(np.cumsum(shares), n_components)
     theta = np.diff(filled, prepend=0.0)
     left = 0.0 if is_complete else float(n_components - filled[-1])

@@ -1,4 +1,4 @@
-"""How much of the data a selection keeps, against random subsets of the same size."""
+"""A sample of the data, random subsets beside the selection, and correlations."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
-
-N_NEIGHBORS = 10
 
 
 @dataclass(frozen=True)
@@ -30,38 +27,6 @@ class Sample:
 
     def columns(self, features: NDArray) -> NDArray:
         return self.centred[:, features]
-
-
-def variance_rebuilt(sample: Sample, features: NDArray) -> float:
-    r"""Return the share of the variance that a linear model rebuilds from some features.
-
-    .. math:: \|Q^\top A\|_F^2 / \|A\|_F^2, \qquad Q \text{ an orthonormal basis of the chosen columns of } A
-
-    with A the centred data.
-    """
-    target = sample.columns(sample.targets)
-    total = float(np.sum(target**2))
-    chosen = sample.columns(features)
-    # pivoting tells the rank, so that copies of a feature add no direction
-    basis, triangle, _ = linalg.qr(chosen, mode="economic", pivoting=True, check_finite=False)
-    size = np.abs(np.diag(triangle))
-    basis = basis[:, size > size[:1] * 1e-10]
-    return float(np.sum((basis.T @ target) ** 2)) / total if total else 1.0
-
-
-def neighbours_of(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
-    """Return each row's nearest other rows."""
-    norms = np.einsum("ij,ij->i", values, values)
-    squared = norms[:, None] + norms - 2 * values @ values.T
-    np.fill_diagonal(squared, np.inf)
-    return np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
-
-
-def neighbourhood_kept(reference: NDArray[np.intp], values: NDArray) -> float:
-    """Return the mean share of each row's neighbours that are still its neighbours in ``values``."""
-    found = neighbours_of(values, reference.shape[1])
-    common = [np.intersect1d(a, b).size for a, b in zip(reference, found, strict=True)]
-    return float(np.mean(common)) / reference.shape[1]
 
 
 def largest_correlations(centred: NDArray) -> NDArray:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ufselect.evaluation.statistics import critical_difference, rank_test
+from ufselect.evaluation.rank_test import critical_difference, rank_test
 from ufselect.reproduction import paper
 
 pytest.importorskip("scikit_posthocs")

@@ -1,38 +1,17 @@
-"""Checks of parameters: one sentence that says what is wrong and what to do."""
+"""The parameter ``entry_sparsity``: how many entries of a loading matrix may differ from zero."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-DEFAULT_ENTRY_SHARE = 0.1
+from ufselect.common.warn import warn_user
+from ufselect.exceptions import InactiveConstraintWarning
 
-
-class InactiveConstraintWarning(UserWarning):
-    """A constraint is so loose that it cannot shape the result."""
-
-
-def check_nonnegative(name: str, value: Any) -> None:
-    """Refuse anything but a finite number of at least 0."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < np.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, not {value!r}.")
-
-
-def check_positive_int(name: str, value: Any) -> None:
-    """Refuse anything but an integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, not {value!r}.")
-
-
-def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
-    """Refuse anything but one of the given words."""
-    if value not in choices:
-        listed = ", ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f"{name} must be one of {listed}, not {value!r}.")
+# From this share on, the default's, a few features get one entry a component rather than an error.
+GENEROUS_SHARE = 0.1
 
 
 def check_entry_sparsity(value: Any) -> None:
@@ -61,7 +40,7 @@ def resolve_entry_count(entry_sparsity: float | int | None, n_features: int, n_c
         count = int(entry_sparsity)
     else:
         count = int(np.floor(entry_sparsity * total * (1 + 1e-12)))  # 0.1 · 30 is 3, rounding aside
-        if entry_sparsity >= DEFAULT_ENTRY_SHARE:
+        if entry_sparsity >= GENEROUS_SHARE:
             count = max(count, n_components)  # so that the default also serves fewer than ten features
     if count < n_components:
         raise ValueError(
@@ -79,10 +58,9 @@ def resolve_entry_count(entry_sparsity: float | int | None, n_features: int, n_c
 def warn_if_entries_cannot_bind(n_entries: int, n_rows: int, n_components: int, n_features: int) -> None:
     """Warn when every matrix with ``n_rows`` non-zero rows meets the entry constraint anyway."""
     if n_entries >= n_rows * n_components:
-        warnings.warn(
+        warn_user(
             f"The entry constraint cannot bind: {n_entries} entries are allowed and {n_rows} features have "
             f"{n_rows * n_components}. Set entry_sparsity below {n_rows / n_features:.3g}, or to None to "
             "drop the constraint.",
             InactiveConstraintWarning,
-            stacklevel=4,
         )

@@ -95,7 +95,7 @@ def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) ->
 
     Examples
     --------
-    >>> from ufselect.evaluation.statistics import critical_difference
+    >>> from ufselect.evaluation.rank_test import critical_difference
     >>> round(critical_difference(4, 14), 2)
     1.25
     """

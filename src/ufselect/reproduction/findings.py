@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,14 +12,18 @@ from sklearn.utils import Bunch
 from ufselect.evaluation.choice import METRICS, choose
 from ufselect.evaluation.methods import Method
 from ufselect.evaluation.protocol import Problem, Protocol
+from ufselect.evaluation.rank_test import RankTest
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.runner import Outcome
-from ufselect.evaluation.statistics import RankTest
 from ufselect.evaluation.tables import Table
 from ufselect.reproduction.ablation import Ablation
+from ufselect.reproduction.dissection import Dissection
 from ufselect.reproduction.synthetic import ShapeResult
 
+# The paper's largest count: where labels choose nothing, figures are compared there.
 TABLE_COUNT = 100
+# Raise it when a name in ``summary`` goes or changes its meaning.
+SUMMARY_FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,12 @@ class Study:
         Ranks over the data sets; None where there are too few.
     ablations, stabilities, shapes
         The smaller experiments.
+    dissections : dict of str to Dissection
+        DSCOFS from the inside, on the data sets that are drawn.
+    seconds : dict of str to float
+        CPU seconds of the best fit of each method on the largest data set.
+    planes : dict of (str, str) to (int, int)
+        Features that methods choose on the first draw of each shape.
     images : dict of str to Bunch
         ``image_shape`` and ``image_order`` of the image sets.
     quick : bool
@@ -62,12 +73,20 @@ class Study:
     ablations: dict[str, Ablation]
     stabilities: dict[str, dict[str, float]]
     shapes: list[ShapeResult] = field(repr=False)
+    dissections: dict[str, Dissection] = field(repr=False)
+    seconds: dict[str, float]
+    planes: dict[tuple[str, str], tuple[int, int]] = field(repr=False)
     images: dict[str, Bunch] = field(repr=False)
     quick: bool
 
     def rows(self, mode: str) -> list[Row]:
         """Return the final rows of a mode over all data sets."""
         return [row for outcome in self.outcomes[mode].values() for row in outcome.rows]
+
+    @property
+    def largest(self) -> str:
+        """The data set with the most values, on which fits are timed."""
+        return largest_of(self.problems)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -87,8 +106,14 @@ class Study:
             for mode, by_metric in means.items()
         }
         return {
+            "format": SUMMARY_FORMAT,
             "datasets": list(self.problems),
             "unavailable": self.unavailable,
             "means": averaged,
             "friedman_p": None if self.test is None else self.test.p_value,
         }
+
+
+def largest_of(problems: Mapping[str, Problem]) -> str:
+    """Return the name of the data set with the most values."""
+    return max(problems, key=lambda name: problems[name].X.size)

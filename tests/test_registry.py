@@ -1,0 +1,104 @@
+"""The registry: an explicit list, open to selectors from outside the package."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import ufselect
+from ufselect import Fitted, GramSelector, UnsupervisedSelector, registry
+from ufselect.evaluation import compare
+from ufselect.evaluation.methods import choose_methods
+from ufselect.evaluation.protocol import Protocol, make_problem
+from ufselect.registry import SELECTORS, all_selectors, register
+
+
+class LeastVariance(GramSelector):
+    """A method that nobody needs."""
+
+    label = "Least variance"
+    cost = "n d"
+
+    def __init__(self, n_features_to_select=0.1):
+        self.n_features_to_select = n_features_to_select
+
+    def _fit_gram(self, gram, n_selected, progress):
+        return Fitted(-gram.diag())
+
+
+@pytest.fixture(autouse=True)
+def own_list(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+
+
+def test_every_public_selector_is_listed_once_and_in_the_order_of_tables():
+    public = {
+        value
+        for value in vars(ufselect).values()
+        if isinstance(value, type) and issubclass(value, UnsupervisedSelector)
+    } - {UnsupervisedSelector, GramSelector}
+    assert set(SELECTORS) == public
+    orders = [selector.order for selector in SELECTORS]
+    assert orders == sorted(set(orders))
+
+
+def test_a_registered_selector_is_known():
+    assert register(LeastVariance) is LeastVariance
+    assert all_selectors()["LeastVariance"] is LeastVariance
+    register(LeastVariance)  # as when a notebook's cell runs again
+    rng = np.random.default_rng(0)
+    table = compare(rng.standard_normal((30, 6)), np.arange(30) % 2, ["LeastVariance"], [2], n_runs=2)
+    assert {"LeastVariance", "RandomSubset", "PCALeverage"} <= {row.method for row in table.rows}
+
+
+def test_auto_selector_can_be_named_in_a_comparison():
+    problem = make_problem("p", np.random.default_rng(0).standard_normal((30, 6)), np.arange(30) % 2, [2])
+    for mode in ("fixed", "oracle", "auto"):
+        keys = [method.key for method in choose_methods(["AutoSelector"], mode, problem, Protocol())]
+        assert keys.count("AutoSelector") == 1
+    assert "AutoSelector" not in [m.key for m in choose_methods(None, "fixed", problem, Protocol())]
+
+
+def test_a_package_offers_selectors_by_an_entry_point(tmp_path):
+    """As installed: a module, and beside it the metadata that pip writes."""
+    (tmp_path / "least.py").write_text(
+        "from ufselect import Fitted, GramSelector\n" + inspect.getsource(LeastVariance)
+    )
+    metadata = tmp_path / "least-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: least\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[ufselect.selectors]\nLeastVariance = least:LeastVariance\n")
+    script = "from ufselect.registry import all_selectors; print(all_selectors()['LeastVariance'].__module__)"
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["least"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "bases", "message"),
+    [
+        ({}, (BaseEstimator,), "not a subclass"),
+        ({"label": "x", "cost": "y"}, (GramSelector,), "lacks _fit_gram"),
+        ({"label": ""}, (LeastVariance,), "no label"),
+    ],
+)
+def test_what_is_no_selector_is_refused(attributes, bases, message):
+    with pytest.raises(TypeError, match=message):
+        register(type("Odd", bases, attributes))
+
+
+def test_a_name_can_be_taken_once():
+    with pytest.raises(ValueError, match="Another selector is called DSCOFS"):
+        register(type("DSCOFS", (LeastVariance,), {}))
