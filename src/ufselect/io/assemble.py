@@ -14,7 +14,7 @@ from ufselect.io.errors import TableError
 from ufselect.io.numbers import NumberReader
 from ufselect.io.roles import MOSTLY, ColumnPlan, ColumnRoles
 from ufselect.io.table import NOT_NUMBERS, LeftOut, SourceColumns, Table
-from ufselect.io.text import Progress
+from ufselect.io.text import NO_ROWS, Progress
 from ufselect.io.wording import Sentence, Setting, listed
 
 # Beyond 3 GiB, seven digits in half the memory serve better than sixteen that may not fit.
@@ -74,7 +74,7 @@ def assemble(rows: Any, roles: ColumnRoles, progress: Progress | None = None) ->
             if position is not None:
                 values.append(_values(block.iloc[:, position]))
     if data.used == 0:
-        raise TableError("The table has names but no rows of data; check that the whole file was exported.")
+        raise TableError(NO_ROWS)
     return _table(rows, plan, reader, data.finished(), ids, labels)
 
 

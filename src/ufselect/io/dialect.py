@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from ufselect.io.compression import open_unpacked
@@ -250,7 +251,7 @@ def _are_numbered_names(rows: Sequence[Sequence[str]], decimal: str) -> bool:
     first = [cell.strip() for cell in rows[0]]
     if len(rows) < 3 or len(first) < 3 or not all(cell.isdecimal() for cell in first):
         return False
-    rising = all(int(a) < int(b) for a, b in zip(first, first[1:], strict=False))
+    rising = all(int(a) < int(b) for a, b in pairwise(first))
     body = _cells(rows[1:])
     return rising and sum(decimal in cell for cell in body) > DECIMALS_SHARE * len(body)
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from ufselect.io.errors import TableError, need
 from ufselect.io.naming import distinct_names
-from ufselect.io.numbers import NumberReader
+from ufselect.io.numbers import MISSING, NumberReader
 from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_typed, plan_columns
-from ufselect.io.text import Progress
+from ufselect.io.text import NO_ROWS, Progress
 from ufselect.io.wording import listed
 
 BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
@@ -43,6 +43,7 @@ class ParquetRows:
 
     dialect = None
     decimal = "."
+    missing = MISSING
 
     def __init__(self, path: Path) -> None:
         parquet = need("pyarrow.parquet", "Reading Parquet", "tables")
@@ -55,7 +56,9 @@ class ParquetRows:
 
     def plan(self, roles: ColumnRoles) -> ColumnPlan:
         """Decide by the first block what each column is for."""
-        first = next(self._read(None))
+        first = next(self._read(None), None)
+        if first is None or first.empty:
+            raise TableError(NO_ROWS)
         unnamed = [name == "__index_level_0__" or not name.strip() for name in self._written]
         looks = [look_at_typed(first.iloc[:, j]) for j in range(len(self.names))]
         return plan_columns(looks, self.names, unnamed, roles)

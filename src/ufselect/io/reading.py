@@ -118,13 +118,23 @@ def read_table(
     >>> table.feature_names, table.data.ravel().tolist(), table.left_out[0].name
     (['weight'], [2.5, 3.5], 'note')
     """
-    path = Path(path)
     options = options or ReadOptions()
+    return clean(read_uncleaned(Path(path), options, progress), options.impute, options.keep_constant)
+
+
+def read_uncleaned(path: Path, options: ReadOptions, progress: Progress | None = None) -> Table:
+    """Read a table with its constant, empty and incomplete columns.
+
+    Raises
+    ------
+    TableError
+        If it cannot be read, with the remedy.
+    """
     if not path.exists():
         raise TableError(f"There is no file {path}; check the name and the folder.")
     table = _read(path, options, progress)
     table = replace(table, source=path, sha256=file_sha256(path))
-    return clean(table.with_notes(*role_notes(table, options)), options.impute, options.keep_constant)
+    return table.with_notes(*role_notes(table, options))
 
 
 def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:

@@ -88,6 +88,8 @@ class Table:
         Where the table was read from.
     sha256 : str
         Checksum of the file.
+    n_rows : int or None
+        Rows of the file, if ``data`` holds only a sample of them.
     """
 
     data: Any
@@ -104,13 +106,14 @@ class Table:
     fills: Mapping[str, float] = field(default_factory=dict)
     source: Path | None = None
     sha256: str = ""
+    n_rows: int | None = None
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_samples, n_features)."""
-        return self.data.shape
+        """(n_samples, n_features) of the file, of which ``data`` may be a sample."""
+        return (self.data.shape[0] if self.n_rows is None else self.n_rows, self.data.shape[1])
 
     def without(self, columns: NDArray[np.bool_], reasons: Sequence[str]) -> Table:
         """Return the table without some features; ``reasons`` has one entry for each that goes."""

@@ -22,6 +22,7 @@ FIRST_CELLS = 400_000  # looked at before reading, in a quarter of a second
 FIRST_ROWS = (50, 2000)  # at least, at most
 SPARE_ROWS = 1.02  # the estimate of rows from the first lines is seldom further off
 UNPACKED = 4  # times the size of a compressed file, as text usually unpacks
+NO_ROWS = "The table has names but no rows of data; check that the whole file was exported."
 Progress = Callable[[int, int], None]
 
 
@@ -80,9 +81,7 @@ class TextRows:
         count = min(most, max(least, FIRST_CELLS // self.dialect.width))
         first = next(self._read(count, dtype=str, na_filter=False), None)
         if first is None or first.empty:
-            raise TableError(
-                "The table has names but no rows of data; check that the whole file was exported."
-            )
+            raise TableError(NO_ROWS)
         looks = [look_at_text(first[j].tolist(), self.decimal, self.missing) for j in first.columns]
         return plan_columns(looks, self.names, self._unnamed, roles)
 

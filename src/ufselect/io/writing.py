@@ -15,7 +15,7 @@ from scipy import sparse
 from ufselect.io.compression import ENDINGS, open_packing
 from ufselect.io.errors import TableError, need
 from ufselect.io.files import write_atomically
-from ufselect.io.numbers import is_missing
+from ufselect.io.numbers import NumberReader, is_missing
 from ufselect.io.table import SourceColumns, Table
 
 TEXT_WRITTEN = (".csv", ".tsv", ".txt")
@@ -107,6 +107,9 @@ def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
 
 def _typed_frames(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
     """Yield data frames of numbers, with the other columns as they are in the source."""
+    if table.n_rows is not None:
+        yield from _typed_frames_of_all_rows(table, selected, drop_text)
+        return
     pandas = need("pandas", "Writing tables", "cli")
     values = _chosen(table, selected)
     numbers = pandas.DataFrame(
@@ -125,6 +128,16 @@ def _typed_frames(table: Table, selected: NDArray[np.intp], drop_text: bool) -> 
         side = frame.rename(columns=dict(enumerate(table.columns.rows.names)))
         count = len(before_positions)
         yield pandas.concat([side.iloc[:, :count], part, side.iloc[:, count:]], axis=1)
+
+
+def _typed_frames_of_all_rows(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
+    """Read the chosen columns again where the table holds but a sample of the rows."""
+    for frame in _copied(table, selected, drop_text):
+        names = [table.feature_names[j] for j in selected]
+        places = [frame.columns.get_loc(name) for name in names]
+        reader = NumberReader(places, table.columns.rows.decimal, table.columns.rows.missing)
+        frame[names] = reader.read(frame)
+        yield frame
 
 
 def _side_frames(columns: SourceColumns, positions: list[int], n_rows: int, pandas: Any) -> Iterator[Any]:
@@ -185,6 +198,10 @@ def _cell(value: float, decimal: str) -> str:
 
 
 def _write_npz(table: Table, selected: NDArray[np.intp], target: Path) -> None:
+    if table.n_rows is not None:
+        raise TableError(
+            "A table that is read in blocks is written as .csv, .tsv or .parquet; name one of these."
+        )
     arrays: dict[str, Any] = {
         "X": _chosen(table, selected),
         "feature_names": np.array([table.feature_names[j] for j in selected], dtype=str),
