@@ -57,7 +57,7 @@ class DSCOFS(GramSelector):
         Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
     entry_sparsity : float, int or None, default=0.1
         Entries of X to keep: a share α of all d·m (on fewer than ten features the default share is raised
-        to one entry a component), their number s, or None for no entry constraint. It can bind only if
+        to one entry per component), their number s, or None for no entry constraint. It can bind only if
         s < r·m.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
@@ -78,13 +78,12 @@ class DSCOFS(GramSelector):
         convergence; or, with ``"auto"``, one of the two power steps by the size of the penalties. With the
         default penalties that is the plain one.
     mode : {"penalty", "constrained"}, default="penalty"
-        Whether the sparsity constraints are penalised, as in [1]_, or met exactly: the penalties then grow
-        until X, Y and Z agree, and X is polished to an orthonormal matrix with at most r non-zero rows and at
-        most s non-zero entries. Rows are exchanged until no single exchange carries more variance, which
-        takes r eigenproblems of order r a round; where the entry constraint binds, the loadings on them are
-        then turned towards sparsity and cut. ``tol`` is not used.
+        Whether the sparsity constraints are penalised, as in [1]_, or met exactly.
+
+        .. deprecated:: 0.1
+           ``"constrained"`` goes in version 0.2; use :class:`ConstrainedDSCOFS`.
     max_iter : int, default=100
-        Most iterations to make; in constrained mode, for each value of the penalties.
+        Most iterations to make.
     tol : float, default=1e-3
         Stop once the relative decrease of the objective is at most this. The default is that of [1]_. It
         stops early: some 6 to 22 of 100 features still change on the way to the settled selection, which
@@ -118,10 +117,9 @@ class DSCOFS(GramSelector):
     optimality_message_ : str
         The same in words, such as "within 3.1 % of the best possible".
     constraint_residuals_ : dict
-        ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry"; zero in constrained mode.
+        ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
     objective_history_ : ndarray
-        Objective at the start and after each iteration, in units of the data squared; non-increasing. In
-        constrained mode the constrained objective after each improvement of the polish.
+        Objective at the start and after each iteration, in units of the data squared; non-increasing.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -151,6 +149,18 @@ class DSCOFS(GramSelector):
         "mu_row": PAPER_REGULARISERS,
         "entry_sparsity": tuple(round(0.1 * k, 1) for k in range(1, 10)),
     }
+
+    components_: NDArray
+    row_sparse_components_: NDArray
+    entry_sparse_components_: NDArray
+    n_components_: int
+    n_entries_: int
+    constraint_residuals_: dict[str, float]
+    _selected_scatter: NDArray
+    _variance_bound: float
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,
@@ -235,9 +245,7 @@ def _fitted(
     ranking = ranks_from_scores(scores)
     n_components = spectrum.values.size
     trace = gram.trace()
-    bound = bound_from_spectrum(
-        spectrum, gram.diag(), n_selected, min(n_components, n_selected), is_complete=False
-    )
+    bound = bound_from_spectrum(spectrum, gram.diag(), n_selected, min(n_components, n_selected))
     return Fitted(
         scores,
         {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.common.checks import check_positive_int
 from ufselect.gram import GramOperator
@@ -90,6 +91,12 @@ class FSPCA(GramSelector):
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
     order = 100
 
+    components_: NDArray
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -107,7 +114,7 @@ class FSPCA(GramSelector):
 
     def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
-        method = FeatureSparsePCA(gram, spectrum, n_selected)
+        method = FeatureSparsePCA.from_spectrum(gram, spectrum, n_selected)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=progress)
         else:

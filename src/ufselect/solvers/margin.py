@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ufselect.solvers import capped_simplex
+from ufselect.sets import simplex
+from ufselect.solvers.accelerated import AcceleratedState, Point, advance, start_at
+from ufselect.solvers.iterate import Descent, iterate
 
-FIRST_MOVE = 0.3
+FIRST_MOVE = 0.3  # length of the first step, in units of the norm of r whole weights
 
 
 @dataclass(frozen=True)
@@ -84,51 +87,49 @@ class CentreMargin:
         return float(loss.sum()) / len(self.A)
 
 
-def minimise_margin(
-    problem: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 20, tol: float = 1e-4
-) -> MarginResult:
-    """Minimise over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
+class MarginWeights(Descent):
+    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
 
-    A step that would raise the objective restarts the momentum, so the history never rises [1]_.
-
-    References
+    Parameters
     ----------
-    .. [1] B. O'Donoghue and E. Candès (2015), "Adaptive restart for accelerated gradient schemes",
-       Foundations of Computational Mathematics 15.
+    loss : CentreMargin
+        What to minimise.
+    start : ndarray of shape (n_features,)
+        Weights to start from.
+    n_chosen : int
+        Sum of the weights.
     """
-    weights = probe = start
-    value, slope = problem.value_and_gradient(weights)
-    at_probe = value
-    curvature = float(np.linalg.norm(slope)) / (FIRST_MOVE * np.sqrt(n_chosen))
-    history, age = [value], 1.0
-    for _ in range(max_iter if curvature > 0 else 0):
-        trial, reached, curvature = _descend(problem, probe, at_probe, slope, curvature, n_chosen)
-        if reached > value and probe is weights:
-            break  # no descent left beyond rounding
-        if reached > value:
-            probe, age = weights, 1.0
-        else:
-            settled = value - reached <= tol * abs(value)
-            next_age = (1 + np.sqrt(1 + 4 * age**2)) / 2
-            probe = trial + (age - 1) / next_age * (trial - weights)
-            weights, value, age = trial, reached, next_age
-            history.append(value)
-            curvature *= 0.9
-            if settled:
-                break
-        at_probe, slope = problem.value_and_gradient(probe)
-    return MarginResult(weights, problem.value_and_gradient(weights)[1], np.array(history))
+
+    def __init__(self, loss: CentreMargin, start: NDArray, n_chosen: int) -> None:
+        self.loss = loss
+        self.start = start
+        self.n_chosen = n_chosen
+
+    def init(self) -> AcceleratedState:
+        slope = float(np.linalg.norm(self.loss.value_and_gradient(self.start)[1]))
+        return start_at(self, (self.start,), slope / (FIRST_MOVE * np.sqrt(self.n_chosen)))
+
+    def step(self, state: AcceleratedState) -> AcceleratedState:
+        return advance(self, state) if state.curvature > 0 else state
+
+    def smooth(self, point: Point) -> float:
+        return self.loss.value(point[0])
+
+    def smooth_gradient(self, point: Point) -> tuple[float, Sequence[NDArray]]:
+        value, gradient = self.loss.value_and_gradient(point[0])
+        return value, (gradient,)
+
+    def proximal(self, point: Sequence[NDArray], curvature: float) -> Point:
+        return (simplex.project_capped(point[0], self.n_chosen),)
+
+    def penalty(self, point: Point) -> float:
+        return 0.0
 
 
-def _descend(
-    problem: CentreMargin, probe: NDArray, at_probe: float, slope: NDArray, curvature: float, n_chosen: int
-) -> tuple[NDArray, float, float]:
-    """Take a projected step, shortened until the quadratic model bounds the objective."""
-    while True:
-        trial = capped_simplex.project(probe - slope / curvature, n_chosen)
-        move = trial - probe
-        reached = problem.value(trial)
-        bound = at_probe + slope @ move + curvature / 2 * (move @ move)
-        if reached <= bound + 1e-12 * abs(at_probe):
-            return trial, reached, curvature
-        curvature *= 2
+def minimise_margin(
+    loss: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 20, tol: float = 1e-4
+) -> MarginResult:
+    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``."""
+    result = iterate(MarginWeights(loss, start, n_chosen), max_iter=max_iter, tol=tol)
+    weights = result.state.point[0]
+    return MarginResult(weights, loss.value_and_gradient(weights)[1], result.objective_history)

@@ -16,24 +16,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.solvers.iterate import Callback
-from ufselect.solvers.result import SolverResult, Status
-from ufselect.solvers.rne_support import EPSILON, SignedGram, Support, ratio
+from ufselect.sets import stiefel
+from ufselect.solvers.rne.active_entries import EPSILON, ActiveEntries, ratio
+from ufselect.solvers.rne.signed_gram import SignedGram
 
+# As in the authors' program.
 FIRST_PENALTY = 10.0
 PENALTY_GROWTH = 1.1
 LARGEST_PENALTY = 1e10
 INNER_STEPS = 30
 # One more than the original leaves outweighs what is lost by following negligible entries only roughly.
-SUPPORT_STEPS = 30
-SETTLED = 1e-3
+ACTIVE_STEPS = 30
+SETTLED = 1e-3  # relative change below which a run of a fixed number of steps counts as converged
 
-SPARSE_SHARE = 0.15
-NEGLIGIBLE = 1e-8
-NOTICEABLE = 1e-6
-LARGEST_GUESS = 1e-4
-SMALLEST = 1e-150
-LARGEST_RATIO = 4.0
+SPARSE_SHARE = 0.15  # of entries that are not negligible, up to which following them alone is faster
+NEGLIGIBLE = 1e-8  # entries of unit columns whose squares are lost to rounding in the objective
+NOTICEABLE = 1e-6  # an inactive entry that has grown to this makes the active ones be chosen anew
+LARGEST_GUESS = 1e-4  # bound of what an inactive entry may be guessed to grow to before it is looked at again
+SMALLEST = 1e-150  # its square is still a normal float; an entry at zero could never grow again
+LARGEST_RATIO = 4.0  # of a factor that is repeated, lest one guess overflow
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Embedding:
         The positive and the negative part of :math:`R^\\top R`, times H.
     penalty : float
         Weight γ of the augmented term.
+    active : ActiveEntries or None
+        The entries that were last followed alone, None before H has become sparse.
     objective : float
         Objective at H.
     """
@@ -64,6 +67,7 @@ class Embedding:
     pull_split: NDArray
     products: tuple[NDArray, NDArray]
     penalty: float
+    active: ActiveEntries | None
     objective: float
 
 
@@ -89,17 +93,21 @@ class RobustEmbedding:
         The matrix R.
     alpha : float
         Weight of the orthogonality term.
+    start : ndarray of shape (n_features, n_components)
+        Non-negative starting matrix.
     """
 
-    def __init__(self, residuals: NDArray, alpha: float) -> None:
-        self.residuals = residuals
-        self.alpha = alpha
-        self.gram = SignedGram(residuals)
-        self._support: Support | None = None
+    resolution = 0.0
 
-    def init(self, H: NDArray) -> Embedding:
-        """Return the state at a non-negative starting matrix."""
-        images = self.residuals @ H
+    def __init__(self, residuals: NDArray, alpha: float, start: NDArray) -> None:
+        self.R = residuals
+        self.alpha = alpha
+        self.start = start
+        self.gram = SignedGram(residuals)
+
+    def init(self) -> Embedding:
+        H = self.start
+        images = self.R @ H
         positive, negative = self.gram.products(H)
         return Embedding(
             H=H,
@@ -108,13 +116,13 @@ class RobustEmbedding:
             pull_split=positive - negative,
             products=(positive, negative),
             penalty=FIRST_PENALTY,
+            active=None,
             objective=self._objective(H, images),
         )
 
     def step(self, state: Embedding) -> Embedding:
-        """Return the next state."""
-        H = self._update(state)
-        images = self.residuals @ H
+        H, active = self._update(state)
+        images = self.R @ H
         # M = T + Y⁺/γ with T = RH − Y/γ and Y⁺ = −clip(γT, −1, 1) is soft thresholding of T at 1/γ.
         multiplier = -np.clip(state.penalty * images - state.multiplier, -1, 1)
         pull_multiplier = self.gram.pull(multiplier)
@@ -126,23 +134,32 @@ class RobustEmbedding:
             pull_split=positive - negative + (pull_multiplier - state.pull_multiplier) / state.penalty,
             products=(positive, negative),
             penalty=min(PENALTY_GROWTH * state.penalty, LARGEST_PENALTY),
+            active=active,
             objective=self._objective(H, images),
         )
 
+    def is_settled(self, last: Embedding, state: Embedding, tol: float | None) -> bool:
+        """Tell whether the objective, which may rise, has changed by at most ``tol``, or 1e-3 without one."""
+        share = SETTLED if tol is None else tol
+        return abs(last.objective - state.objective) <= share * abs(last.objective)
+
+    def residuals(self, state: Embedding) -> dict[str, float]:
+        return {"orthogonality": float(np.linalg.norm(stiefel.defect(state.H)))}
+
     def _objective(self, H: NDArray, images: NDArray) -> float:
-        overlap = H.T @ H
-        overlap[np.diag_indices_from(overlap)] -= 1
+        overlap = stiefel.defect(H)
         return float(np.abs(images).sum() + self.alpha / 4 * np.vdot(overlap, overlap))
 
-    def _update(self, state: Embedding) -> NDArray:
-        """Return H after the multiplications of one step."""
+    def _update(self, state: Embedding) -> tuple[NDArray, ActiveEntries | None]:
+        """Return H after the multiplications of one step, and the entries that were followed."""
         gain, loss = _parts(state)
         H, factor = self._multiply(state.H, state.products, gain, loss, state.penalty)
         if np.count_nonzero(H > NEGLIGIBLE) <= SPARSE_SHARE * H.size:
-            return self._multiply_support(H, factor, gain, loss, state.penalty)
+            active = self._covering(H, state.active)
+            return self._multiply_active(active, H, factor, gain, loss, state.penalty), active
         for _ in range(INNER_STEPS - 1):
             H, _ = self._multiply(H, self.gram.products(H), gain, loss, state.penalty)
-        return H
+        return H, state.active
 
     def _multiply(
         self, H: NDArray, products: tuple[NDArray, NDArray], gain: NDArray, loss: NDArray, penalty: float
@@ -157,84 +174,35 @@ class RobustEmbedding:
         )
         return H * factor, factor
 
-    def _multiply_support(
-        self, H: NDArray, factor: NDArray, gain: NDArray, loss: NDArray, penalty: float
+    def _multiply_active(
+        self,
+        active: ActiveEntries,
+        H: NDArray,
+        factor: NDArray,
+        gain: NDArray,
+        loss: NDArray,
+        penalty: float,
     ) -> NDArray:
-        """Return H after the remaining multiplications, made for the support alone."""
-        support = self._covering(H)
-        entries = support.rows, support.columns
+        """Return H after the remaining multiplications, made for the active entries alone."""
+        entries = active.rows, active.columns
         values = H[entries]
         fixed = gain[entries], loss[entries]
-        for _ in range(SUPPORT_STEPS):
-            values = support.multiply(values, *fixed, self.alpha, penalty)
-        guess = H * np.minimum(factor, LARGEST_RATIO) ** SUPPORT_STEPS
+        for _ in range(ACTIVE_STEPS):
+            values = active.multiply(values, *fixed, self.alpha, penalty)
+        guess = H * np.minimum(factor, LARGEST_RATIO) ** ACTIVE_STEPS
         H = np.clip(guess, np.where(H > 0, SMALLEST, 0.0), LARGEST_GUESS)
         H[entries] = values
         return H
 
-    def _covering(self, H: NDArray) -> Support:
-        """Return the last support while it fits H, or a new one."""
-        kept = self._support
+    def _covering(self, H: NDArray, last: ActiveEntries | None) -> ActiveEntries:
+        """Return the last active entries while they fit H, or new ones."""
         if (
-            kept is None
-            or np.any((H > NOTICEABLE) & ~kept.mask)
-            or 2 * np.count_nonzero(H > NEGLIGIBLE) < kept.rows.size
+            last is None
+            or np.any((H > NOTICEABLE) & ~last.mask)
+            or 2 * np.count_nonzero(H > NEGLIGIBLE) < last.rows.size
         ):
-            kept = self._support = Support(H > NEGLIGIBLE, self.gram.block)
-        return kept
-
-
-def robust_embedding(
-    residuals: NDArray,
-    start: NDArray,
-    *,
-    alpha: float,
-    max_iter: int,
-    tol: float | None = None,
-    callback: Callback | None = None,
-) -> SolverResult:
-    """Run the method for ``max_iter`` steps, or until the objective hardly changes.
-
-    Parameters
-    ----------
-    residuals : ndarray of shape (n_samples, n_features)
-        The matrix R.
-    start : ndarray of shape (n_features, n_components)
-        Non-negative starting matrix.
-    alpha : float
-        Weight of the orthogonality term.
-    max_iter : int
-        Most steps to make.
-    tol : float or None
-        Relative change that ends the run; None makes all steps.
-    callback : callable, optional
-        Called with the iteration's number and objective.
-
-    Returns
-    -------
-    SolverResult
-        Its state is an `Embedding`. Without ``tol`` it counts as converged if the last change was below 1e-3.
-    """
-    method = RobustEmbedding(residuals, alpha)
-    state = method.init(start)
-    history = [state.objective]
-    settled = False
-    for iteration in range(1, max_iter + 1):
-        state = method.step(state)
-        history.append(state.objective)
-        if callback is not None:
-            callback(iteration, state.objective)
-        change = abs(history[-2] - history[-1])
-        settled = change <= (SETTLED if tol is None else tol) * abs(history[-2])
-        if settled and tol is not None:
-            break
-    return SolverResult(
-        state=state,
-        objective_history=np.asarray(history),
-        n_iter=len(history) - 1,
-        residuals={"orthogonality": _orthogonality(state.H)},
-        status=Status.CONVERGED if settled else Status.MAX_ITER,
-    )
+            return ActiveEntries(H > NEGLIGIBLE, self.gram.block)
+        return last
 
 
 def _parts(state: Embedding) -> tuple[NDArray, NDArray]:
@@ -242,7 +210,3 @@ def _parts(state: Embedding) -> tuple[NDArray, NDArray]:
     gain = state.penalty * np.maximum(state.pull_split, 0) + np.maximum(state.pull_multiplier, 0)
     loss = state.penalty * np.maximum(-state.pull_split, 0) + np.maximum(-state.pull_multiplier, 0)
     return gain, loss
-
-
-def _orthogonality(H: NDArray) -> float:
-    return float(np.linalg.norm(H.T @ H - np.eye(H.shape[1])))

@@ -1,4 +1,4 @@
-"""The reweighted eigenproblem: each representation against the dense definition, and descent."""
+"""The reweighted eigenproblem: its weights, its digits, and descent."""
 
 from __future__ import annotations
 
@@ -6,46 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import linalg, sparse
+from tests.solvers.reweighted.examples import dense_lowest, forms
 
-from ufselect.gram import gram_operator
 from ufselect.solvers import iterate
-from ufselect.solvers.reweighted import quadratic
-from ufselect.solvers.reweighted.davidson import lowest_eigenvectors
 from ufselect.solvers.reweighted.eigenproblem import EPSILON, ReweightedEigenproblem, row_penalty, row_weights
-from ufselect.solvers.reweighted.quadratic import (
-    FactoredQuadratic,
-    FormedQuadratic,
-    NegativeGram,
-    negative_gram,
-)
-
-
-def low_rank(n, d, seed=0, rank=6):
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d)) + 0.3 * rng.standard_normal((n, d))
-
-
-def projector(vectors):
-    return vectors @ vectors.T
-
-
-def dense_lowest(matrix, count):
-    return linalg.eigh(matrix)[1][:, :count]
-
-
-def forms(n=12, d=40):
-    """Return −S and FᵀF in every representation, with the dense matrix each stands for."""
-    A = low_rank(n, d)
-    A -= A.mean(axis=0)
-    S = A.T @ A
-    largest = linalg.eigvalsh(S)[-1]
-    operator = gram_operator(sparse.csr_array(A))
-    return {
-        "formed": (FormedQuadratic(-S, -largest), -S),
-        "products": (NegativeGram(operator, -largest / operator.scale**2), -S / operator.scale**2),
-        "factored": (FactoredQuadratic(A), S),
-    }
 
 
 @pytest.mark.parametrize("p", [0.3, 1.0, 2.0])
@@ -65,18 +29,6 @@ def test_weighted_squares_lie_above_the_penalty_and_touch_it(p, old, seed):
     bound = row_penalty(old, p) + row_weights(old, p) @ (new - old)
     assert row_penalty(new, p) <= bound * (1 + 1e-9) + 1e-9
     assert row_penalty(old, p) == pytest.approx(np.sum((old + EPSILON) ** (p / 2)))
-
-
-@pytest.mark.parametrize("form", ["formed", "products", "factored"])
-@pytest.mark.parametrize("spread", [0.0, 2.0, 4.0])
-def test_lowest_vectors_are_those_of_the_dense_matrix(form, spread):
-    matrix, dense = forms()[form]
-    rng = np.random.default_rng(1)
-    diagonal = np.abs(dense).max() * 10 ** rng.uniform(-1, spread - 0.5, 40)
-    found = matrix.lowest(diagonal, 3, rng.standard_normal((40, 3)))[:, :3]
-    expected = dense_lowest(dense + np.diag(diagonal), 3)
-    np.testing.assert_allclose(projector(found), projector(expected), atol=1e-6)
-    np.testing.assert_allclose(found.T @ found, np.eye(3), atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["formed", "products", "factored"])
@@ -102,34 +54,6 @@ def test_rows_under_a_huge_diagonal_keep_their_digits(form):
     signs = np.sign(np.sum(large_rows[:, :2] * found[:8], axis=0))
     assert 0 < np.abs(small_rows).max() < 1e-9
     np.testing.assert_allclose(found[8:], small_rows * signs, atol=1e-6 * np.abs(small_rows).max())
-
-
-def test_large_formed_matrices_are_solved_by_steps(monkeypatch):
-    matrix, _ = forms(60, 50)["formed"]
-    diagonal = np.random.default_rng(2).uniform(0.1, 10, 50)
-    direct = matrix.lowest(diagonal, 4, np.eye(50)[:, :4])
-    monkeypatch.setattr(quadratic, "DIRECT_ORDER", 10)
-    stepwise = matrix.lowest(diagonal, 4, np.eye(50)[:, :4])
-    assert stepwise.shape[1] > direct.shape[1]
-    np.testing.assert_allclose(projector(stepwise[:, :4]), projector(direct), atol=1e-6)
-
-
-def test_a_start_far_from_the_answer_is_overcome():
-    diagonal = np.arange(1.0, 31.0)
-    start = np.eye(30)[:, 10:20] + 1e-6
-    found = lowest_eigenvectors(lambda v: 0 * v, lambda v: v, diagonal, start, 2)
-    np.testing.assert_allclose(np.abs(found[:2, :2]), np.eye(2), atol=1e-6)
-
-
-def test_the_operator_decides_how_the_gram_matrix_is_held(monkeypatch):
-    tall, wide = low_rank(50, 8), low_rank(8, 50)
-    assert isinstance(negative_gram(gram_operator(tall), 1.0), FormedQuadratic)
-    assert isinstance(negative_gram(gram_operator(wide), 1.0), NegativeGram)
-    assert isinstance(negative_gram(gram_operator(sparse.csr_array(tall)), 1.0), FormedQuadratic)
-    monkeypatch.setattr(quadratic, "FORMED_ORDER", 5)
-    assert isinstance(negative_gram(gram_operator(sparse.csr_array(tall)), 1.0), NegativeGram)
-    single = negative_gram(gram_operator(wide.astype(np.float32)), 1.0)
-    assert single.matmat(np.eye(50)).dtype == np.float64
 
 
 @pytest.mark.parametrize("form", ["formed", "products", "factored"])

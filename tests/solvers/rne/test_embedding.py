@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ufselect.solvers import rne, rne_support
-from ufselect.solvers.rne import RobustEmbedding, robust_embedding
-from ufselect.solvers.rne_support import SignedGram, Support
+from ufselect.solvers import iterate
+from ufselect.solvers.rne import embedding
+from ufselect.solvers.rne.embedding import RobustEmbedding
 
 EPS = np.finfo(float).eps
 
@@ -41,67 +39,39 @@ def problem(seed, n=40, d=30, m=6):
     return R, rng.random((d, m))
 
 
+def run(R, H0, alpha, max_iter, tol=None, callback=None):
+    return iterate(RobustEmbedding(R, alpha, H0), max_iter=max_iter, tol=tol, callback=callback)
+
+
 @pytest.mark.parametrize("alpha", [1.0, 1e3])
 @pytest.mark.parametrize("shape", [(40, 30), (15, 50)])
 def test_dense_steps_are_the_published_ones(alpha, shape, monkeypatch):
-    monkeypatch.setattr(rne, "SPARSE_SHARE", -1.0)
+    monkeypatch.setattr(embedding, "SPARSE_SHARE", -1.0)
     R, H0 = problem(0, *shape)
     expected, history = literal(R, H0, alpha, 5)
-    result = robust_embedding(R, H0, alpha=alpha, max_iter=5)
+    result = run(R, H0, alpha, 5)
     np.testing.assert_allclose(result.objective_history[1:], history, rtol=1e-5)
     np.testing.assert_allclose(result.state.H, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_following_the_support_alone_is_no_worse_than_the_published_run(seed, monkeypatch):
-    monkeypatch.setattr(rne, "SPARSE_SHARE", 0.3)  # small problems stay denser than real ones
+    monkeypatch.setattr(embedding, "SPARSE_SHARE", 0.3)  # small problems stay denser than real ones
     R, H0 = problem(seed, 60, 80, 20)
     expected, history = literal(R, H0, 1e3, 50)
-    method = RobustEmbedding(R, 1e3)
-    state = method.init(H0)
-    for _ in range(50):
-        state = method.step(state)
-    assert method._support is not None
+    state = run(R, H0, 1e3, 50).state
+    assert state.active is not None
     assert state.objective <= history[-1] * (1 + 1e-3)
     first = np.argsort(-np.linalg.norm(expected, axis=1))[:20]
     found = np.argsort(-np.linalg.norm(state.H, axis=1))[:20]
     assert np.intersect1d(first, found).size >= 18
 
 
-@given(seed=st.integers(0, 10_000), share=st.floats(0.05, 0.9))
-def test_a_support_is_updated_as_the_dense_matrix_is(seed, share):
-    rng = np.random.default_rng(seed)
-    R = rng.standard_normal((12, 9))
-    H = rng.random((9, 5)) * (rng.random((9, 5)) < share)
-    gain, loss = rng.random((9, 5)), rng.random((9, 5))
-    method = RobustEmbedding(R, 2.0)
-    expected, _ = method._multiply(H, method.gram.products(H), gain, loss, 3.0)
-    support = Support(H > 0, method.gram.block)
-    entries = support.rows, support.columns
-    found = support.multiply(H[entries], gain[entries], loss[entries], 2.0, 3.0)
-    np.testing.assert_allclose(found, expected[entries], rtol=1e-5)
-    assert support.rows.size == np.count_nonzero(H)
-
-
-def test_a_matrix_too_large_to_keep_is_built_by_blocks(monkeypatch):
-    R, H = problem(2, 10, 60, 4)
-    kept = SignedGram(R)
-    monkeypatch.setattr(rne_support, "FORMED_ORDER", 1)
-    monkeypatch.setattr(rne_support, "BLOCK_BYTES", 4 * 60 * 7)
-    built = SignedGram(R)
-    G = R.T @ R
-    for gram in (kept, built):
-        for found, part in zip(gram.products(H), (np.maximum(G, 0), np.maximum(-G, 0)), strict=True):
-            np.testing.assert_allclose(found, part @ H, rtol=1e-4, atol=1e-6)
-        np.testing.assert_allclose(gram.block(np.array([3, 8])), G[np.ix_([3, 8], [3, 8])], atol=1e-6)
-        np.testing.assert_allclose(gram.pull(R @ H), G @ H, atol=1e-5)
-
-
 @pytest.mark.parametrize("alpha", [0.0, 1e-6, 1.0, 1e6])
 def test_entries_stay_finite_and_non_negative(alpha):
     R, H0 = problem(3, 30, 40, 10)
     R[:, 5] = 0
-    result = robust_embedding(R, H0, alpha=alpha, max_iter=50)
+    result = run(R, H0, alpha, 50)
     assert np.all(np.isfinite(result.state.H))
     assert np.all(result.state.H >= 0)
     assert np.all(np.isfinite(result.objective_history))
@@ -111,14 +81,14 @@ def test_zeros_of_the_start_stay_zero_and_the_start_is_left_alone():
     R, H0 = problem(4, 40, 60, 12)
     H0[::3, ::2] = 0
     before = H0.copy()
-    result = robust_embedding(R, H0, alpha=1e3, max_iter=30)
+    result = run(R, H0, 1e3, 30)
     np.testing.assert_array_equal(result.state.H[::3, ::2], 0)
     np.testing.assert_array_equal(H0, before)
 
 
 def test_columns_become_orthogonal():
     R, H0 = problem(5, 60, 80, 10)
-    result = robust_embedding(R, H0, alpha=1e3, max_iter=50)
+    result = run(R, H0, 1e3, 50)
     assert result.residuals["orthogonality"] < 0.1
     H = result.state.H
     np.testing.assert_allclose(H.T @ H, np.eye(10), atol=0.05)
@@ -127,9 +97,7 @@ def test_columns_become_orthogonal():
 def test_a_tolerance_ends_the_run_early_and_the_callback_sees_every_step():
     R, H0 = problem(6)
     seen = []
-    result = robust_embedding(
-        R, H0, alpha=1e3, max_iter=50, tol=0.05, callback=lambda i, f: seen.append((i, f))
-    )
+    result = run(R, H0, 1e3, 50, tol=0.05, callback=lambda i, f: seen.append((i, f)))
     assert result.converged
     assert result.n_iter < 50
     assert [i for i, _ in seen] == list(range(1, result.n_iter + 1))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufselect.solvers import udfs as local_scatter
+from ufselect.solvers import udfs
 from ufselect.solvers.udfs import (
     local_scatter_laplacian,
     local_scatter_quadratic,
@@ -37,7 +37,7 @@ def example(n=30, d=7, size=4, seed=0):
 @pytest.mark.parametrize("size", [2, 4, 9])
 def test_laplacian_is_the_sum_over_neighbourhoods(monkeypatch, size, reg):
     X, neighborhoods = example(size=size)
-    monkeypatch.setattr(local_scatter, "BLOCK_BYTES", 2000)  # several blocks of samples
+    monkeypatch.setattr(udfs, "BLOCK_BYTES", 2000)  # several blocks of samples
     found = local_scatter_laplacian(X, neighborhoods, reg).toarray()
     np.testing.assert_allclose(found, dense_laplacian(X, neighborhoods, reg), atol=1e-10 / reg)
     np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-10 / reg)

@@ -40,7 +40,7 @@ def literal(S, r, m, n_steps):
 
 def solve(X, r, m):
     gram = gram_operator(X)
-    method = FeatureSparsePCA(gram, gram.eigenpairs(m), r)
+    method = FeatureSparsePCA.from_spectrum(gram, gram.eigenpairs(m), r)
     return method, iterate(method, max_iter=50, tol=0.0), gram.to_dense()
 
 

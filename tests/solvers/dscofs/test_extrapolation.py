@@ -12,12 +12,10 @@ from tests.conftest import REAL_SETS
 
 from ufselect.gram import FormedGram
 from ufselect.selectors.dscofs import DSCOFS
-from ufselect.sets.largest import mask_of_largest
 from ufselect.solvers import DoubleSparsePCA, PowerStep, ProximalAlternatingMinimisation, iterate
 from ufselect.solvers.dscofs.extrapolation import DEPTH, MOMENTUM, begin, extrapolate
 from ufselect.solvers.dscofs.pam import EARLY_ONSET
 from ufselect.solvers.dscofs.start import Start
-from ufselect.solvers.dscofs.supports import largest
 
 
 def random_problem(seed, n_features=12, n_components=3, n_rows=5, n_entries=12, mu=0.1, rank=12):
@@ -90,21 +88,6 @@ def test_identical_residuals_do_not_divide_by_zero():
     image = np.ones((3, 1))
     trail = begin(np.zeros((3, 1)), image, image).follow(np.zeros((3, 1)), image, image, is_smooth=True)
     np.testing.assert_array_equal(extrapolate(trail, image), image)
-
-
-@given(
-    st.lists(st.integers(0, 6), min_size=1, max_size=40),
-    st.integers(0, 41),
-    st.integers(0, 2**32 - 1),
-)
-def test_hinted_support_is_the_exact_one(values, count, seed):
-    values = np.array(values, dtype=float)
-    rng = np.random.default_rng(seed)
-    hint = largest(np.abs(values + rng.normal(0, rng.choice([0, 0.1, 3]), values.size)), count)
-    support = largest(values, count, hint)
-    np.testing.assert_array_equal(support.mask, mask_of_largest(values, count))
-    if 0 < count <= values.size:
-        assert support.threshold == values[support.mask].min()
 
 
 @given(
