@@ -100,9 +100,7 @@ def sentence_of(error: Exception) -> str:
     from ufselect.cli.flags import with_flags
 
     if isinstance(error, MemoryError):
-        return (
-            "Error: the data do not fit in memory; use fewer columns or rows, or --stream for csv and parquet."
-        )
+        return "Error: the data do not fit in memory; use fewer columns, or --stream for csv and parquet."
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"Error: {error.filename}: {error.strerror.lower()}; {_file_advice(error)}"
     text = " ".join(with_flags(getattr(error, "sentence", str(error))).split())

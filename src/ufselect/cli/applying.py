@@ -18,10 +18,10 @@ from scipy import sparse
 from ufselect.cli.console import errors, note, working
 from ufselect.cli.data import StandardInput
 from ufselect.cli.run_record import read_record, request_of
+from ufselect.common.wording import listed
 from ufselect.io import ReadOptions, Table, TableError
 from ufselect.io.files import check_outputs, write_atomically
 from ufselect.io.reading import read_uncleaned
-from ufselect.io.wording import listed
 from ufselect.io.writing import write_columns, written_as
 
 
@@ -88,14 +88,18 @@ def find_features(names: Sequence[str], table: Table) -> NDArray[np.intp]:
     if absent:
         close = get_close_matches(absent[0], table.feature_names, n=1)
         hint = f"; did you mean {close[0]}?" if close else "; give a table with the same columns."
-        raise TableError(f"{table.source} lacks {len(absent)} of {len(names)} columns: {listed(absent)}{hint}")
+        raise TableError(
+            f"{table.source} lacks {len(absent)} of {len(names)} columns: {listed(absent)}{hint}"
+        )
     return np.array([places[name] for name in names], dtype=np.intp)
 
 
 def _order_note(chosen: NDArray[np.intp]) -> list[str]:
     if np.all(np.diff(chosen) > 0):
         return []
-    return ["The columns stand in another order than in the first table; they are written in the first order."]
+    return [
+        "The columns stand in another order than in the first table; they are written in the first order."
+    ]
 
 
 def _scaled(

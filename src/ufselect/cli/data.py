@@ -7,7 +7,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,10 @@ import numpy as np
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from ufselect.cli.console import errors, note, working
+from ufselect.cli.early import check_data
 from ufselect.cli.prepare import AllRows
 from ufselect.cli.streaming import should_stream, stream_table
-from ufselect.datasets import list_datasets, load_dataset
+from ufselect.datasets import load_dataset
 from ufselect.datasets.loading import content_sha256
 from ufselect.io import ReadOptions, Table, TableError, read_table
 from ufselect.io.cleaning import clean
@@ -107,10 +107,7 @@ def _hints(table: Table) -> list[str]:
 
 
 def _named(name: str) -> Table:
-    if name not in list_datasets():
-        close = get_close_matches(name.lower(), list_datasets(), n=1)
-        advice = f"did you mean the data set {close[0]}?" if close else "check the name and the folder."
-        raise TableError(f"There is no file {name}; {advice}")
+    check_data(name)
     with working(f"Loading {name} …"):
         loaded = load_dataset(name)
     table = Table(

@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ufselect.io.wording import Setting
+    from ufselect.common.wording import Setting
 
 # all others are called as their parameter is
 FLAGS = {"id_column": "--id", "label_column": "--labels", "missing": "--na"}
@@ -18,11 +18,11 @@ def flag(setting: Setting) -> str:
     Examples
     --------
     >>> from ufselect.cli.flags import flag
-    >>> from ufselect.io.wording import Setting
+    >>> from ufselect.common.wording import Setting
     >>> flag(Setting("guess", False)), flag(Setting("impute", "median")), flag(Setting("id_column"))
     ('--no-guess', '--impute median', '--id')
     """
-    from ufselect.io.wording import NO_VALUE
+    from ufselect.common.wording import NO_VALUE
 
     name = FLAGS.get(setting.name, f"--{setting.name.replace('_', '-')}")
     if setting.value is NO_VALUE or setting.value is True:

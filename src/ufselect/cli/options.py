@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 DATA_HELP = (
-    "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, a "
-    "10x folder, - for standard input, or the name of a data set (see ufselect datasets)."
+    "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
+    "a 10x folder, - for standard input, or the name of a data set (see ufselect datasets)."
 )
 SCALE_CHOICES = ("auto", "standard", "none")
 NORMALIZE_CHOICES = ("none", "log")
@@ -29,12 +29,12 @@ def _methods(incomplete: str) -> list[str]:
 
 def _data(incomplete: str) -> list[str]:
     """Complete the name of a file or of a data set."""
-    from ufselect.datasets import list_datasets
+    from ufselect.datasets.catalogue import names
 
     path = Path(incomplete)
     folder = path if incomplete.endswith("/") else path.parent
     files = [str(file) for file in folder.glob("*") if str(file).startswith(incomplete)]
-    return sorted(files) + [name for name in list_datasets() if name.startswith(incomplete)]
+    return sorted(files) + [name for name in names() if name.startswith(incomplete)]
 
 
 def _among(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
@@ -42,15 +42,13 @@ def _among(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
 
 
 Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
-DataOrRecord = Annotated[
-    str | None, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)
-]
+DataOrRecord = Annotated[str | None, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
 Method = Annotated[
     str,
     typer.Option(
         "--method",
         "-m",
-        help="auto tries several without labels and takes the best; or DSCOFS, LaplacianScore, MaxVariance, …",
+        help="auto tries several without labels and takes the best; or DSCOFS, LaplacianScore, …",
         autocompletion=_methods,
     ),
 ]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ufselect.cli.run import Run
-from ufselect.io.errors import TableError
+from ufselect.exceptions import TableError
 from ufselect.io.files import Write, check_outputs, write_together
 from ufselect.io.table import Table
 from ufselect.io.writing import ranked_rows, write_columns, written_as
@@ -76,7 +76,7 @@ def write_outputs(run: Run, found: dict[str, Any], explanation: Any, outputs: Ou
     found["outputs"] = {kind: str(path) for kind, path in outputs.files().items()}
     writers: dict[str, Write] = {
         "table": lambda target: _write_table(run, outputs, target),
-        "report": lambda target: target.write_text(_page(run, found, explanation), encoding="utf-8"),
+        "report": lambda target: target.write_text(page(run, found, explanation), encoding="utf-8"),
         "ranking": lambda target: ranked_rows(ranking(run, explanation), outputs.ranking or target, target),
         "names": lambda target: target.write_text(_names(run), encoding="utf-8"),
         "record": lambda target: target.write_text(_json(found), encoding="utf-8"),
@@ -148,7 +148,8 @@ def explained(run: Run, resamples: int) -> Any:
     return replace(explanation, means=means, deviations=deviations)
 
 
-def _page(run: Run, found: dict[str, Any], explanation: Any) -> str:
+def page(run: Run, found: dict[str, Any], explanation: Any) -> str:
+    """Return the page that explains a run."""
     from ufselect.report import report_html
 
     return report_html(explanation, title=_title(run.table), notes=found["notes"], record=found)

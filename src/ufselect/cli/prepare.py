@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.cli.units import Units, check_range, look_at_units
+from ufselect.exceptions import TableError
 from ufselect.gram.dense import FormedGram
-from ufselect.io.errors import TableError
 from ufselect.io.table import Table
 
 NORMALIZATIONS = ("none", "log")

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ufselect.cli.methods import find_method
 from ufselect.cli.prepare import AllRows, Prepared, prepared
-from ufselect.io.errors import TableError
+from ufselect.exceptions import TableError
 from ufselect.io.table import Table
 from ufselect.registry import missing_requirements
 from ufselect.selectors.base import GramSelector, UnsupervisedSelector
@@ -83,7 +83,8 @@ class Run:
     @property
     def chosen_method(self) -> UnsupervisedSelector:
         """The selector that ranked the features: the winner, where one was chosen among several."""
-        return getattr(self.selector, "best_estimator_", self.selector)
+        winner: UnsupervisedSelector | None = getattr(self.selector, "best_estimator_", None)
+        return self.selector if winner is None else winner
 
     @property
     def ranked(self) -> NDArray[np.intp]:

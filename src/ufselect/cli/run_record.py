@@ -16,7 +16,7 @@ from ufselect.cli.flags import with_flags
 from ufselect.cli.run import Request, Run, json_value
 from ufselect.cli.show import shown_value
 from ufselect.cli.verdicts import candidates
-from ufselect.io.errors import TableError
+from ufselect.exceptions import TableError
 from ufselect.io.reading import ReadOptions
 
 RECORD_FORMAT = 2

@@ -82,11 +82,15 @@ def request_from(
         If a goal is given to a method that knows none.
     """
     name = AUTO if method.lower() == "auto" else method
-    request = Request(name, n_features, parameters, preparing["seed"], preparing["scale"], preparing["normalize"])
+    request = Request(
+        name, n_features, parameters, preparing["seed"], preparing["scale"], preparing["normalize"]
+    )
     if goal is None:
         return request
     if "goal" not in make_selector(replace(request, parameters={})).get_params():
-        raise typer.BadParameter(f"{method} does not choose by a goal; use --method auto.", param_hint="--for")
+        raise typer.BadParameter(
+            f"{method} does not choose by a goal; use --method auto.", param_hint="--for"
+        )
     return replace(request, parameters={**parameters, "goal": goal})
 
 
@@ -125,7 +129,9 @@ def print_json(found: Any) -> None:
 
 def _repeating(call: Call, earlier: Mapping[str, Any]) -> Call:
     if (call.request, call.reading) != (Request(), ReadOptions(keep_constant=call.reading.keep_constant)):
-        raise typer.BadParameter("it repeats the settings of the record; give no others.", param_hint="--from")
+        raise typer.BadParameter(
+            "it repeats the settings of the record; give no others.", param_hint="--from"
+        )
     request, reading = request_of(earlier)
     assert call.repeat is not None
     image = tuple(earlier["data"]["image_shape"] or ()) or None

@@ -46,7 +46,9 @@ def taking(
     return called
 
 
-DEBUG = shared(debug=(Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")], False))
+DEBUG = shared(
+    debug=(Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")], False)
+)
 READING = shared(
     id_column=(opt.IdColumn, None),
     label_column=(opt.LabelColumn, None),

@@ -117,4 +117,6 @@ def shown_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={shown_value(item)}" for name, item in value.items())
     plain = value.item() if hasattr(value, "item") else value
-    return float(f"{plain:.6g}") if isinstance(plain, float) else plain if isinstance(plain, int) else str(plain)
+    return (
+        float(f"{plain:.6g}") if isinstance(plain, float) else plain if isinstance(plain, int) else str(plain)
+    )

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from ufselect.blocks.accumulate import GramAccumulator
 from ufselect.cli.prepare import AllRows
+from ufselect.common.wording import Setting
+from ufselect.exceptions import TableError
 from ufselect.gram.dense import FormedGram
 from ufselect.io.assemble import reading_notes, texts_of
 from ufselect.io.cleaning import ColumnFacts, check_facts
-from ufselect.io.errors import TableError
 from ufselect.io.reading import ReadOptions, file_sha256, has_rows, open_rows, role_notes
 from ufselect.io.table import LeftOut, SourceColumns, Table
 from ufselect.io.text import Progress
-from ufselect.io.wording import Setting
 
 MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit makes
 MOST_COLUMNS = 10_000  # a Gram matrix of that order takes 800 MB

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.io.errors import TableError
-from ufselect.io.wording import listed
+from ufselect.common.wording import listed
+from ufselect.exceptions import TableError
 
 SCALINGS = ("auto", "standard", "none")
 LOOK_ROWS = 2000  # enough to know a standard deviation to a few per cent

@@ -8,9 +8,9 @@ import numpy as np
 
 from ufselect.cli.run import Run
 from ufselect.cli.show import short_name
-from ufselect.io.wording import listed
+from ufselect.common.wording import listed
 
-CLEARLY = 2.0  # standard deviations of random subsets
+CLEARLY = 0.9  # share of random subsets that must be beaten, or win
 COPY = 0.99999  # a correlation that rounding may leave of 1
 ALMOST_ALL = 0.999  # of the variance
 TIED = 1.0  # standard errors of the winner's criterion
@@ -52,9 +52,9 @@ def _against_random(explanation: Any) -> str:
         f"the chosen columns rebuild {kept.selection:.1%} of the variance, random ones {mean:.1%} ± "
         f"{spread:.1%}."
     )
-    if kept.selection > mean + CLEARLY * spread:
+    if np.mean(kept.random < kept.selection) >= CLEARLY:
         return f"Better than random columns: {figures}"
-    if kept.selection < mean - CLEARLY * spread:
+    if np.mean(kept.random > kept.selection) >= CLEARLY:
         return (
             f"Worse than random columns at rebuilding the table: {figures} Other methods (--method) or "
             "scaling (--scale) may do better, unless they were chosen for clusters."

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import loadmat
 
-from ufselect.io.errors import TableError
+from ufselect.common.wording import Setting, listed
+from ufselect.exceptions import TableError
 from ufselect.io.naming import distinct_names
 from ufselect.io.table import Table
-from ufselect.io.wording import Setting, listed
 
 DATA_NAMES = ("X", "fea", "data", "features", "A", "x")
 LABEL_NAMES = ("y", "Y", "gnd", "label", "labels", "target", "class", "classes")

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.wording import Sentence, Setting, listed
+from ufselect.exceptions import TableError
 from ufselect.io.cleaning import READ_AS_MISSING
-from ufselect.io.errors import TableError
 from ufselect.io.numbers import NumberReader
 from ufselect.io.roles import MOSTLY, ColumnPlan, ColumnRoles
 from ufselect.io.table import NOT_NUMBERS, LeftOut, SourceColumns, Table
 from ufselect.io.text import NO_ROWS, Progress
-from ufselect.io.wording import Sentence, Setting, listed
 
 # Beyond 3 GiB, seven digits in half the memory serve better than sixteen that may not fit.
 SINGLE_PRECISION_BYTES = 3 << 30

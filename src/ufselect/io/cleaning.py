@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.io.errors import TableError
+from ufselect.common.wording import Sentence, Setting, listed
+from ufselect.exceptions import TableError
 from ufselect.io.table import Table
-from ufselect.io.wording import Sentence, Setting, listed
 
 POLICIES = ("median", "drop")
 READ_AS_MISSING = "Read as missing"

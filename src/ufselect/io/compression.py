@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from ufselect.io.errors import TableError, need
+from ufselect.common.extras import import_extra
+from ufselect.exceptions import TableError
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 ENDINGS = tuple(MAGIC.values())
@@ -51,7 +52,7 @@ def _damaged(path: Path) -> str:
 
 def _reader(path: Path, ending: str | None) -> Any:
     if ending == ".zst":
-        return need("pyarrow", "Reading zst", "tables").input_stream(str(path), compression="zstd")
+        return import_extra("pyarrow", "Reading zst", "tables").input_stream(str(path), compression="zstd")
     openers: dict[str | None, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, None: open}
     return openers[ending](path, "rb")
 
@@ -60,7 +61,9 @@ def _reader(path: Path, ending: str | None) -> Any:
 def open_packing(path: Path, ending: str) -> Iterator[Any]:
     """Open a file for writing bytes, packed as the ending says; the same content gives the same bytes."""
     if ending == ".zst":
-        with need("pyarrow", "Writing zst", "tables").output_stream(str(path), compression="zstd") as stream:
+        with import_extra("pyarrow", "Writing zst", "tables").output_stream(
+            str(path), compression="zstd"
+        ) as stream:
             yield stream
     elif ending == ".gz":
         # without a name and a time in its head

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from ufselect.exceptions import TableError
 from ufselect.io.compression import open_unpacked
-from ufselect.io.errors import TableError
 from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
 
 SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short ones

@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ufselect.io.errors import TableError
-from ufselect.io.wording import Sentence, Setting
+from ufselect.common.wording import Sentence, Setting
+from ufselect.exceptions import TableError
 
 Write = Callable[[Path], Any]
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"

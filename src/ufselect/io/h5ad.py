@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ufselect.io.errors import TableError, need
+from ufselect.common.extras import import_extra
+from ufselect.exceptions import TableError
 from ufselect.io.naming import distinct_names, find_column
 from ufselect.io.roles import ColumnRoles, is_label, look_at_typed
 from ufselect.io.stores import find_matrix, open_hdf5
@@ -17,7 +18,7 @@ from ufselect.io.table import Table
 
 def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table:
     """Read the main matrix or a layer of an AnnData file with its names; sparse data stay sparse."""
-    anndata = need("anndata", "Reading h5ad", "tables")
+    anndata = import_extra("anndata", "Reading h5ad", "tables")
     with open_hdf5(path) as file:
         if not {"X", "obs", "var"} <= set(file):
             raise TableError(
@@ -65,8 +66,8 @@ def write_h5ad(table: Table, selected: Any, target: Path) -> None:
     From h5ad, everything is copied and all genes stay; ``cells[:, cells.var["selected"]]`` are the chosen
     ones. From other formats, the chosen columns are written.
     """
-    anndata = need("anndata", "Writing h5ad", "tables")
-    pandas = need("pandas", "Writing h5ad", "cli")
+    anndata = import_extra("anndata", "Writing h5ad", "tables")
+    pandas = import_extra("pandas", "Writing h5ad", "cli")
     if table.source is not None and table.source.suffix.lower() == ".h5ad":
         cells = anndata.read_h5ad(table.source)
         chosen = {table.feature_names[j] for j in selected}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from ufselect.io.errors import TableError
-from ufselect.io.wording import Setting, listed
+from ufselect.common.wording import Setting, listed
+from ufselect.exceptions import TableError
 
 
 def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:

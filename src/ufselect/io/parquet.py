@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ufselect.io.errors import TableError, need
+from ufselect.common.extras import import_extra
+from ufselect.common.wording import listed
+from ufselect.exceptions import TableError
 from ufselect.io.naming import distinct_names
 from ufselect.io.numbers import MISSING, NumberReader
 from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_typed, plan_columns
 from ufselect.io.text import NO_ROWS, Progress
-from ufselect.io.wording import listed
 
 BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
 
@@ -46,8 +47,8 @@ class ParquetRows:
     missing = MISSING
 
     def __init__(self, path: Path) -> None:
-        parquet = need("pyarrow.parquet", "Reading Parquet", "tables")
-        need("pandas", "Reading Parquet", "cli")
+        parquet = import_extra("pyarrow.parquet", "Reading Parquet", "tables")
+        import_extra("pandas", "Reading Parquet", "cli")
         parts = parts_of(path)
         self._files = [_open(parquet, part) for part in parts]
         self._written = _names(self._files, parts)

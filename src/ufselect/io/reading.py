@@ -6,11 +6,12 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ufselect.common.wording import Sentence, Setting
+from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
 from ufselect.io.assemble import assemble
 from ufselect.io.cleaning import clean
 from ufselect.io.compression import ENDINGS
-from ufselect.io.errors import TableError
 from ufselect.io.h5ad import read_h5ad
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import ColumnRoles
@@ -18,7 +19,6 @@ from ufselect.io.spreadsheet import as_text, turned
 from ufselect.io.table import Table
 from ufselect.io.tenx import is_tenx, read_tenx
 from ufselect.io.text import Progress, TextOptions, TextRows
-from ufselect.io.wording import Sentence, Setting
 
 TEXT = (".csv", ".tsv", ".txt")
 ARRAYS = (".npy", ".npz", ".mat")

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ufselect.io.errors import TableError, need
+from ufselect.common.extras import import_extra
+from ufselect.common.wording import listed
+from ufselect.exceptions import TableError
 from ufselect.io.text import TextOptions, TextRows
-from ufselect.io.wording import listed
 
 
 class _SpooledRows(TextRows):
@@ -34,7 +35,7 @@ def as_text(path: Path, sheet: str | None, options: TextOptions) -> TextRows:
     TableError
         If the file is none, or has no such sheet.
     """
-    openpyxl = need("openpyxl", "Reading xlsx", "tables")
+    openpyxl = import_extra("openpyxl", "Reading xlsx", "tables")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (
@@ -76,7 +77,7 @@ def _cell(value: Any) -> str:
 
 def turned(rows: TextRows, options: TextOptions) -> TextRows:
     """Return a table on its side the right way up: names from its first column, ids from its header."""
-    pandas = need("pandas", "Turning a table", "cli")
+    pandas = import_extra("pandas", "Turning a table", "cli")
     frame = pandas.concat(list(rows.frames(range(len(rows.names)))))
     header = ["id", *frame.iloc[:, 0]]
     columns = [frame.iloc[:, j].tolist() for j in range(1, frame.shape[1])]

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.wording import Sentence, Setting, listed
 from ufselect.io.dialect import Dialect
-from ufselect.io.wording import Sentence, Setting, listed
 
 NOT_NUMBERS = "not numbers"
 

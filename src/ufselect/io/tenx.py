@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 from scipy.io import mmread
 
+from ufselect.exceptions import TableError
 from ufselect.io.compression import open_unpacked
-from ufselect.io.errors import TableError
 from ufselect.io.naming import distinct_names
 from ufselect.io.table import Table
 

@@ -9,13 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
+from ufselect.common.extras import import_extra
+from ufselect.common.wording import Sentence, Setting, listed
+from ufselect.exceptions import TableError
 from ufselect.io.compression import open_unpacked, packed_as
 from ufselect.io.dialect import Dialect, sniff
-from ufselect.io.errors import TableError, need
 from ufselect.io.naming import distinct_names
 from ufselect.io.numbers import MISSING, NumberReader
 from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_text, plan_columns
-from ufselect.io.wording import Sentence, Setting, listed
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
 FIRST_CELLS = 400_000  # looked at before reading, in a quarter of a second
@@ -49,7 +50,7 @@ class TextRows:
     """
 
     def __init__(self, path: Path, options: TextOptions) -> None:
-        self._pandas = need("pandas", "Reading text tables", "cli")
+        self._pandas = import_extra("pandas", "Reading text tables", "cli")
         self.path = path
         self.dialect: Dialect = sniff(
             path, options.separator, options.decimal, options.header, options.comment

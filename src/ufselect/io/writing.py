@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.common.extras import import_extra
+from ufselect.exceptions import TableError
 from ufselect.io.compression import ENDINGS, open_packing
-from ufselect.io.errors import TableError, need
 from ufselect.io.files import write_atomically
 from ufselect.io.numbers import NumberReader, is_missing
 from ufselect.io.table import SourceColumns, Table
@@ -77,7 +78,7 @@ def write_columns(
     elif kind == ".npz":
         _write_npz(table, selected, target)
     elif kind == ".parquet":
-        need("pyarrow", "Writing Parquet", "tables")
+        import_extra("pyarrow", "Writing Parquet", "tables")
         _joined(_typed_frames(table, selected, drop_text)).to_parquet(target, index=False)
     else:
         from ufselect.io.h5ad import write_h5ad
@@ -86,7 +87,7 @@ def write_columns(
 
 
 def _joined(frames: Iterator[Any]) -> Any:
-    pandas = need("pandas", "Writing tables", "cli")
+    pandas = import_extra("pandas", "Writing tables", "cli")
     return pandas.concat(list(frames), ignore_index=True)
 
 
@@ -110,7 +111,7 @@ def _typed_frames(table: Table, selected: NDArray[np.intp], drop_text: bool) -> 
     if table.n_rows is not None:
         yield from _typed_frames_of_all_rows(table, selected, drop_text)
         return
-    pandas = need("pandas", "Writing tables", "cli")
+    pandas = import_extra("pandas", "Writing tables", "cli")
     values = _chosen(table, selected)
     numbers = pandas.DataFrame(
         {table.feature_names[j]: _whole(table, j, values[:, place]) for place, j in enumerate(selected)}
@@ -132,6 +133,7 @@ def _typed_frames(table: Table, selected: NDArray[np.intp], drop_text: bool) -> 
 
 def _typed_frames_of_all_rows(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
     """Read the chosen columns again where the table holds but a sample of the rows."""
+    assert table.columns is not None
     for frame in _copied(table, selected, drop_text):
         names = [table.feature_names[j] for j in selected]
         places = [frame.columns.get_loc(name) for name in names]
@@ -221,7 +223,7 @@ def _plain(values: NDArray) -> NDArray:
 
 def ranked_rows(rows: Sequence[dict[str, Any]], path: Path, target: Path) -> None:
     """Write one line for each of some records with equal keys, as text."""
-    pandas = need("pandas", "Writing tables", "cli")
+    pandas = import_extra("pandas", "Writing tables", "cli")
     kind, packing = written_as(path)
     separator = "\t" if kind == ".tsv" else ","
     with open_packing(target, packing) as file:

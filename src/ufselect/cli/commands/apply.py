@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.early import check_data, check_files
 from ufselect.cli.sharing import reads_tables
 
 
@@ -31,6 +32,8 @@ def apply(
 
     Example: ufselect apply picked.json cohort.csv -o cohort-picked.csv
     """
+    check_data(data)
+    check_files((output_table,), force, data)
     from ufselect.cli.applying import run_apply
 
     run_apply(record, data, output_table, scaled, drop_text, quiet, force, reading)

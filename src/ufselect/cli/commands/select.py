@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.early import check_data, check_files
 from ufselect.cli.sharing import prepares_tables, reads_tables
 
 
@@ -51,6 +52,9 @@ def select(
     """
     opt.choice(goal, opt.GOALS, "--for")
     picture, count, parameters = opt.image_shape(image), opt.count(k), opt.parameters(param)
+    if data is not None:
+        check_data(data)
+    check_files((output_table, report, record, ranking, names), force, data)
     from ufselect.cli.outputs import Outputs
     from ufselect.cli.selecting import Call, request_from, run_select
     from ufselect.io import ReadOptions

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.early import check_data, check_files
 from ufselect.cli.sharing import prepares_tables, reads_tables
 
 
@@ -41,6 +42,8 @@ def tune(
     """
     opt.choice(goal, opt.GOALS, "--for")
     count, groups = opt.count(k), opt.whole_or_auto(clusters, "--clusters")
+    check_data(data)
+    check_files((output_table, report, record, ranking, names), force, data)
     from ufselect.cli.outputs import Outputs
     from ufselect.cli.selecting import Call, request_from, run_select
     from ufselect.io import ReadOptions
