@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-import tempfile
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +22,7 @@ from ufselect.datasets.loading import content_sha256
 from ufselect.io import ReadOptions, Table, TableError, read_table
 from ufselect.io.cleaning import clean
 from ufselect.io.compression import MAGIC
+from ufselect.io.temporary import TemporaryFolder
 
 PROGRESS_FROM = 50 << 20  # bytes; smaller files are read in about a second
 FILE_KINDS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"\x89HDF": ".h5ad"}
@@ -32,15 +33,22 @@ class StandardInput:
     """What comes down a pipe, kept in a temporary file as long as this object lives."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="ufselect-")
-        path = Path(self._folder.name) / "standard-input"
+        self._folder = TemporaryFolder()
+        path = self._folder.path / "standard-input"
         with path.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
         with path.open("rb") as file:
             start = file.read(max(map(len, FILE_KINDS)))
         packing = next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), "")
         kind = next((ending for magic, ending in FILE_KINDS.items() if start.startswith(magic)), ".csv")
+        if kind == ".npz" and _is_workbook(path):
+            kind = ".xlsx"
         self.path = path.rename(path.with_name(f"standard-input{kind}{packing}"))
+
+
+def _is_workbook(path: Path) -> bool:
+    with zipfile.ZipFile(path) as archive:
+        return "[Content_Types].xml" in archive.namelist()
 
 
 @dataclass(frozen=True)

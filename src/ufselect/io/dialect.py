@@ -24,6 +24,7 @@ UNITS_SHARE = 0.5  # so many columns of numbers must begin with a word for a lin
 DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 DOT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+")
 
 
@@ -223,6 +224,8 @@ def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
         if COMMA_NUMBER.fullmatch(cell) or DOT_THOUSANDS.fullmatch(cell):
             commas += 1
             grouped += bool(COMMA_THOUSANDS.fullmatch(cell))
+        elif DOT_GROUPS.fullmatch(cell):
+            continue  # "850.772" may have a decimal point, or a mark between thousands
         elif "." in cell and (DOT_NUMBER.fullmatch(cell) or COMMA_THOUSANDS.fullmatch(cell)):
             dots += 1
     if separator == "," and commas == grouped:

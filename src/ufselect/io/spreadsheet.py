@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import tempfile
 import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from ufselect.common.extras import import_extra
 from ufselect.common.wording import listed
 from ufselect.exceptions import TableError
+from ufselect.io.temporary import TemporaryFolder
 from ufselect.io.text import TextOptions, TextRows
 
 
@@ -20,8 +20,8 @@ class _SpooledRows(TextRows):
     """Text rows in a temporary folder, which lives as long as they do."""
 
     def __init__(self, lines: Iterable[Sequence[str]], name: str, options: TextOptions) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="ufselect-")
-        path = Path(self._folder.name) / f"{name}.csv"
+        self._folder = TemporaryFolder()
+        path = self._folder.path / f"{name}.csv"
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(lines)
         super().__init__(path, options)
