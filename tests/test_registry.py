@@ -40,7 +40,7 @@ def own_list(monkeypatch):
 def test_every_public_selector_is_listed_once_and_in_the_order_of_tables():
     public = {
         value
-        for value in vars(ufselect).values()
+        for value in (getattr(ufselect, name) for name in ufselect.__all__)
         if isinstance(value, type) and issubclass(value, UnsupervisedSelector)
     } - {UnsupervisedSelector, GramSelector}
     assert set(SELECTORS) == public
