@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from ufselect.common.checks import check_choice
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Fitted
+from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.greedy import Choose, choose_in_rounds, greedy_reconstruction, greedy_score_projection
+from ufselect.selectors.wishes import Wanted
+from ufselect.solvers.greedy import (
+    AllFeatures,
+    GivenTargets,
+    Target,
+    choose_in_rounds,
+    score_products,
+    scores_of_rounds,
+)
 
 TARGETS = ("scores", "features")
 
@@ -49,17 +57,26 @@ class GreedyProjection(PlacedSelector):
     n_components : int or "auto", default="auto"
         Number m of scores. ``"auto"`` applies the broken-stick rule. Not used for ``target="features"``.
     costs : array-like of shape (n_features,), optional
-        What each feature costs, above 0. Steps then take the largest gain per cost.
+        What each feature costs, above 0. Greedy steps then take the largest gain per cost.
     budget : float, optional
         What all selected features may cost together.
     regions : array-like of shape (n_features,), optional
-        A label for each feature.
+        A label for each column.
     quotas : mapping, optional
-        For a label the most features it may hold, or a pair of the least and the most.
+        For a label the most columns it may hold, or a pair of the least and the most.
     positions : array-like of shape (n_features,) or (n_features, n_dimensions), optional
-        Where each feature lies; by default at its number.
+        Where each column lies; by default at its number. Pixels have two coordinates, wavelengths one.
     min_distance : float, optional
         Least distance between the positions of two selected features.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -96,6 +113,7 @@ class GreedyProjection(PlacedSelector):
     label = "Greedy projection"
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
     order = 50
+    honours = frozenset({"keep", "groups"})
 
     def __init__(
         self,
@@ -109,38 +127,50 @@ class GreedyProjection(PlacedSelector):
         quotas: Mapping[Any, Any] | None = None,
         positions: Any = None,
         min_distance: float | None = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
-        super().__init__(
-            n_features_to_select,
-            costs=costs,
-            budget=budget,
-            regions=regions,
-            quotas=quotas,
-            positions=positions,
-            min_distance=min_distance,
-        )
+        self.n_features_to_select = n_features_to_select
         self.target = target
         self.n_components = n_components
+        self.costs = costs
+        self.budget = budget
+        self.regions = regions
+        self.quotas = quotas
+        self.positions = positions
+        self.min_distance = min_distance
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_choice("target", self.target, TARGETS)
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
-        placement = self._placement(gram, n_selected)
-        choose, n_leading = self._chooser(gram, n_selected)
-        order, gains = choose_in_rounds(placement, choose)
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        placement = self._placement(gram, wanted, wanted.n_selected)
+        make_target, n_leading = self._target(gram, wanted)
+        if not self._is_ruled:
+            return Fitted(scores_of_rounds(gram, make_target, wanted.agenda), n_leading=n_leading)
+        order, gains = choose_in_rounds(gram, make_target, wanted.agenda, placement)
         return self._placed(order, gains, placement, {}, n_leading)
 
-    def _path(self) -> Callable[[GramOperator, int], NDArray]:
+    def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
         def first_columns(gram: GramOperator, count: int) -> NDArray:
-            return choose_in_rounds(self._placement(gram, count), self._chooser(gram, count)[0])[0]
+            agenda = replace(wanted.agenda, n_chosen=max(count, wanted.kept.size))
+            placement = self._placement(gram, wanted, agenda.n_chosen) if self._is_ruled else None
+            return choose_in_rounds(gram, self._target(gram, wanted)[0], agenda, placement)[0][:count]
 
         return first_columns
 
-    def _chooser(self, gram: GramOperator, count: int) -> tuple[Choose, int]:
-        """Return what chooses features, and the leading components that it rests on."""
+    def _target(self, gram: GramOperator, wanted: Wanted) -> tuple[Callable[[], Target], int]:
+        """Return what makes the target, and the leading components that it rests on."""
+        units = wanted.agenda.units
         if self.target == "features":
-            return partial(greedy_reconstruction, gram), count
+            return lambda: AllFeatures(gram, units), wanted.n_selected
         spectrum = component_spectrum(gram, self.n_components)
-        return partial(greedy_score_projection, gram, spectrum), spectrum.values.size
+        products = score_products(spectrum)
+        return lambda: GivenTargets(products, units), spectrum.values.size

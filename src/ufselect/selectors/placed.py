@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.blocks import ReducedData
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Fitted, GramSelector, resolve_feature_count
+from ufselect.selectors.base import Fitted, GramSelector
+from ufselect.selectors.choice import Choice, ranks_from_scores
 from ufselect.selectors.dimension import rank_limit
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted, Wishes
 from ufselect.solvers.rebuild.counts import count_curve
 from ufselect.solvers.rebuild.placement import Costs, Placement, Regions, Spacing
 
@@ -21,34 +25,22 @@ from ufselect.solvers.rebuild.placement import Costs, Placement, Regions, Spacin
 class PlacedSelector(GramSelector):
     """Base class of the selectors that add columns one at a time: ``"auto"`` counts, costs and places.
 
-    A subclass implements ``_fit_gram`` and ``_path()``, which returns a function of a Gram operator and a
-    count that gives the first columns it would take.
+    A subclass implements ``_fit_gram`` and ``_path(wanted)``, which returns a function of a Gram operator and
+    a count that gives the first columns it would take.
     """
 
     n_features_to_select: int | float | str  # type: ignore[assignment]
+    costs: Any
+    budget: float | None
+    regions: Any
+    quotas: Mapping[Any, Any] | None
+    positions: Any
+    min_distance: float | None
+
     count_curve_: list[dict[str, Any]]
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str,
-        *,
-        costs: Any,
-        budget: float | None,
-        regions: Any,
-        quotas: Mapping[Any, Any] | None,
-        positions: Any,
-        min_distance: float | None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.costs = costs
-        self.budget = budget
-        self.regions = regions
-        self.quotas = quotas
-        self.positions = positions
-        self.min_distance = min_distance
-
     @abstractmethod
-    def _path(self) -> Callable[[GramOperator, int], NDArray]:
+    def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
         """Return what gives the first columns that it would take, best first."""
 
     def _check_parameters(self) -> None:
@@ -61,51 +53,67 @@ class PlacedSelector(GramSelector):
             value = getattr(self, name)
             if value is not None and not _is_positive(value):
                 raise ValueError(f"{name} must be a finite number above 0, not {value!r}.")
+        self._check_wishes()
 
-    def _feature_count(self, n_features: int) -> int:
-        if isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto":
-            return n_features
-        return resolve_feature_count(self.n_features_to_select, n_features)
+    def _check_wishes(self) -> None:
+        """Refuse wishes about columns that the rules, or the choice of a count, cannot heed."""
+        if self._is_ruled and (self.groups is not None or self.max_correlation is not None):
+            raise ValueError(
+                "groups and max_correlation do not go with costs, regions or min_distance; drop one of them."
+            )
+        if self._is_auto and self.groups is not None:
+            raise ValueError('n_features_to_select="auto" counts single columns; with groups give a number.')
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        if self.n_features_to_select != "auto":
-            return super()._fit(X, n_selected, progress)
-        curve = count_curve(X, self._path())
-        fitted = super()._fit(X, curve.chosen, progress)
-        return Fitted(
-            fitted.scores,
-            {**fitted.attributes, "count_curve_": curve.table()},
-            fitted.n_leading,
-            fitted.ranking,
-            min(curve.chosen, fitted.n_selected or curve.chosen),
-        )
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
 
-    def _fit_reduced(self, reduced: Any, n_selected: int) -> None:
-        if self.n_features_to_select == "auto":
+    @property
+    def _is_ruled(self) -> bool:
+        return self.costs is not None or self.regions is not None or self.min_distance is not None
+
+    def _wanted(self, n_features: int) -> Wanted:
+        # While the count is open, all columns are wanted.
+        return Wishes.of(self, n_features).wanted(1.0) if self._is_auto else super()._wanted(n_features)
+
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
+        if not self._is_auto:
+            return super()._fit(X, wanted, progress)
+        curve = count_curve(X, self._path(wanted))
+        count = max(curve.chosen, wanted.kept.size)
+        fitted = super()._fit(X, replace(wanted, n_selected=count), progress)
+        return replace(fitted, attributes={**fitted.attributes, "count_curve_": curve.table()})
+
+    def _fit_reduced(self, reduced: ReducedData, wanted: Wanted) -> None:
+        if self._is_auto:
             raise ValueError(
                 'n_features_to_select="auto" holds out rows, which only data in memory have; give a number.'
             )
-        super()._fit_reduced(reduced, n_selected)
+        super()._fit_reduced(reduced, wanted)
 
-    def _placement(self, gram: GramOperator, size: int) -> Placement:
-        """Return the rules of the choice.
+    def _placement(self, gram: GramOperator, wanted: Wanted, size: int) -> Placement:
+        """Return the rules of the choice of so many of the columns that the method gets.
 
         Raises
         ------
         ValueError
-            If no column varies, or if a rule does not fit the data.
+            If no column varies, if a rule does not fit the data, or if the columns to keep break one.
         """
         rank_limit(gram)
-        n_features = gram.shape[0]
-        return Placement(
-            np.asarray(gram.diag() > 0),
-            size,
-            None if self.costs is None else _costs(self.costs, float(self.budget or 0), n_features),
-            None if self.regions is None else _regions(self.regions, self.quotas or {}, size, n_features),
-            None
-            if self.min_distance is None
-            else Spacing(_positions(self.positions, n_features), float(self.min_distance)),
-        )
+        n_features = wanted.n_features
+        part = wanted.columns
+        costs = regions = spacing = None
+        if self.costs is not None:
+            costs = Costs(_prices(self.costs, n_features)[part], float(self.budget or 0))
+        if self.regions is not None:
+            regions = _regions(self.regions, self.quotas or {}, size, n_features).of_columns(part)
+        if self.min_distance is not None:
+            spacing = Spacing(_positions(self.positions, n_features)[part], float(self.min_distance))
+        placement = Placement(np.asarray(gram.diag() > 0), size, costs, regions, spacing)
+        broken = placement.broken_by(kept_columns(wanted))
+        if broken:
+            raise ValueError(f"The columns to keep break {broken}; keep fewer, or change it.")
+        return placement
 
     def _placed(
         self,
@@ -115,7 +123,7 @@ class PlacedSelector(GramSelector):
         attributes: Mapping[str, Any],
         n_leading: int | None,
     ) -> Fitted:
-        """Turn an order of columns into scores.
+        """Turn an order of columns into scores and, where rules decided their number, into a choice.
 
         Raises
         ------
@@ -125,15 +133,17 @@ class PlacedSelector(GramSelector):
         self._refuse_shortage(order, placement)
         scores = gains / (1 + gains.sum())
         scores[order] = placement.size - np.arange(order.size)
-        ruled = placement.costs or placement.regions or placement.spacing
-        return Fitted(scores, attributes, n_leading, n_selected=order.size if ruled else None)
+        if not self._is_ruled:
+            return Fitted(scores, attributes, n_leading)
+        ranking = ranks_from_scores(scores)
+        return Fitted(scores, attributes, n_leading, Choice(ranking, ranking <= order.size))
 
     def _refuse_shortage(self, order: NDArray, placement: Placement) -> None:
         unmet = placement.unmet(order)
-        if unmet.size > 0:
+        if placement.regions is not None and unmet.size > 0:
             label = np.unique(np.asarray(self.regions))[unmet[0]]
             raise ValueError(
-                f"quotas ask for {placement.regions.least[unmet[0]]} columns of region {label!r}, which the "  # type: ignore[union-attr]
+                f"quotas ask for {placement.regions.least[unmet[0]]} columns of region {label!r}, which the "
                 "other rules leave no room for; lower that quota or loosen the other rules."
             )
         if placement.costs is not None and order.size == 0:
@@ -146,17 +156,22 @@ class PlacedSelector(GramSelector):
             )
 
 
+def kept_columns(wanted: Wanted) -> NDArray:
+    """Return the columns to keep, in terms of those that the method gets."""
+    return np.flatnonzero(np.isin(wanted.units.codes, wanted.kept))
+
+
 def _is_positive(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf
 
 
-def _costs(costs: Any, budget: float, n_features: int) -> Costs:
+def _prices(costs: Any, n_features: int) -> NDArray:
     prices = np.asarray(costs, dtype=np.float64)
     if prices.shape != (n_features,):
         raise ValueError(f"costs must hold one number for each of the {n_features} columns.")
     if not np.all(np.isfinite(prices) & (prices > 0)):
         raise ValueError("costs must be finite numbers above 0.")
-    return Costs(prices, budget)
+    return prices
 
 
 def _regions(regions: Any, quotas: Mapping[Any, Any], size: int, n_features: int) -> Regions:

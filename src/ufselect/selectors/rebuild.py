@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Fitted
-from ufselect.selectors.placed import PlacedSelector
+from ufselect.selectors.base import Columns, Fitted, Groups
+from ufselect.selectors.placed import PlacedSelector, kept_columns
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers.rebuild.choose import choose_columns
 
 
@@ -62,6 +63,15 @@ class RebuildSelector(PlacedSelector):
         Where each column lies; by default at its number. Pixels have two coordinates, wavelengths one.
     min_distance : float, optional
         Least distance between the positions of two selected columns.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -105,6 +115,7 @@ class RebuildSelector(PlacedSelector):
 
     label = "Rebuild"
     order = 55
+    honours = frozenset({"keep"})
 
     penalty_: float
     objective_history_: list[float]
@@ -123,18 +134,24 @@ class RebuildSelector(PlacedSelector):
         quotas: Mapping[Any, Any] | None = None,
         positions: Any = None,
         min_distance: float | None = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
-        super().__init__(
-            n_features_to_select,
-            costs=costs,
-            budget=budget,
-            regions=regions,
-            quotas=quotas,
-            positions=positions,
-            min_distance=min_distance,
-        )
+        self.n_features_to_select = n_features_to_select
         self.penalty = penalty
         self.max_iter = max_iter
+        self.costs = costs
+        self.budget = budget
+        self.regions = regions
+        self.quotas = quotas
+        self.positions = positions
+        self.min_distance = min_distance
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -143,26 +160,33 @@ class RebuildSelector(PlacedSelector):
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, Integral) or self.max_iter < 0:
             raise ValueError(f"max_iter must be an integer of at least 0, not {self.max_iter!r}.")
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
-        placement = self._placement(gram, n_selected)
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        placement = self._placement(gram, wanted, wanted.n_selected)
         choice = choose_columns(
-            gram, placement, max_sweeps=self.max_iter, penalty=self._given_penalty(), on_sweep=progress
+            gram,
+            placement,
+            max_sweeps=self.max_iter,
+            penalty=self._given_penalty(),
+            start=kept_columns(wanted)[: placement.size].tolist(),
+            on_sweep=progress,
         )
         attributes = {
             "penalty_": choice.penalty,
             "objective_history_": choice.errors,
             "n_iter_": len(choice.errors) - 1,
         }
-        return self._placed(choice.order, choice.gains, placement, attributes, n_selected)
+        return self._placed(choice.order, choice.gains, placement, attributes, wanted.n_selected)
 
-    def _path(self) -> Callable[[GramOperator, int], NDArray]:
+    def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
         penalty = self._given_penalty()
+        start = kept_columns(wanted).tolist()
 
         def first_columns(gram: GramOperator, count: int) -> NDArray:
             nonlocal penalty
-            choice = choose_columns(gram, self._placement(gram, count), max_sweeps=0, penalty=penalty)
+            placement = self._placement(gram, wanted, max(count, len(start)))
+            choice = choose_columns(gram, placement, max_sweeps=0, penalty=penalty, start=start)
             penalty = choice.penalty  # four fifths of the rows of one fold are those of the next
-            return choice.order
+            return choice.order[:count]
 
         return first_columns
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ufselect import GreedyProjection, RebuildSelector
-from ufselect.solvers.rebuild.placement import Costs, Placement, Spacing
+from ufselect.solvers.rebuild.placement import Costs, Placement, Regions, Spacing
 
 N_FEATURES = 14
 MAKERS = {
@@ -105,8 +105,6 @@ def test_the_dear_column_that_is_worth_it_is_found():
 
 def test_money_is_kept_for_the_regions_that_must_be_there():
     allowed = np.ones(4, dtype=bool)
-    from ufselect.solvers.rebuild.placement import Regions
-
     regions = Regions(np.array([0, 0, 1, 1]), np.array([0, 1]), np.array([2, 2]))
     placement = Placement(allowed, 3, Costs(np.array([1.0, 3.0, 5.0, 4.0]), 6.0), regions)
     assert placement.open_to([]).tolist() == [True, False, True, True]
@@ -138,3 +136,41 @@ def test_nearness_is_strict():
 def test_rules_that_cannot_be_kept_are_refused(name, rules, message):
     with pytest.raises(ValueError, match=message):
         MAKERS[name](5, **rules).fit(table(0, 40))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_kept_columns_stay_and_excluded_ones_do_not_count(name):
+    prices = 1.0 + np.arange(N_FEATURES) % 3
+    rules = {"costs": prices, "budget": 9.0, "min_distance": 2, "keep": [5], "exclude": [0, 1, 2]}
+    chosen = MAKERS[name](6, **rules).fit(table(1, 40)).get_support(indices=True)
+    assert 5 in chosen
+    assert chosen.min() > 2
+    assert prices[chosen].sum() <= 9
+    assert np.diff(chosen).min() >= 2
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        ({"keep": [3, 4], "min_distance": 2}, "The columns to keep break min_distance"),
+        ({"keep": [3, 4], "costs": np.ones(N_FEATURES), "budget": 1}, "break budget"),
+        ({"keep": [3, 4], "regions": np.zeros(N_FEATURES), "quotas": {0: 1}}, "break quotas"),
+        ({"groups": np.arange(N_FEATURES) // 2, "min_distance": 2}, "do not go with costs"),
+        ({"max_correlation": 0.9, "min_distance": 2}, "do not go with costs"),
+    ],
+)
+def test_wishes_that_break_the_rules_are_refused(name, rules, message):
+    with pytest.raises(ValueError, match=message):
+        MAKERS[name](4, **rules).fit(table(0, 40))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_count_of_their_own_heeds_kept_and_excluded_columns(name):
+    selector = MAKERS[name]("auto", keep=[7], exclude=[0]).fit(table(2, 60))
+    chosen = selector.get_support(indices=True)
+    assert 7 in chosen
+    assert 0 not in chosen
+    assert chosen.size == next(row["count"] for row in selector.count_curve_ if row["chosen"])
+    with pytest.raises(ValueError, match="counts single columns"):
+        MAKERS[name]("auto", groups=np.arange(N_FEATURES) // 2).fit(table(2, 60))

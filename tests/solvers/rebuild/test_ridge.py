@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from ufselect import GreedyProjection, RebuildSelector
 from ufselect.gram import gram_operator
 from ufselect.solvers.rebuild.counts import CountCurve, count_curve, find_knee, prefix_errors, suggest_count
 from ufselect.solvers.rebuild.ridge import RIDGES, map_from_gram, map_from_rows, ridge_weights
@@ -127,8 +128,6 @@ def test_errors_of_prefixes_are_those_of_refitting():
 
 @pytest.mark.parametrize(("rank", "noise"), [(4, 0.0), (10, 0.05), (15, 0.1)])
 def test_a_planted_rank_is_found_within_a_fifth(rank, noise):
-    from ufselect import GreedyProjection, RebuildSelector
-
     rng = np.random.default_rng(rank)
     X = rng.standard_normal((300, rank)) @ rng.standard_normal((rank, 80))
     X += noise * np.sqrt(rank) * rng.standard_normal(X.shape)

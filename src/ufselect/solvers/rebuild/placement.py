@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import pdist
 
 # Sums this near to the budget, relative to it, are added up without rounding.
 ROUNDING = 1e-9
@@ -45,6 +46,10 @@ class Regions:
     least: NDArray
     most: NDArray
 
+    def of_columns(self, columns: NDArray) -> Regions:
+        """Return the same for some of the columns."""
+        return replace(self, codes=self.codes[columns])
+
     def counts(self, members: Sequence[int] | NDArray) -> NDArray:
         return np.bincount(self.codes[list(members)], minlength=self.least.size)
 
@@ -59,6 +64,10 @@ class Spacing:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tree", cKDTree(self.positions))
+
+    def nearest(self, members: NDArray) -> float:
+        """Return the least distance between two of some columns."""
+        return float(pdist(self.positions[members]).min(initial=np.inf))
 
     def too_near(self, members: Sequence[int]) -> NDArray:
         """Return the columns nearer than the least distance to one of the members."""
@@ -107,6 +116,18 @@ class Placement:
         if self.costs is not None:
             mask &= self.costs.affordable(members, self._reserved(needed))
         return mask
+
+    def broken_by(self, members: NDArray) -> str:
+        """Return the name of a rule that some columns break together, or nothing."""
+        if members.size > self.size:
+            return "n_features_to_select"
+        if self.costs is not None and math.fsum(self.costs.prices[members]) > self.costs.budget:
+            return "budget"
+        if self.regions is not None and np.any(self.regions.counts(members) > self.regions.most):
+            return "quotas"
+        if self.spacing is not None and self.spacing.nearest(members) < self.spacing.min_distance:
+            return "min_distance"
+        return ""
 
     def unmet(self, members: NDArray) -> NDArray:
         """Return the codes of the regions that hold fewer columns than they must."""
