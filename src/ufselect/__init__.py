@@ -20,6 +20,7 @@ from ufselect.selectors import (
     dscofs_path,
 )
 from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
+from ufselect.stability import StableSelector
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "PCALeverage",
     "PartitionSelector",
     "RandomSubset",
+    "StableSelector",
     "UnsupervisedSelector",
     "__version__",
     "dscofs_path",

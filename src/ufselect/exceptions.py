@@ -9,6 +9,10 @@ class ApproximationWarning(UserWarning):
     """A low-rank factor is too coarse for the ranking to be trusted."""
 
 
+class UnreachableBoundWarning(UserWarning):
+    """No threshold on selection frequencies keeps the error that was asked for."""
+
+
 class ConstantDataError(ValueError):
     """No feature varies, so there is nothing to choose between."""
 
