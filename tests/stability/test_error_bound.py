@@ -40,7 +40,7 @@ def test_smallest_threshold_is_smallest(n_selected, n_features, n_pairs, max_fal
 
 
 def test_bounds_hold_for_blind_draws():
-    """Independent draws of q of p features: every feature has low selection probability, all kept are false."""
+    """Of independent draws of q of p features, every feature has low selection probability."""
     rng = np.random.default_rng(0)
     p, q, n_pairs = 20, 6, 5
     kept = np.zeros(2 * n_pairs + 1)

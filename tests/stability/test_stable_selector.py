@@ -34,9 +34,7 @@ def data():
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(
-    [StableSelector(MaxVariance(n_features_to_select=0.5), n_resamples=4, threshold=0.5)]
-)
+@parametrize_with_checks([StableSelector(MaxVariance(0.5), n_resamples=4, threshold=0.5)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -162,6 +162,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         with unchanged_on_error(self):
             self._check_parameters()
             X = self._checked(X)
+            y = y if y is None or hasattr(y, "iloc") else np.asarray(y)
             self._fit(X, y, self._routed(row_parameters))
         return self
 
@@ -195,7 +196,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         n_samples = _num_samples(X)
         if n_samples < FEWEST_SAMPLES:
             raise ValueError(
-                f"X has {n_samples} sample(s), but a minimum of {FEWEST_SAMPLES} is required: two in each half."
+                f"X has {n_samples} sample(s), but a minimum of {FEWEST_SAMPLES} is required, two a half."
             )
         return X
 
@@ -253,10 +254,10 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         bound = smallest_threshold(float(most), n_selected, n_features, n_pairs)
         if bound.unimodal > most:
             warn_user(
-                f"No threshold keeps the expected number of falsely selected features to max_false ({most:.3g}): "
-                f"{n_selected:.4g} of {n_features} features selected on {self.n_resamples} half-samples allow "
-                f"{bound.unimodal:.3g} even at the threshold 1 that is used. Select fewer features, raise "
-                "n_resamples or max_false, or give a threshold.",
+                f"No threshold keeps the falsely selected features to max_false ({most:.3g}): with "
+                f"{n_selected:.4g} of {n_features} selected on {self.n_resamples} half-samples, up to "
+                f"{bound.unimodal:.3g} are expected even at the threshold 1 that is used. Select fewer "
+                "features, raise n_resamples or max_false, or give a threshold.",
                 UnreachableBoundWarning,
             )
         return bound
