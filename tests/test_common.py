@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import re
+
 import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect import MaxVariance, PCALeverage
+from ufselect import DSCOFS, MaxVariance, PCALeverage
 from ufselect.registry import all_selectors, missing_requirements
 
 SELECTORS = [
@@ -73,3 +76,27 @@ def test_metadata_for_tables_is_there(selector):
     assert selector.label
     assert selector.cost
     assert set(selector.paper_grid) <= set(selector().get_params())
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_fitted_attributes_are_annotated_where_an_editor_looks(selector):
+    """Every name in the docstring's section is annotated on the class, a base, or is a property of it."""
+    section = selector.__doc__.partition("Attributes\n    ----------\n")[2].partition("\n\n")[0]
+    documented = {name for line in re.findall(r"(?m)^    (\w.*_) : ", section) for name in line.split(", ")}
+    annotated = {name for base in selector.__mro__ for name in vars(base).get("__annotations__", {})}
+    assert {"scores_", "ranking_", "support_"} <= documented
+    assert documented <= annotated | set(dir(selector))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_verbose_leaves_the_log_as_it_was(data, capsys):
+    logger = logging.getLogger("ufselect")
+    before = (list(logger.handlers), logger.level)
+    root = logging.getLogger()
+    kept, root.handlers = root.handlers, []  # pytest's own, which would count as set up by the user
+    try:
+        DSCOFS(5, verbose=True).fit(data)
+    finally:
+        root.handlers = kept
+    assert "DSCOFS: iteration 1" in capsys.readouterr().err
+    assert (list(logger.handlers), logger.level) == before

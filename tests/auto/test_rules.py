@@ -24,7 +24,7 @@ def problem(seed, n=40, d=9, c=3):
     A = rng.standard_normal((n, d)) + rng.standard_normal((c, d))[labels] * rng.uniform(0, 2, d)
     A -= A.mean(axis=0)
     graph = sparse.csr_array((labels[:, None] == labels[None, :]).astype(float))
-    return Reference(A, gram_operator(A), graph, centred_basis(np.eye(c)[labels]), labels, 0.0, 1.0, 1.0)
+    return Reference(A, gram_operator(A), graph, centred_basis(np.eye(c)[labels]), labels, 0.0, 1.0)
 
 
 @given(seed=st.integers(0, 10**6))
@@ -116,7 +116,7 @@ def test_every_rule_finds_the_features_that_carry_the_clusters(rule):
     A[:, [3, 8, 12, 17]] += 4 * np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]])[labels]
     A -= A.mean(axis=0)
     same = sparse.csr_array((labels[:, None] == labels[None, :]).astype(float))
-    reference = Reference(A, gram_operator(A), same, centred_basis(np.eye(3)[labels]), labels, 0.0, 1.0, 1.0)
+    reference = Reference(A, gram_operator(A), same, centred_basis(np.eye(3)[labels]), labels, 0.0, 1.0)
     scores = RULES[rule](reference, 4)
     # Two directions tell three clusters apart, so a rule that avoids redundancy may take less than all four.
     assert len(set(np.argsort(-scores)[:2]) & {3, 8, 12, 17}) == 2

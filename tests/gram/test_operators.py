@@ -9,6 +9,7 @@ from scipy import sparse
 from tests.strategies import structured_data
 
 from ufselect.blocks import GramAccumulator, TruncatedGram, reduce_data
+from ufselect.common.row_blocks import row_blocks
 from ufselect.gram import (
     FactoredGram,
     FormedGram,
@@ -18,7 +19,7 @@ from ufselect.gram import (
     dense_gram,
     gram_operator,
 )
-from ufselect.gram.centring import centre_and_scale, power_of_two_near, row_blocks
+from ufselect.gram.centring import centre_and_scale, power_of_two_near
 
 RNG = np.random.default_rng(0)
 TALL = RNG.standard_normal((400, 30)) @ np.diag(np.geomspace(1, 1e-3, 30)) @ RNG.standard_normal((30, 30))

@@ -361,3 +361,13 @@ def test_the_picture_of_digits_keeps_the_middle_of_the_image():
     mask = DSCOFS(20, n_components=10).fit(DIGITS).support_.reshape(8, 8)
     assert not mask[:, 0].any()
     assert not mask[:, 7].any()
+
+
+def test_a_pickle_carries_no_eigenvectors():
+    """Of arrays with as many entries as the loadings there are three: X, Y and Z."""
+    X = np.random.default_rng(0).standard_normal((80, 400))
+    fitted = DSCOFS(5, n_components=4, entry_sparsity=None).fit(X)
+    held = [value for value in vars(fitted).values() if isinstance(value, np.ndarray) and value.size == 1600]
+    assert len(held) == 3
+    assert len(pickle.dumps(fitted)) < 4 * held[0].nbytes
+    assert pickle.loads(pickle.dumps(fitted)).optimality_gap_ == fitted.optimality_gap_

@@ -97,6 +97,9 @@ class PartitionSelector(UnsupervisedSelector):
     order = 150
     on_request = True  # one of the candidates of AutoSelector
 
+    n_clusters_: int
+    power_: float
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,

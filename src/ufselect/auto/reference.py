@@ -48,10 +48,8 @@ class Reference:
         Spectral clustering of the graph, 0, 1, … without gaps.
     power : float
         Power of the singular values by which the scores are weighted: 0 whitened, 1 as in the data.
-    clarity : float
-        Agreement of the labels with the graph.
     gap : float
-        Clarity beyond that of Gaussian scores with the same weights.
+        Agreement of the labels with the graph beyond that of Gaussian scores with the same weights.
     """
 
     A: NDArray
@@ -60,7 +58,6 @@ class Reference:
     embedding: NDArray
     labels: NDArray
     power: float
-    clarity: float
     gap: float
 
 
@@ -102,7 +99,7 @@ def _cut_scores(
     labels = cut(vectors, n_clusters, seed)
     clarity = float(neighbour_agreement(labels[None], graph)[0])
     gap = clarity - gaussian_clarity(len(A), weights, counts, n_clusters, seed)
-    return Reference(A, gram, graph, centred_basis(vectors), labels, power, clarity, gap)
+    return Reference(A, gram, graph, centred_basis(vectors), labels, power, gap)
 
 
 def gaussian_clarity(

@@ -22,7 +22,7 @@ def seed_from(random_state: Any) -> int:
 
 
 def kmeans_seeds(seed: int, n_runs: int) -> list[int]:
-    """Return one seed a K-means run."""
+    """Return one seed per K-means run."""
     return np.random.RandomState(seed % 2**32).randint(np.iinfo(np.int32).max, size=n_runs).tolist()
 
 

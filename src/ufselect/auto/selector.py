@@ -91,7 +91,7 @@ class AutoSelector(UnsupervisedSelector):
     best_params_ : dict
         Its parameters.
     report_ : list of dict
-        One row a candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
+        One row per candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
         K-means runs, ``seconds``, ``selected`` and ``note``, which says why the winner won. The row "all
         features" is for comparison. ``pandas.DataFrame(selector.report_)`` makes it a data frame.
     n_clusters_ : int
@@ -115,6 +115,11 @@ class AutoSelector(UnsupervisedSelector):
     cost = "n² d + that of every candidate"
     order = 160
     on_request = True  # it fits a dozen of the others
+
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    report_: list[dict[str, Any]]
+    n_clusters_: int
 
     def __init__(
         self,
@@ -225,7 +230,7 @@ class Judge:
 
 
 def report(trials: list[Trial], winner: Trial, all_features: NDArray) -> list[dict[str, Any]]:
-    """Return one row a candidate, the best first, those that were skipped last."""
+    """Return one row per candidate, the best first, those that were skipped last."""
     means = {trial.candidate.name: float(trial.agreement.mean()) for trial in trials}
     top = means[winner.candidate.name]
     rows: list[dict[str, Any]] = [

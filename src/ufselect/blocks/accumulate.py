@@ -1,4 +1,4 @@
-r"""The centred Gram matrix of data that come in blocks: one record a block, merged without losing digits.
+r"""The centred Gram matrix of data that come in blocks: one record per block, merged without losing digits.
 
 For two sets of rows with counts n₁, n₂, means c₁, c₂ and centred Gram matrices S₁, S₂ [1]_,
 
@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.gram.centring import mean_and_scale, power_of_two_near, row_blocks, working_dtype
+from ufselect.common.row_blocks import row_blocks
+from ufselect.gram.centring import NOT_FINITE, mean_and_scale, power_of_two_near, working_dtype
 from ufselect.gram.dense import FormedGram
 from ufselect.gram.sparse import column_means
 
-PANEL = 256
+PANEL = 256  # rows at once: the square on the diagonal, stored in full, is then little of a large S
 # Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
 CENTRED_BYTES = 2**23
 
@@ -69,7 +70,7 @@ class Probe(Protocol):
 
 
 class WholeGram:
-    """All of S, as one vector of panels of 256 rows from the diagonal to the right.
+    """All of S, as one vector of panels of `PANEL` rows from the diagonal to the right.
 
     S is symmetric, so this takes half the memory and half the traffic between machines.
     """
@@ -153,17 +154,14 @@ def block_moments(block: Any, probe: Probe, name: str = "X") -> Moments | None:
     """
     if block.shape[0] == 0:
         return None
-    try:
-        if sparse.issparse(block):
-            return _sparse_moments(block, probe)
-        return _dense_moments(np.asarray(block), probe)
-    except (ValueError, TypeError) as error:
-        raise type(error)(str(error).replace("X", name, 1)) from None
+    if sparse.issparse(block):
+        return _sparse_moments(block, probe, name)
+    return _dense_moments(np.asarray(block), probe, name)
 
 
-def _dense_moments(block: NDArray, probe: Probe) -> Moments:
-    dtype = working_dtype(block.dtype)
-    mean, scale = mean_and_scale(block)
+def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
+    dtype = working_dtype(block.dtype, name)
+    mean, scale = mean_and_scale(block, name)
     centre = mean.astype(dtype)
     second = probe.zeros(block.shape[1])
     for rows in row_blocks(block.shape[0], block.shape[1] * dtype.itemsize, CENTRED_BYTES):
@@ -173,14 +171,14 @@ def _dense_moments(block: NDArray, probe: Probe) -> Moments:
     return Moments(block.shape[0], mean, scale, second, dtype)
 
 
-def _sparse_moments(block: Any, probe: Probe) -> Moments:
-    dtype = working_dtype(block.dtype)
+def _sparse_moments(block: Any, probe: Probe, name: str) -> Moments:
+    dtype = working_dtype(block.dtype, name)
     block = sparse.csr_array(block)
     if not block.has_canonical_format:
         block = block.copy()
         block.sum_duplicates()
     if not np.all(np.isfinite(block.data)):
-        raise ValueError("X contains NaN or infinity; fill in or drop those values first.")
+        raise ValueError(NOT_FINITE.format(name))
     scale = power_of_two_near(float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0)))
     scaled = sparse.csr_array(
         (block.data.astype(dtype) * dtype.type(1 / scale), block.indices, block.indptr), shape=block.shape

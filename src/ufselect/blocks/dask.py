@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -14,12 +12,12 @@ from scipy import sparse
 
 from ufselect.blocks.accumulate import Moments, Probe, block_moments, merge_moments
 from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
-from ufselect.gram.centring import working_dtype
+from ufselect.common.extras import import_extra
+from ufselect.gram.centring import NOT_FINITE, working_dtype
 
-BLOCK_NAME = re.compile(r"Block (\d+) of X")
-MERGE_AT_ONCE = 4
-TARGET_BYTES = 2**27
-GATHER_AT_ONCE = 16
+MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
+TARGET_BYTES = 2**27  # of a block that is made by joining chunks: within the 50 to 200 MB that dask advises
+GATHER_AT_ONCE = 16  # rotated blocks brought here together, which bounds the memory for them
 
 
 def is_dask(X: Any) -> bool:
@@ -40,10 +38,7 @@ def import_dask(module: str = "dask") -> ModuleType:
     ImportError
         With the line that installs it.
     """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError(f'{module} is needed here: pip install "ufselect[dask]"') from error
+    return import_extra(module, "Reading data outside memory", "dask")
 
 
 class DaskBlocks:
@@ -89,6 +84,7 @@ class DaskBlocks:
         records = array.map_blocks(
             _named_moments,
             probe=shared_probe,
+            names=dask.delayed(names, traverse=False),
             dtype=object,
             chunks=((1,) * len(names), (1,)),
             meta=np.empty((0, 0), dtype=object),
@@ -102,7 +98,7 @@ class DaskBlocks:
         names = _names(array.chunks[0], "rows")
         blocks = array.to_delayed().ravel()
         check = import_dask().delayed(_checked)
-        checked = [check(block, self.dtype, _short_name(index)) for index, block in enumerate(blocks)]
+        checked = [check(block, self.dtype, name) for block, name in zip(blocks, names, strict=True)]
         parts = [part for batch in _batches(checked) for part in _compute(batch, blocks, names)]
         if any(sparse.issparse(part) for part in parts):
             return sparse.csr_array(sparse.vstack(parts, format="csr"))
@@ -120,10 +116,7 @@ class DaskBlocks:
         names = _names(array.chunks[1], "features")
         leaf, merge = dask.delayed(block_sample_gram), dask.delayed(merge_sample_grams)
         blocks = array.to_delayed().ravel()
-        leaves = [
-            leaf(block, start, _short_name(index))
-            for index, (block, start) in enumerate(zip(blocks, starts, strict=True))
-        ]
+        leaves = [leaf(block, start, name) for block, start, name in zip(blocks, starts, names, strict=True)]
         return _compute(_tree(leaves, merge), blocks, names)
 
     def rotated(self, rotation: NDArray, scale: float) -> Iterator[tuple[int, NDArray]]:
@@ -158,8 +151,10 @@ class DaskBlocks:
         return array, [0, *np.cumsum(column_chunks)[:-1].tolist()]
 
 
-def _named_moments(block: Any, probe: Probe, block_id: tuple[int, int]) -> Moments | None:
-    return block_moments(block, probe, _short_name(block_id[0]))
+def _named_moments(
+    block: Any, probe: Probe, names: Sequence[str], block_id: tuple[int, int]
+) -> Moments | None:
+    return block_moments(block, probe, names[block_id[0]])
 
 
 def _short_name(index: int) -> str:
@@ -213,7 +208,7 @@ def _checked(block: Any, dtype: np.dtype, name: str) -> Any:
     """Return a block in working precision, refusing NaN and infinity."""
     values = block.data if sparse.issparse(block) else np.asarray(block)
     if not np.all(np.isfinite(values)):
-        raise ValueError(f"{name} contains NaN or infinity; fill in or drop those values first.")
+        raise ValueError(NOT_FINITE.format(name))
     return block.astype(dtype) if sparse.issparse(block) else values.astype(dtype, copy=False)
 
 
@@ -223,10 +218,8 @@ def _compute(wanted: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
     try:
         return dask.compute(wanted)[0]
     except Exception as error:
-        named = BLOCK_NAME.match(str(error))
-        if named:
-            raise type(error)(str(error).replace(named[0], names[int(named[1])], 1)) from error
-        if type(error).__module__.split(".")[0] == "distributed":
+        is_from_scheduler = type(error).__module__.split(".")[0] == "distributed"
+        if is_from_scheduler or str(error).startswith(tuple(names)):
             raise
         unreadable = _first_unreadable(blocks)
         if unreadable is None:

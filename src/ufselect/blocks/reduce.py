@@ -29,13 +29,17 @@ from ufselect.blocks.rotate import (
     rotated_gram,
 )
 from ufselect.blocks.sketch import TruncatedGram, krylov_gram
+from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import GramOperator
-from ufselect.gram.centring import working_dtype
+from ufselect.gram.centring import NOT_FINITE, working_dtype
 from ufselect.gram.dense import dense_gram
 from ufselect.gram.sparse import SparseGram
 
+# Order up to which S or the sample Gram matrix is formed: 800 MB in float64.
 MAX_ORDER = 10_000
+# Memory for data that are brought here, or for the factor that stands for them.
 LOCAL_BYTES = 2**31
+# Read from a disk at once: large enough that its latency does not count, small beside any memory.
 LOCAL_BLOCK_BYTES = 2**26
 
 
@@ -185,7 +189,9 @@ class LocalBlocks:
         return int(self.array.shape[0])
 
     def moments(self, probe: Probe) -> Moments | None:
-        blocks = _slices(self.count_rows(), self.n_features * self.array.dtype.itemsize)
+        blocks = row_blocks(
+            self.count_rows(), self.n_features * self.array.dtype.itemsize, LOCAL_BLOCK_BYTES, min_rows=1
+        )
         return merge_moments(
             (
                 block_moments(self.array[rows], probe, f"X (rows {rows.start} to {rows.stop - 1})")
@@ -197,7 +203,7 @@ class LocalBlocks:
     def gather(self) -> NDArray:
         gathered = np.asarray(self.array, dtype=self.dtype)
         if not np.all(np.isfinite(gathered)):
-            raise ValueError("X contains NaN or infinity; fill in or drop those values first.")
+            raise ValueError(NOT_FINITE.format("X"))
         return gathered
 
     def sample(self, rows: NDArray) -> NDArray:
@@ -216,13 +222,8 @@ class LocalBlocks:
             yield columns.start, block_rotated(self.array[:, columns], rotation, scale)
 
     def _column_slices(self) -> Iterator[slice]:
-        return _slices(self.n_features, self.count_rows() * self.array.dtype.itemsize)
-
-
-def _slices(count: int, item_bytes: int) -> Iterator[slice]:
-    step = max(1, LOCAL_BLOCK_BYTES // max(item_bytes, 1))
-    for start in range(0, count, step):
-        yield slice(start, min(start + step, count))
+        column_bytes = self.count_rows() * self.array.dtype.itemsize
+        return row_blocks(self.n_features, column_bytes, LOCAL_BLOCK_BYTES, min_rows=1)
 
 
 def block_source(X: Any) -> BlockSource:

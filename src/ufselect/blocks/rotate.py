@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.blocks.sketch import TruncatedGram
-from ufselect.gram.centring import mean_and_scale, row_blocks, working_dtype
+from ufselect.common.row_blocks import row_blocks
+from ufselect.gram.centring import mean_and_scale, working_dtype
 from ufselect.gram.spectrum import symmetric_eigenpairs
 
 
@@ -43,10 +44,7 @@ class ColumnBlocks(Protocol):
 
 def block_sample_gram(block: Any, first: int, name: str) -> SampleGram:
     """Reduce one block of features, all samples of each."""
-    try:
-        mean, scale = mean_and_scale(block)
-    except (ValueError, TypeError) as error:
-        raise type(error)(str(error).replace("X", name, 1)) from None
+    mean, scale = mean_and_scale(block, name)
     n_samples, n_features = block.shape
     matrix = np.zeros((n_samples, n_samples))
     diagonal = np.zeros(n_features)

@@ -27,10 +27,11 @@ from scipy import linalg, sparse
 from ufselect.blocks.accumulate import Moments
 from ufselect.gram.lowrank import FactoredGram
 
-SKETCH_SEED = 20240917
+SKETCH_SEED = 20240917  # fixed, so that the same data give the same factor
+# Columns of a block: so many at least, and so many more than the components asked for.
 SKETCH_WIDTH = 24
 SPARE_WIDTH = 12
-MAX_PASSES = 3
+MAX_PASSES = 3  # each reads all data; the estimated error tells where three were too few
 
 
 class GramTimes:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK_BYTES = 2**21
-MIN_BLOCK_ROWS = 128
+from ufselect.common.row_blocks import row_blocks
+
+# Sums need no matrix product, so that few rows are enough to be fast.
 MIN_SUM_ROWS = 16
 
-
-def row_blocks(
-    n_rows: int, row_bytes: int, block_bytes: int = BLOCK_BYTES, min_rows: int = MIN_BLOCK_ROWS
-) -> Iterator[slice]:
-    """Cut ``range(n_rows)`` into slices of about ``block_bytes`` each, two megabytes by default."""
-    step = max(min_rows, block_bytes // max(row_bytes, 1))
-    for start in range(0, n_rows, step):
-        yield slice(start, min(start + step, n_rows))
+NOT_FINITE = "{} contains NaN or infinity; fill in or drop those values first."
 
 
 def power_of_two_near(magnitude: float) -> float:
@@ -38,7 +30,7 @@ def power_of_two_near(magnitude: float) -> float:
     return float(np.ldexp(1.0, int(np.frexp(magnitude)[1]) - 1))
 
 
-def working_dtype(dtype: np.dtype) -> np.dtype:
+def working_dtype(dtype: np.dtype, name: str = "X") -> np.dtype:
     """Return the floating-point type in which data of a type are worked on: float32 stays, others float64.
 
     Raises
@@ -47,11 +39,11 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
         If the type is not boolean, integer or real floating-point.
     """
     if np.dtype(dtype).kind not in "biuf":
-        raise TypeError(f"X holds {dtype} values; convert its columns to numbers first.")
+        raise TypeError(f"{name} holds {dtype} values; convert its columns to numbers first.")
     return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
 
 
-def mean_and_scale(X: NDArray) -> tuple[NDArray, float]:
+def mean_and_scale(X: NDArray, name: str = "X") -> tuple[NDArray, float]:
     """Return the column means of ``X`` in float64 and a power of two near its largest centred entry.
 
     Sums run over differences to the first row, so that a constant column has exactly its value as mean
@@ -60,9 +52,9 @@ def mean_and_scale(X: NDArray) -> tuple[NDArray, float]:
     Raises
     ------
     ValueError
-        If the data hold NaN or infinity, or if their range overflows.
+        If the data, called ``name``, hold NaN or infinity, or if their range overflows.
     """
-    dtype = working_dtype(X.dtype)
+    dtype = working_dtype(X.dtype, name)
     first = X[0].astype(dtype)
     total = np.zeros(X.shape[1])
     largest = 0.0
@@ -72,7 +64,7 @@ def mean_and_scale(X: NDArray) -> tuple[NDArray, float]:
             total += difference.sum(axis=0, dtype=np.float64)
             largest = max(largest, float(np.abs(difference, out=difference).max(initial=0.0)))
     if not np.all(np.isfinite(total)) and not np.all(np.isfinite(X)):
-        raise ValueError("X contains NaN or infinity; fill in or drop those values first.")
+        raise ValueError(NOT_FINITE.format(name))
     return first.astype(np.float64) + total / X.shape[0], power_of_two_near(largest)
 
 

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
+from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import RememberingGram
-from ufselect.gram.centring import BLOCK_BYTES, centre_and_scale, row_blocks
+from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 from ufselect.gram.wide import MAX_MEAN, ImplicitGram
@@ -15,7 +16,7 @@ from ufselect.gram.wide import MAX_MEAN, ImplicitGram
 # Forming S beats applying it through the data up to about square data, where it takes no more memory than
 # the centred copy that it makes unnecessary.
 FORM_RATIO = 1.15
-MIRROR_BLOCK = 256
+MIRROR_BLOCK = 256  # rows at once; a square of them stays in the cache while it is transposed
 
 
 class FormedGram(RememberingGram):
@@ -86,11 +87,9 @@ def dense_gram(X: NDArray, *, copy: bool = True) -> FormedGram | FactoredGram | 
 def _centred_copy(X: NDArray, mean: NDArray, scale: float) -> NDArray:
     """Centre and scale a few rows at a time, while they are in the cache."""
     centred = np.empty(X.shape, dtype=X.dtype)
-    step = max(1, BLOCK_BYTES // (X.shape[1] * X.itemsize))
-    for start in range(0, X.shape[0], step):
-        rows = centred[start : start + step]
-        np.subtract(X[start : start + step], mean, out=rows)
-        rows *= 1 / scale
+    for rows in row_blocks(X.shape[0], X.shape[1] * X.itemsize, min_rows=1):
+        np.subtract(X[rows], mean, out=centred[rows])
+        centred[rows] *= 1 / scale
     return centred
 
 

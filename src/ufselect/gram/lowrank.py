@@ -10,6 +10,7 @@ from ufselect.gram.base import RememberingGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 from ufselect.sets import stiefel
 
+# Rows of a factor up to which F Fᵀ is formed: 8 MB, or a small share of the factor itself.
 SMALL_SIDE = 1000
 SMALL_SHARE = 0.15
 

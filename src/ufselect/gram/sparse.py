@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import RememberingGram
-from ufselect.gram.centring import power_of_two_near, row_blocks
+from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
 

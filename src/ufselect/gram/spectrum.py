@@ -12,9 +12,9 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 # Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
 DENSE_ORDER = 128
 DENSE_SHARE = 0.25
-LANCZOS_SEED = 20240917
-LANCZOS_MAX_ITER = 1000
-LANCZOS_TOL = 1e-9
+LANCZOS_SEED = 20240917  # fixed, so that the same data give the same pairs
+LANCZOS_MAX_ITER = 1000  # restarts; clustered eigenvalues that need more get a wider Krylov space
+LANCZOS_TOL = 1e-9  # of the residual, relative to the eigenvalue
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ def _lanczos_eigenpairs(matrix: NDArray | LinearOperator, count: int) -> tuple[N
         return eigsh(matrix, k=count, v0=start, maxiter=LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
     except ArpackNoConvergence:
         # A wider Krylov space settles clustered eigenvalues that the default width cannot.
+        # Twice ARPACK's default of 2 k + 1, and room for clusters when k is small.
         width = min(order - 1, 4 * count + 40)
         return eigsh(matrix, k=count, v0=start, ncv=width, maxiter=10 * LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
 

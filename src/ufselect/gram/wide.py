@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator
 
+from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import RememberingGram
-from ufselect.gram.centring import BLOCK_BYTES, row_blocks
 from ufselect.gram.lowrank import SMALL_SHARE, SMALL_SIDE
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 from ufselect.sets import stiefel
@@ -107,7 +107,7 @@ class ImplicitGram(RememberingGram):
     def _sample_gram(self) -> NDArray:
         """Sum the sample Gram matrix over centred blocks of columns."""
         gram = np.zeros((self.n_samples, self.n_samples), dtype=self.dtype)
-        for columns in row_blocks(self.data.shape[1], self.n_samples * self.data.itemsize, BLOCK_BYTES):
+        for columns in row_blocks(self.data.shape[1], self.n_samples * self.data.itemsize):
             block = self._centred(columns)
             gram += block @ block.T
         return gram

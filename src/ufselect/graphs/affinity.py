@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-LARGEST_RATIO = 1e150
+LARGEST_RATIO = 1e150  # its square is within the range of float64
 
 
 def heat_affinity(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-BLOCK_BYTES = 2**24
+from ufselect.common.row_blocks import row_blocks
+
+BLOCK_BYTES = 2**24  # of dense products held at once
 
 
 def graph_laplacian(affinity: sparse.csr_array) -> sparse.csr_array:
@@ -72,7 +73,7 @@ def _spread(X: Any) -> tuple[NDArray, NDArray]:
 def _edge_variation(X: Any, edges: sparse.csr_array, unit: NDArray) -> NDArray:
     """Return the sum of squared differences along the edges, for features divided by their unit."""
     total = np.zeros(X.shape[1])
-    for block in _blocks(edges.shape[0], X):
+    for block in row_blocks(edges.shape[0], 8 * X.shape[1], BLOCK_BYTES, min_rows=1):
         differences = edges[block] @ X
         if sparse.issparse(differences):
             scaled = differences.data / unit[differences.indices]
@@ -88,11 +89,11 @@ def _degree_variance(X: Any, degrees: NDArray, unit: NDArray, first: NDArray) ->
     if sparse.issparse(X):
         return _sparse_degree_variance(X, degrees, unit)
     total = np.zeros(X.shape[1])
-    for block in _blocks(X.shape[0], X):
+    for block in row_blocks(X.shape[0], 8 * X.shape[1], BLOCK_BYTES, min_rows=1):
         total += degrees[block] @ ((X[block] - first) / unit)
     mean = total / degrees.sum()
     variance = np.zeros(X.shape[1])
-    for block in _blocks(X.shape[0], X):
+    for block in row_blocks(X.shape[0], 8 * X.shape[1], BLOCK_BYTES, min_rows=1):
         deviations = (X[block] - first) / unit - mean
         variance += np.einsum("i,ij,ij->j", degrees[block], deviations, deviations)
     return variance
@@ -108,10 +109,3 @@ def _sparse_degree_variance(X: Any, degrees: NDArray, unit: NDArray) -> NDArray:
     stored = np.bincount(X.indices, weights=squares, minlength=n_features)
     stored_degree = np.bincount(X.indices, weights=weights, minlength=n_features)
     return stored + np.clip(degrees.sum() - stored_degree, 0, None) * mean**2
-
-
-def _blocks(n_rows: int, X: Any) -> Iterator[slice]:
-    """Cut rows into slices whose product with X takes a few megabytes when dense."""
-    step = max(1, BLOCK_BYTES // (8 * X.shape[1]))
-    for start in range(0, n_rows, step):
-        yield slice(start, start + step)

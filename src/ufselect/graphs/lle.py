@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-BLOCK_BYTES = 2**24
-RIDGE = 1e-3
+from ufselect.common.row_blocks import row_blocks
+
+BLOCK_BYTES = 2**24  # of differences to neighbours held at once
+RIDGE = 1e-3  # the value of the method's authors, in units of the trace
 # In units of the trace: what keeps a local Gram matrix invertible that only rounding makes regular.
 ROUNDING = 1e-10
 
@@ -59,9 +61,7 @@ def lle_weights(X: NDArray, neighbors: NDArray[np.intp], ridge: float | None = N
     if ridge is None:
         ridge = RIDGE if n_neighbors > X.shape[1] else 0.0
     weights = np.empty((n_samples, n_neighbors))
-    step = max(1, BLOCK_BYTES // (8 * n_neighbors * X.shape[1]))
-    for start in range(0, n_samples, step):
-        rows = slice(start, start + step)
+    for rows in row_blocks(n_samples, 8 * n_neighbors * X.shape[1], BLOCK_BYTES, min_rows=1):
         weights[rows] = _reconstruct(X[rows], X[neighbors[rows]], ridge)
     starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
     return sparse.csr_array((weights.ravel(), neighbors.ravel(), starts), shape=(n_samples, n_samples))

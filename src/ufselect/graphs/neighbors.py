@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -11,8 +9,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-BLOCK_BYTES = 2**25
-SPARE_CANDIDATES = 6
+from ufselect.common.checks import check_positive_int
+from ufselect.common.row_blocks import row_blocks
+from ufselect.common.warn import warn_user
+
+BLOCK_BYTES = 2**25  # of distances held at once
+SPARE_CANDIDATES = 6  # found beyond k, so that ties and rounding at the k-th distance can be settled exactly
 
 
 def nearest_neighbors(X: Any, n_neighbors: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -52,7 +54,7 @@ def nearest_neighbors(X: Any, n_neighbors: int) -> tuple[NDArray[np.intp], NDArr
     ([1, 0, 1], [1.0, 1.0, 2.0])
     """
     n_samples = X.shape[0]
-    _check_count(n_neighbors)
+    check_positive_int("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(
             f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, but X has {n_samples}: "
@@ -79,20 +81,14 @@ def usable_neighbors(n_neighbors: int, available: int) -> int:
     available : int
         Most that the samples allow, at least 1.
     """
-    _check_count(n_neighbors)
+    check_positive_int("n_neighbors", n_neighbors)
     if n_neighbors > available:
-        warnings.warn(
+        warn_user(
             f"n_neighbors={n_neighbors} is lowered to {available}, the most that so few samples allow; "
             "set n_neighbors or give more samples.",
             UserWarning,
-            stacklevel=4,
         )
     return min(int(n_neighbors), available)
-
-
-def _check_count(n_neighbors: Any) -> None:
-    if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral) or n_neighbors < 1:
-        raise ValueError(f"n_neighbors must be an integer of at least 1, not {n_neighbors!r}.")
 
 
 def _power_of_two(X: Any) -> float:
@@ -135,9 +131,8 @@ def _compare_with_all(X: Any, shifted: Any, samples: NDArray, k: int) -> tuple[N
     squared = np.empty((samples.size, k))
     norms = _squared_norms(shifted)
     slack = 2 * _rounding(shifted)
-    step = max(1, BLOCK_BYTES // (8 * n_samples))
-    for start in range(0, samples.size, step):
-        block = samples[start : start + step]
+    for rows in row_blocks(samples.size, 8 * n_samples, BLOCK_BYTES, min_rows=1):
+        block = samples[rows]
         products = shifted[block] @ shifted.T
         products = products.toarray() if sparse.issparse(products) else products
         estimate = norms - 2 * products
@@ -145,7 +140,7 @@ def _compare_with_all(X: Any, shifted: Any, samples: NDArray, k: int) -> tuple[N
         threshold = np.partition(estimate, k - 1, axis=1)[:, k - 1 : k] + slack
         local, columns = np.nonzero(estimate <= threshold)
         found = _k_smallest(X, block[local], columns, k)
-        indices[start : start + step], squared[start : start + step] = found
+        indices[rows], squared[rows] = found
     return indices, squared
 
 
@@ -165,9 +160,7 @@ def _pair_distances(X: Any, rows: NDArray, columns: NDArray) -> NDArray:
     """Return squared distances from differences, by blocks of pairs."""
     squared = np.empty(rows.size)
     per_pair = X.shape[1] if not sparse.issparse(X) else 2 * (1 + X.nnz // X.shape[0])
-    step = max(1, BLOCK_BYTES // (16 * per_pair))
-    for start in range(0, rows.size, step):
-        pairs = slice(start, start + step)
+    for pairs in row_blocks(rows.size, 16 * per_pair, BLOCK_BYTES, min_rows=1):
         squared[pairs] = _squared_norms(X[rows[pairs]] - X[columns[pairs]])
     return squared
 

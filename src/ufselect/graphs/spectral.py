@@ -10,10 +10,12 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from ufselect.graphs.laplacian import graph_laplacian
 
+# Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
 DENSE_ORDER = 200
 DENSE_SHARE = 0.2
+# In units of the mean degree: near zero, where the wanted eigenvalues are, yet the shifted matrix is regular.
 RELATIVE_SHIFT = 1e-4
-LANCZOS_SEED = 20240917
+LANCZOS_SEED = 20240917  # fixed, so that the same graph gives the same vectors
 
 
 def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, int]:

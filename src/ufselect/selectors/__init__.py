@@ -1,4 +1,4 @@
-"""The selectors: one method a file."""
+"""The selectors: one method per file."""
 
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
 from ufselect.selectors.d_optimal import DOptimalLeverage

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect.blocks import ReducedData, is_out_of_core, reduce_data
+from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors.large import (
@@ -28,6 +28,7 @@ from ufselect.selectors.large import (
 )
 from ufselect.selectors.progress import CallbackSupportMixin, FitProgress, with_callbacks
 
+# The grid over which published comparisons tune a regulariser.
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 
 
@@ -97,6 +98,11 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     paper_grid: ClassVar[Mapping[str, tuple]] = {}
 
     n_features_to_select: int | float
+    scores_: NDArray
+    ranking_: NDArray
+    support_: NDArray
+    n_features_in_: int
+    feature_names_in_: NDArray
 
     @abstractmethod
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
@@ -206,6 +212,8 @@ class GramSelector(UnsupervisedSelector):
 
     accepts_sparse = True
     copies_wide_data: ClassVar[bool] = True
+
+    reduction_: ReductionSummary
 
     @abstractmethod
     def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:

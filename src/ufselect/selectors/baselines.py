@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.common.seeds import generator
 from ufselect.gram import GramOperator
@@ -71,6 +72,9 @@ class PCALeverage(GramSelector):
     order = 20
     is_nested = True
     is_baseline = True
+
+    components_: NDArray
+    n_components_: int
 
     def __init__(self, n_features_to_select: int | float = 0.1, *, n_components: int | str = "auto") -> None:
         self.n_features_to_select = n_features_to_select

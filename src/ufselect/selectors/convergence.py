@@ -11,7 +11,14 @@ from ufselect.common.warn import warn_user
 from ufselect.solvers import SolverResult
 
 
-def run_attributes(name: str, result: SolverResult, scale: float = 1.0) -> dict[str, Any]:
+def run_attributes(
+    name: str,
+    result: SolverResult,
+    scale: float = 1.0,
+    *,
+    is_judged: bool = True,
+    reason: tuple[str, str] | None = None,
+) -> dict[str, Any]:
     """Return the attributes that every iterative selector has, warning if the run did not converge.
 
     Parameters
@@ -22,12 +29,14 @@ def run_attributes(name: str, result: SolverResult, scale: float = 1.0) -> dict[
         The run.
     scale : float
         What the data were divided by; the objective is brought back to units of the data squared.
+    is_judged : bool
+        Whether a run that did not converge is worth a warning.
+    reason : tuple of str, optional
+        What happened and what to change, where the selector knows it better than the run's status.
     """
-    if not result.converged:
-        warn_user(
-            f"{name}: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",
-            ConvergenceWarning,
-        )
+    if is_judged and not result.converged:
+        meaning, advice = reason or (result.status.meaning, result.status.advice)
+        warn_user(f"{name}: {meaning} ({result.n_iter} iterations); {advice}.", ConvergenceWarning)
     with np.errstate(over="ignore"):  # the objective may leave the range of floats; the selection does not
         history = result.objective_history * scale * scale
     return {

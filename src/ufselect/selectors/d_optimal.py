@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.greedy import greedy_determinant
+from ufselect.solvers.greedy import d_optimal_scores
 
 
 class DOptimalLeverage(GramSelector):
@@ -66,6 +63,8 @@ class DOptimalLeverage(GramSelector):
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
     order = 40
 
+    n_components_: int
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -86,16 +85,3 @@ class DOptimalLeverage(GramSelector):
         loadings = component_spectrum(gram, self.n_components).vectors
         scores = d_optimal_scores(loadings, n_selected, self.ridge)
         return Fitted(scores, {"n_components_": loadings.shape[1]})
-
-
-def d_optimal_scores(loadings: NDArray, n_selected: int, ridge: float) -> NDArray:
-    """Return the gains of a greedy D-optimal choice; the largest ``n_selected`` are those chosen."""
-    leverage = np.square(loadings, dtype=np.float64).sum(axis=1)
-    largest = np.partition(leverage, leverage.size - n_selected)[leverage.size - n_selected :]
-    order, gains = greedy_determinant(loadings, n_selected, ridge * float(largest.mean()))
-    # Gains fall by theory; where they are equal up to rounding the order of choice decides.
-    gains[order] = np.minimum.accumulate(gains[order])
-    rest = np.ones(gains.size, dtype=bool)
-    rest[order] = False
-    gains[rest] = np.minimum(gains[rest], np.nextafter(gains[order[-1]], -np.inf))
-    return gains

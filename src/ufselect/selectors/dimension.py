@@ -8,7 +8,7 @@ from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, Spectrum, suggest_n_components
 from ufselect.selectors.base import resolve_auto
 
-FIRST_GUESS = 32
+FIRST_GUESS = 32  # pairs of the first round: more than most data keep
 
 
 def auto_n_components(gram: GramOperator) -> int:

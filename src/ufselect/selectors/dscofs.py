@@ -57,7 +57,7 @@ class DSCOFS(GramSelector):
         Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
     entry_sparsity : float, int or None, default=0.1
         Entries of X to keep: a share α of all d·m (on fewer than ten features the default share is raised
-        to one entry a component), their number s, or None for no entry constraint. It can bind only if
+        to one entry per component), their number s, or None for no entry constraint. It can bind only if
         s < r·m.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
@@ -151,6 +151,18 @@ class DSCOFS(GramSelector):
         "mu_row": PAPER_REGULARISERS,
         "entry_sparsity": tuple(round(0.1 * k, 1) for k in range(1, 10)),
     }
+
+    components_: NDArray
+    row_sparse_components_: NDArray
+    entry_sparse_components_: NDArray
+    n_components_: int
+    n_entries_: int
+    constraint_residuals_: dict[str, float]
+    _selected_scatter: NDArray
+    _variance_bound: float
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,

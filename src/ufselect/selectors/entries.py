@@ -10,7 +10,7 @@ import numpy as np
 from ufselect.common.warn import warn_user
 from ufselect.exceptions import InactiveConstraintWarning
 
-# From this share on, the default's, a few features get one entry a component rather than an error.
+# From this share on, the default's, a few features get one entry per component rather than an error.
 GENEROUS_SHARE = 0.1
 
 

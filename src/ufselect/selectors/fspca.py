@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.common.checks import check_positive_int
 from ufselect.gram import GramOperator
@@ -89,6 +90,12 @@ class FSPCA(GramSelector):
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
     order = 100
+
+    components_: NDArray
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-
-import numpy as np
-from numpy.typing import NDArray
-
 from ufselect.common.checks import check_choice
-from ufselect.gram import GramOperator, Spectrum
+from ufselect.gram import GramOperator
 from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.greedy import greedy_reconstruction, greedy_score_projection
+from ufselect.solvers.greedy import projection_scores
 
 TARGETS = ("scores", "features")
 
@@ -101,26 +95,3 @@ class GreedyProjection(GramSelector):
             return Fitted(projection_scores(gram, None, n_selected), n_leading=n_selected)
         scores = projection_scores(gram, spectrum, n_selected)
         return Fitted(scores, n_leading=spectrum.values.size)
-
-
-def projection_scores(gram: GramOperator, spectrum: Spectrum | None, n_selected: int) -> NDArray:
-    """Return scores that order features as greedy projection chooses them, for scores or for all features."""
-    if spectrum is None:
-        return scores_of_rounds(gram, n_selected, partial(greedy_reconstruction, gram))
-    return scores_of_rounds(gram, n_selected, partial(greedy_score_projection, gram, spectrum))
-
-
-def scores_of_rounds(
-    gram: GramOperator, n_selected: int, choose: Callable[[int, NDArray], tuple[NDArray, NDArray]]
-) -> NDArray:
-    """Choose greedily in rounds; once the chosen span all others, the next round is among the rest."""
-    allowed = gram.diag() > 0
-    order = np.empty(0, dtype=np.intp)
-    gains = np.zeros(allowed.size)
-    while order.size < n_selected and np.any(allowed):
-        chosen, gains = choose(n_selected - order.size, allowed)
-        order = np.append(order, chosen)
-        allowed[chosen] = False
-    scores = gains / (1 + gains.sum())
-    scores[order] = n_selected - np.arange(order.size)
-    return scores

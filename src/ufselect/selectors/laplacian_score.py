@@ -83,6 +83,8 @@ class LaplacianScore(UnsupervisedSelector):
     order = 60
     is_nested = True
 
+    n_neighbors_: int
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,

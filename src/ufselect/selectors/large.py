@@ -21,8 +21,10 @@ from ufselect.common.seeds import generator
 from ufselect.common.warn import warn_user
 from ufselect.exceptions import ApproximationWarning
 
+# The neighbour graph takes n² d operations, so n is bounded; the bytes bound the memory of wide data.
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 2**30
+# Sine of the angle to the true leading subspace from which on a ranking is not to be trusted.
 TRUSTED_ERROR = 0.1
 
 

@@ -24,6 +24,7 @@ from ufselect.selectors.entries import resolve_entry_count
 from ufselect.selectors.large import summarise_reduction
 from ufselect.solvers.dscofs.start import Start
 
+# The grid of the published comparison.
 PAPER_COUNTS = tuple(range(10, 101, 10))
 PAPER_ENTRY_SHARES = DSCOFS.paper_grid["entry_sparsity"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
@@ -36,10 +37,11 @@ class FitProgress:
         self._X = X
         self._verbose = bool(getattr(estimator, "verbose", False))
         self._context: Any = None
+        self._hide_log: Callable[[], None] | None = None
 
     def __enter__(self) -> FitProgress:
         if self._verbose:
-            _show_log()
+            self._hide_log = show_log()
         if hasattr(self._estimator, "_init_callback_context"):
             self._context = self._estimator._init_callback_context(
                 max_subtasks=getattr(self._estimator, "max_iter", None)
@@ -64,13 +66,19 @@ class FitProgress:
     ) -> None:
         if self._context is not None and kind is None:
             self._context.call_on_fit_task_end(estimator=self._estimator, X=self._X)
+        if self._hide_log is not None:
+            self._hide_log()
 
 
-def _show_log() -> None:
-    """Let ``verbose=True`` be seen where the user has not set up logging."""
+def show_log() -> Callable[[], None]:
+    """Let ``verbose=True`` be seen where the user has not set up logging; return what undoes it."""
+    undo = ExitStack()
     if not logger.hasHandlers():
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(message)s"))
         logger.addHandler(handler)
+        undo.callback(logger.removeHandler, handler)
     if logger.getEffectiveLevel() > logging.INFO:
+        undo.callback(logger.setLevel, logger.level)
         logger.setLevel(logging.INFO)
+    return undo.close

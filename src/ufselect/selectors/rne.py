@@ -6,16 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
-from ufselect.common.warn import warn_user
 from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
+from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.result import SolverResult
 from ufselect.solvers.rne import robust_embedding
 
 
@@ -110,6 +108,12 @@ class RNE(UnsupervisedSelector):
     order = 90
     paper_grid: ClassVar = {"alpha": PAPER_REGULARISERS}
 
+    embedding_: NDArray
+    n_neighbors_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -151,14 +155,16 @@ class RNE(UnsupervisedSelector):
             tol=self.tol,
             callback=progress,
         )
-        if self.tol is not None and not result.converged:
-            warn_user(
-                f"RNE: {result.status.meaning} ({result.n_iter} iterations); {result.status.advice}.",
-                ConvergenceWarning,
-            )
         embedding = np.zeros_like(start)
         embedding[varying] = result.state.H
-        return _fitted(embedding, result, n_neighbors)
+        return Fitted(
+            np.linalg.norm(embedding, axis=1),
+            {
+                "embedding_": embedding,
+                "n_neighbors_": n_neighbors,
+                **run_attributes("RNE", result, is_judged=self.tol is not None),
+            },
+        )
 
     def _check_parameters(self) -> None:
         check_nonnegative("alpha", self.alpha)
@@ -180,16 +186,3 @@ class RNE(UnsupervisedSelector):
                 f"n_features × n_components; its shape is {start.shape}."
             )
         return start
-
-
-def _fitted(embedding: NDArray, result: SolverResult, n_neighbors: int) -> Fitted:
-    return Fitted(
-        np.linalg.norm(embedding, axis=1),
-        {
-            "embedding_": embedding,
-            "objective_history_": result.objective_history,
-            "n_iter_": result.n_iter,
-            "converged_": result.converged,
-            "n_neighbors_": n_neighbors,
-        },
-    )

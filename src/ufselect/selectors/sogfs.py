@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
+from scipy import sparse
 
 from ufselect.common.checks import check_nonnegative, check_positive_int
-from ufselect.common.warn import warn_user
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.graphs import usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector, resolve_auto
+from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers.result import SolverResult
@@ -123,6 +123,15 @@ class SOGFS(UnsupervisedSelector):
     is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
+    components_: NDArray
+    affinity_: sparse.csr_array
+    n_clusters_: int
+    n_components_: int
+    n_neighbors_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -160,12 +169,6 @@ class SOGFS(UnsupervisedSelector):
             tol=float(self.tol),
         )
         result = structured_optimal_graph(method, max_iter=self.max_iter, callback=progress)
-        if not result.converged:
-            warn_user(
-                f"SOGFS: the graph has {result.state.n_components} components and not {n_clusters} after "
-                f"{result.n_iter} iterations; set n_clusters, change n_neighbors, or raise max_iter.",
-                ConvergenceWarning,
-            )
         components = np.zeros((n_components, X.shape[1]))
         components[:, varying] = result.state.projection.T
         return _fitted(components, result, method)
@@ -213,6 +216,10 @@ def _unit_features(X: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def _fitted(components: NDArray, result: SolverResult, method: StructuredOptimalGraph) -> Fitted:
+    reason = (
+        f"the graph has {result.state.n_components} components and not {method.n_clusters}",
+        "set n_clusters, change n_neighbors, or raise max_iter",
+    )
     return Fitted(
         np.linalg.norm(components, axis=0),
         {
@@ -221,8 +228,6 @@ def _fitted(components: NDArray, result: SolverResult, method: StructuredOptimal
             "n_clusters_": method.n_clusters,
             "n_components_": method.n_components,
             "n_neighbors_": method.n_neighbors,
-            "objective_history_": result.objective_history,
-            "n_iter_": result.n_iter,
-            "converged_": result.converged,
+            **run_attributes("SOGFS", result, reason=reason),
         },
     )

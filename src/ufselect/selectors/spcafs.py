@@ -6,6 +6,7 @@ from numbers import Real
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.gram import GramOperator, Spectrum
@@ -100,6 +101,12 @@ class SPCAFS(GramSelector):
     order = 110
     is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
+
+    components_: NDArray
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
 
     def __init__(
         self,

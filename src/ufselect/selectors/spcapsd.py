@@ -102,6 +102,11 @@ class SPCAPSD(GramSelector):
     is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS}
 
+    n_components_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -160,11 +165,11 @@ def _checked_diagonal(init: Any, n_features: int) -> NDArray:
     Raises
     ------
     ValueError
-        If it is not one positive number a feature.
+        If it is not one positive number per feature.
     """
     if init is None:
         return np.ones(n_features)
     diagonal = np.asarray(init, dtype=np.float64)
     if diagonal.shape != (n_features,) or not np.all(np.isfinite(diagonal) & (diagonal > 0)):
-        raise ValueError(f"init must be None or {n_features} positive numbers, one a feature.")
+        raise ValueError(f"init must be None or {n_features} positive numbers, one per feature.")
     return diagonal

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from numpy.typing import NDArray
 
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
 from ufselect.common.warn import warn_user
 from ufselect.exceptions import ConstantDataError
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
+from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import iterate
 from ufselect.solvers.tsfs import (
@@ -116,6 +117,12 @@ class TSFS(UnsupervisedSelector):
     requires = ("torch",)
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
+    input_weights_: NDArray
+    embedding_: NDArray
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -154,26 +161,17 @@ class TSFS(UnsupervisedSelector):
         with one_torch_thread():
             result = iterate(student, max_iter=self.max_iter, tol=self.tol, callback=progress)
             scores = student.feature_scores(result.state)
-        self._warn(result, scores)
+        uses_features = bool(np.any(scores > 0))
+        if not uses_features:
+            warn_user(
+                f"TSFS: gamma={self.gamma} is so large that the network uses no feature; lower gamma.",
+                UserWarning,
+            )
         return Fitted(
             scores,
             {
                 "input_weights_": result.state.weights[0].numpy(),
                 "embedding_": embedding,
-                "objective_history_": result.objective_history,
-                "n_iter_": result.n_iter,
-                "converged_": result.converged,
+                **run_attributes("TSFS", result, is_judged=uses_features),
             },
         )
-
-    def _warn(self, result: Any, scores: Any) -> None:
-        if not np.any(scores > 0):
-            warn_user(
-                f"TSFS: gamma={self.gamma} is so large that the network uses no feature; lower gamma.",
-                UserWarning,
-            )
-        elif not result.converged:
-            warn_user(
-                f"TSFS: {result.status.meaning} ({result.n_iter} sweeps); {result.status.advice}.",
-                ConvergenceWarning,
-            )

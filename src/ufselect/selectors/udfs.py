@@ -117,6 +117,13 @@ class UDFS(UnsupervisedSelector):
     is_nested = True
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
+    components_: NDArray
+    n_clusters_: int
+    n_neighbors_: int
+    objective_history_: NDArray
+    n_iter_: int
+    converged_: bool
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import FactoredGram, GramOperator, Spectrum
+from ufselect.gram import GramOperator, Spectrum
 
 # A feature whose residual has fallen to this many roundings of its variance lies in the span of those chosen.
 SPENT_SHARE = 1e3
-COLUMN_BLOCK = 256
 
 
 def greedy_determinant(rows: NDArray, n_chosen: int, ridge: float) -> tuple[NDArray, NDArray]:
@@ -23,7 +23,7 @@ def greedy_determinant(rows: NDArray, n_chosen: int, ridge: float) -> tuple[NDAr
     Parameters
     ----------
     rows : ndarray of shape (n_features, n_components)
-        One vector a feature.
+        One vector per feature.
     n_chosen : int
         Number of rows to choose.
     ridge : float
@@ -61,6 +61,19 @@ def greedy_determinant(rows: NDArray, n_chosen: int, ridge: float) -> tuple[NDAr
     rest = np.isfinite(available)
     gains[rest] = np.log1p(leverage[rest])
     return order, gains
+
+
+def d_optimal_scores(loadings: NDArray, n_selected: int, ridge: float) -> NDArray:
+    """Return the gains of a greedy D-optimal choice; the largest ``n_selected`` are those chosen."""
+    leverage = np.square(loadings, dtype=np.float64).sum(axis=1)
+    largest = np.partition(leverage, leverage.size - n_selected)[leverage.size - n_selected :]
+    order, gains = greedy_determinant(loadings, n_selected, ridge * float(largest.mean()))
+    # Gains fall by theory; where they are equal up to rounding the order of choice decides.
+    gains[order] = np.minimum.accumulate(gains[order])
+    rest = np.ones(gains.size, dtype=bool)
+    rest[order] = False
+    gains[rest] = np.minimum(gains[rest], np.nextafter(gains[order[-1]], -np.inf))
+    return gains
 
 
 def greedy_score_projection(
@@ -126,7 +139,7 @@ def greedy_reconstruction(gram: GramOperator, n_chosen: int, allowed: NDArray) -
     .. [1] A. K. Farahat, A. Ghodsi and M. S. Kamel (2013), "Efficient greedy feature selection for
        unsupervised learning", Knowledge and Information Systems 35.
     """
-    explained = _squared_column_norms(gram)
+    explained = gram.squared_column_norms()
 
     def gain(residual: NDArray) -> NDArray:
         return np.maximum(explained, 0) / residual
@@ -161,10 +174,8 @@ def _forward(
     while len(order) < n_chosen and np.any(open_):
         gains = np.where(open_, gain(np.where(open_, residual, 1.0)), -np.inf)
         chosen = int(np.argmax(gains))
-        unit = np.zeros(n_features)
-        unit[chosen] = 1.0
         earlier = factor[: len(order)]
-        column = _product(gram, unit) - earlier.T @ earlier[:, chosen]
+        column = gram.columns(np.array([chosen]))[:, 0] - earlier.T @ earlier[:, chosen]
         root = np.sqrt(residual[chosen])
         column /= root
         deflate(column, chosen, root, earlier)
@@ -182,16 +193,24 @@ def _product(gram: GramOperator, vector: NDArray) -> NDArray:
     return np.asarray(gram.matmat(column)[:, 0], dtype=np.float64)
 
 
-def _squared_column_norms(gram: GramOperator) -> NDArray:
-    """Return the squared norm of each column of S."""
-    if isinstance(gram, FactoredGram):
-        image = (gram.factor @ gram.factor.T) @ gram.factor
-        return np.einsum("ij,ij->j", gram.factor, image, dtype=np.float64)
-    n_features = gram.shape[0]
-    norms = np.empty(n_features)
-    for start in range(0, n_features, COLUMN_BLOCK):
-        columns = np.arange(start, min(start + COLUMN_BLOCK, n_features))
-        units = np.zeros((n_features, columns.size), dtype=gram.dtype)
-        units[columns, np.arange(columns.size)] = 1
-        norms[columns] = np.square(gram.matmat(units), dtype=np.float64).sum(axis=0)
-    return norms
+def projection_scores(gram: GramOperator, spectrum: Spectrum | None, n_selected: int) -> NDArray:
+    """Return scores that order features as greedy projection chooses them, for scores or for all features."""
+    if spectrum is None:
+        return scores_of_rounds(gram, n_selected, partial(greedy_reconstruction, gram))
+    return scores_of_rounds(gram, n_selected, partial(greedy_score_projection, gram, spectrum))
+
+
+def scores_of_rounds(
+    gram: GramOperator, n_selected: int, choose: Callable[[int, NDArray], tuple[NDArray, NDArray]]
+) -> NDArray:
+    """Choose greedily in rounds; once the chosen span all others, the next round is among the rest."""
+    allowed = gram.diag() > 0
+    order = np.empty(0, dtype=np.intp)
+    gains = np.zeros(allowed.size)
+    while order.size < n_selected and np.any(allowed):
+        chosen, gains = choose(n_selected - order.size, allowed)
+        order = np.append(order, chosen)
+        allowed[chosen] = False
+    scores = gains / (1 + gains.sum())
+    scores[order] = n_selected - np.arange(order.size)
+    return scores
