@@ -6,7 +6,7 @@ class InactiveConstraintWarning(UserWarning):
 
 
 class ApproximationWarning(UserWarning):
-    """A low-rank factor is too coarse for the ranking to be trusted."""
+    """A low-rank factor is too coarse, or too much is missing, for the ranking to be trusted."""
 
 
 class UnreachableBoundWarning(UserWarning):

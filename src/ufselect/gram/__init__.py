@@ -4,6 +4,8 @@ from ufselect.gram.base import GramOperator
 from ufselect.gram.dense import FormedGram, dense_gram
 from ufselect.gram.factory import gram_operator
 from ufselect.gram.lowrank import FactoredGram
+from ufselect.gram.missing import MissingSummary
+from ufselect.gram.rows import RowLayout
 from ufselect.gram.sparse import SparseGram
 from ufselect.gram.spectrum import Spectrum, suggest_n_components
 from ufselect.gram.wide import ImplicitGram
@@ -13,6 +15,8 @@ __all__ = [
     "FormedGram",
     "GramOperator",
     "ImplicitGram",
+    "MissingSummary",
+    "RowLayout",
     "SparseGram",
     "Spectrum",
     "dense_gram",

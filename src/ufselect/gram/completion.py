@@ -23,12 +23,13 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram.centring import row_blocks
+from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.rows import RowLayout
 
 MAX_RANK = 64  # more gained nothing on the data sets of benchmarks/missing_values.py
@@ -49,97 +50,99 @@ class Completed:
         Centred within each batch.
     lacking : ndarray of shape (n_features,)
         What to add to the diagonal of S.
-    n_rounds : int
-        Rounds made.
     """
 
     deviations: NDArray
     lacking: NDArray
-    n_rounds: int
 
 
-def complete(deviations: NDArray, layout: RowLayout) -> Completed:
-    """Fill in the NaN of deviations from the observed means, in place."""
-    missing = np.isnan(deviations)
+def complete(deviations: NDArray, missing: NDArray, layout: RowLayout) -> Completed:
+    """Fill in missing deviations from the observed means, in place."""
     deviations[missing] = 0.0
     unit = _spread(deviations, missing, layout)
     deviations /= unit
-    fit = _Fit(deviations, layout)
+    fit = _Fit(deviations, missing, layout)
     n_rounds, change = 0, np.inf
     while n_rounds < MAX_ROUNDS and change > TOL:
-        change = fit.fill(missing)
+        change = fit.fill()
         n_rounds += 1
-    lacking = fit.residual_variance(missing) * layout.total(missing)
-    deviations -= layout.spread_out(layout.means(deviations))
+    lacking = fit.residual_variance() * layout.total(missing)
+    deviations -= layout.spread(layout.means(deviations)).astype(deviations.dtype)
     deviations *= unit
-    return Completed(deviations, lacking * np.square(unit), n_rounds)
+    return Completed(deviations, lacking * np.square(unit, dtype=np.float64))
 
 
 def _spread(zero_filled: NDArray, missing: NDArray, layout: RowLayout) -> NDArray:
     """Return the standard deviation of the observed entries of each column, 1 where they do not vary."""
-    observed = layout.total(~missing)
-    squares = layout.total(np.square(zero_filled))
-    variance = np.divide(squares, observed, out=np.zeros_like(squares), where=observed > 0)
+    variance = _observed_mean(layout.total(np.square(zero_filled)), missing, layout)
     return np.where(variance > 0, np.sqrt(variance), 1.0).astype(zero_filled.dtype)
 
 
-class _Fit:
-    """The shrunken low-rank fit to data that change from round to round, which it starts from the last."""
+def _observed_mean(totals: NDArray, missing: NDArray, layout: RowLayout) -> NDArray:
+    """Divide column totals by the weight of the observed entries; 0 where there are none."""
+    observed = layout.weights.sum() - layout.total(missing)
+    return np.divide(totals, observed, out=np.zeros_like(totals), where=observed > 0)
 
-    def __init__(self, data: NDArray, layout: RowLayout) -> None:
+
+class _Fit:
+    """The shrunken low-rank fit; each round starts from the directions of the last."""
+
+    def __init__(self, data: NDArray, missing: NDArray, layout: RowLayout) -> None:
         self.data = data
+        self.missing = missing
         self.layout = layout
-        order = min(layout.n_samples - 1, data.shape[1])
-        self.order = order
-        rank = min(order // 2, MAX_RANK)
-        rng = np.random.default_rng(START_SEED)
-        self.basis = rng.standard_normal((data.shape[1], rank)).astype(data.dtype)
-        self.mean = layout.means(data)
+        self.order = min(layout.n_samples - 1, data.shape[1])
+        rank = min(self.order // 2, MAX_RANK)
+        start = np.random.default_rng(START_SEED).standard_normal((data.shape[1], rank))
+        self.basis = start.astype(data.dtype)
+        self._centre()
         for _ in range(START_PRODUCTS):
             self._turn()
 
-    def _turn(self) -> NDArray:
-        """Turn the basis towards the leading eigenvectors; return their scores."""
-        weighted = self.layout.weighted(self._scores(self.basis))
-        product = weighted.T @ self.data - self.layout.batch_sums(weighted).T @ self.mean
-        self.basis = np.linalg.qr(product.T)[0]
-        return self._scores(self.basis)
+    def _centre(self) -> None:
+        self.mean = self.layout.means(self.data).astype(self.data.dtype)
 
-    def _scores(self, vectors: NDArray) -> NDArray:
-        return self.data @ vectors - self.layout.spread_out(self.mean @ vectors)
+    def _turn(self) -> None:
+        """Turn the basis towards the leading eigenvectors, and work out the scores along it.
 
-    def fill(self, missing: NDArray) -> float:
+        Scores are centred within batches, so that the mean of the left factor drops out of the product.
+        """
+        scores = self.data @ self.basis
+        scores -= self.layout.spread(self.layout.means(scores)).astype(scores.dtype)
+        self.basis = np.linalg.qr(self.data.T @ self.layout.weighted(scores))[0]
+        self.scores = self.data @ self.basis - self.layout.spread(self.mean @ self.basis)
+
+    def fill(self) -> float:
         """Give missing entries their fitted values; return how much they changed, relative to their size."""
-        self.mean = self.layout.means(self.data)
-        scores = self._turn()
-        values, rotation = np.linalg.eigh(scores.T @ self.layout.weighted(scores))
+        self._centre()
+        self._turn()
+        values, rotation = np.linalg.eigh(self.scores.T @ self.layout.weighted(self.scores))
         self.loadings = (rotation * self._kept_share(values)) @ rotation.T @ self.basis.T
-        self.scores = scores
         changed = size = 0.0
         for rows, fitted in self._fitted():
-            gaps = missing[rows]
+            gaps = self.missing[rows]
             before, after = self.data[rows][gaps], fitted[gaps]
             changed += float(np.square(after - before).sum())
             size += float(np.square(after).sum())
             self.data[rows][gaps] = after
-        return np.sqrt(changed / size) if size else 0.0
+        return float(np.sqrt(changed / size)) if size else 0.0
 
     def _kept_share(self, values: NDArray) -> NDArray:
         """Return 1 − σ²/λ of each direction, 0 where noise is stronger."""
-        means = self.layout.batch_weights() @ np.square(self.mean)
-        total = float(self.layout.total(np.square(self.data)).sum() - means.sum())
+        about_zero = float(self.layout.total(np.square(self.data)).sum())
+        total = about_zero - float((self.layout.batch_weights * np.square(self.mean)).sum())
         noise = max(total - float(values.sum()), 0.0) / max(self.order - values.size, 1)
-        return np.clip(1 - np.divide(noise, values, out=np.full_like(values, np.inf), where=values > 0), 0, 1)
+        return np.clip(1 - noise / np.maximum(values, np.finfo(values.dtype).tiny), 0, 1)
 
-    def _fitted(self):
+    def _fitted(self) -> Iterator[tuple[slice, NDArray]]:
+        """Yield the fit by blocks of rows."""
         for rows in row_blocks(self.data.shape[0], self.data.shape[1] * self.data.itemsize):
-            yield rows, self.scores[rows] @ self.loadings + self.layout.spread_out(self.mean, rows)
+            yield rows, self.scores[rows] @ self.loadings + self.layout.spread(self.mean, rows)
 
-    def residual_variance(self, missing: NDArray) -> NDArray:
+    def residual_variance(self) -> NDArray:
         """Return the mean squared difference between observed entries and fit, for each column."""
         squares = np.zeros(self.data.shape[1])
         for rows, fitted in self._fitted():
-            residuals = np.where(missing[rows], 0.0, self.data[rows] - fitted)
+            residuals = np.where(self.missing[rows], 0.0, self.data[rows] - fitted)
             squares += self.layout.total(np.square(residuals), rows)
-        observed = self.layout.total(~missing)
-        return np.divide(squares, observed, out=np.zeros_like(squares), where=observed > 0)
+        return _observed_mean(squares, self.missing, self.layout)
