@@ -12,8 +12,8 @@ with :math:`\lambda_k, V` the K leading eigenpairs of :math:`A^\top A` and p the
 could differ from zero; observed entries stay, missing ones take their value of :math:`\hat A`. Directions no
 stronger than noise are shrunk away, so that K need not be tuned: half of p, or 64 where that is fewer.
 
-A fitted value varies less than an observed one by the noise about the fit. The variance of the observed
-residuals, once for each entry filled in, is what the diagonal of S lacks.
+A fitted value varies less than an observed one, by the noise about the fit. What a column then lacks to the
+variance of its observed entries is to be added to the diagonal of S.
 
 References
 ----------
@@ -59,29 +59,26 @@ class Completed:
 def complete(deviations: NDArray, missing: NDArray, layout: RowLayout) -> Completed:
     """Fill in missing deviations from the observed means, in place."""
     deviations[missing] = 0.0
-    unit = _spread(deviations, missing, layout)
+    spread = _spread(deviations, missing, layout)
+    varies = spread > 0
+    unit = np.where(varies, spread, 1.0).astype(deviations.dtype)
     deviations /= unit
     fit = _Fit(deviations, missing, layout)
     n_rounds, change = 0, np.inf
     while n_rounds < MAX_ROUNDS and change > TOL:
         change = fit.fill()
         n_rounds += 1
-    lacking = fit.residual_variance() * layout.total(missing)
     deviations -= layout.spread(layout.means(deviations)).astype(deviations.dtype)
+    lacking = np.where(varies, layout.n_samples - layout.total(np.square(deviations)), 0.0)
     deviations *= unit
-    return Completed(deviations, lacking * np.square(unit, dtype=np.float64))
+    return Completed(deviations, np.clip(lacking, 0, None) * np.square(unit, dtype=np.float64))
 
 
 def _spread(zero_filled: NDArray, missing: NDArray, layout: RowLayout) -> NDArray:
-    """Return the standard deviation of the observed entries of each column, 1 where they do not vary."""
-    variance = _observed_mean(layout.total(np.square(zero_filled)), missing, layout)
-    return np.where(variance > 0, np.sqrt(variance), 1.0).astype(zero_filled.dtype)
-
-
-def _observed_mean(totals: NDArray, missing: NDArray, layout: RowLayout) -> NDArray:
-    """Divide column totals by the weight of the observed entries; 0 where there are none."""
-    observed = layout.weights.sum() - layout.total(missing)
-    return np.divide(totals, observed, out=np.zeros_like(totals), where=observed > 0)
+    """Return the standard deviation of the observed entries of each column, 0 where there are none."""
+    squares = layout.total(np.square(zero_filled))
+    observed = layout.n_samples - layout.total(missing)
+    return np.sqrt(np.divide(squares, observed, out=np.zeros_like(squares), where=observed > 0))
 
 
 class _Fit:
@@ -138,11 +135,3 @@ class _Fit:
         """Yield the fit by blocks of rows."""
         for rows in row_blocks(self.data.shape[0], self.data.shape[1] * self.data.itemsize):
             yield rows, self.scores[rows] @ self.loadings + self.layout.spread(self.mean, rows)
-
-    def residual_variance(self) -> NDArray:
-        """Return the mean squared difference between observed entries and fit, for each column."""
-        squares = np.zeros(self.data.shape[1])
-        for rows, fitted in self._fitted():
-            residuals = np.where(self.missing[rows], 0.0, self.data[rows] - fitted)
-            squares += self.layout.total(np.square(residuals), rows)
-        return _observed_mean(squares, self.missing, self.layout)

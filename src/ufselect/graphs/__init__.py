@@ -9,6 +9,7 @@ from ufselect.graphs.spectral import smoothest_vectors
 
 __all__ = [
     "adaptive_weights",
+    "balanced_neighbors",
     "graph_laplacian",
     "heat_affinity",
     "incidence",

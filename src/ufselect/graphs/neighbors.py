@@ -101,7 +101,7 @@ def balanced_neighbors(
     >>> indices.tolist()
     [[1, 2], [0, 2], [1, 3], [1, 2]]
     """
-    _check_count(n_neighbors)
+    check_positive_int("n_neighbors", n_neighbors)
     shifted = X if sparse.issparse(X) else X - X.mean(axis=0)
     share = -(-n_neighbors // int(batches.max() + 1))
     found = [_neighbors_within(shifted, members, share) for members in _members(batches)]

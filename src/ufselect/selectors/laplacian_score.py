@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.blocks.dask import is_dask
 from ufselect.graphs import (
@@ -139,17 +140,20 @@ class LaplacianScore(UnsupervisedSelector):
         super()._fit_to(X, rows)
 
     def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        return self._fit_rows(X, RowMetadata(), n_selected, progress)
+        return self._on_graph(X, *nearest_neighbors(X, self._usable(X)))
 
     def _fit_rows(self, X: Any, rows: RowMetadata, n_selected: int, progress: FitProgress) -> Fitted:
-        bandwidth = _resolve_bandwidth(self.bandwidth)
-        n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         batches = rows.batches(X.shape[0])
         if batches is None:
-            indices, distances = nearest_neighbors(X, n_neighbors)
-        else:
-            indices, distances = balanced_neighbors(X, n_neighbors, batches)
-        quotients = laplacian_quotients(X, heat_affinity(indices, distances, bandwidth))
+            return self._fit(X, n_selected, progress)
+        return self._on_graph(X, *balanced_neighbors(X, self._usable(X), batches))
+
+    def _usable(self, X: Any) -> int:
+        return usable_neighbors(self.n_neighbors, X.shape[0] - 1)
+
+    def _on_graph(self, X: Any, indices: NDArray, distances: NDArray) -> Fitted:
+        affinity = heat_affinity(indices, distances, _resolve_bandwidth(self.bandwidth))
+        quotients = laplacian_quotients(X, affinity)
         scores = np.where(np.isnan(quotients), SCORE_OF_CONSTANT, -quotients)
         return Fitted(scores, {"n_neighbors_": indices.shape[1]})
 
