@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from ufselect.gram import GramOperator
 from ufselect.selectors.base import UnsupervisedSelector
 
 REAL_SETS = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
@@ -42,6 +44,22 @@ def load(name: str) -> tuple[np.ndarray, int]:
 def data_source() -> str:
     """Say which data the figures stand for."""
     return "real data sets" if (DATA_DIR / "isolet.npz").exists() else "GENERATED data of the same shapes"
+
+
+class CountingGram:
+    """A Gram operator that counts its products; everything else is passed on."""
+
+    def __init__(self, gram: GramOperator) -> None:
+        self.gram = gram
+        self.n_products = 0
+
+    def matmat(self, vectors: np.ndarray) -> np.ndarray:
+        """Return ``S @ vectors`` and count one."""
+        self.n_products += 1
+        return self.gram.matmat(vectors)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.gram, name)
 
 
 def cpu_seconds(run: Callable[[], object], repeats: int = 5) -> float:

@@ -1,7 +1,7 @@
-"""The constrained mode beside its rivals.
+"""ConstrainedDSCOFS beside its rivals.
 
 ``python benchmarks/constrained_mode.py [--quick]`` prints, as Markdown, the variance that each method's
-features carry, relative to that of ``mode="constrained"``, and what is left of it when the entry constraint
+features carry, relative to that of ``ConstrainedDSCOFS``, and what is left of it when the entry constraint
 binds. Run with one BLAS thread.
 """
 
@@ -14,15 +14,16 @@ import numpy as np
 from common import REAL_SETS, load
 
 from ufselect.gram import GramOperator, gram_operator
-from ufselect.selectors import DSCOFS, FSPCA
-from ufselect.solvers.row_sparse.certificates import captured_variance, optimality_gap, variance_upper_bound
-from ufselect.solvers.row_sparse.search import improve_by_swaps
+from ufselect.selectors import DSCOFS, FSPCA, ConstrainedDSCOFS
+from ufselect.solvers.leading import captured_variance
+from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap
+from ufselect.solvers.row_sparse.exchange import improve_by_swaps
 
 QUICK_SETS = ("lung_discrete", "usps", "glioma")
 
 
 def rivals(data: np.ndarray, r: int, m: int) -> dict[str, float]:
-    """Return the variance carried by r features of each rival, and of the constrained mode."""
+    """Return the variance carried by r features of each rival, and of ConstrainedDSCOFS."""
     from abess import SparsePCA
 
     gram = gram_operator(data)
@@ -31,7 +32,7 @@ def rivals(data: np.ndarray, r: int, m: int) -> dict[str, float]:
     single = SparsePCA(support_size=r).fit(data, is_normal=False)
     chosen = np.flatnonzero(np.any(np.reshape(single.coef_, (data.shape[1], -1)) != 0, axis=1))[:r]
     began = time.process_time()
-    fitted = DSCOFS(r, n_components=m, entry_sparsity=None, mode="constrained").fit(data)
+    fitted = ConstrainedDSCOFS(r, n_components=m).fit(data)
     seconds = time.process_time() - began
     penalty = DSCOFS(r, n_components=m, entry_sparsity=None, tol=1e-7, max_iter=1000).fit(data)
     return {
@@ -40,14 +41,14 @@ def rivals(data: np.ndarray, r: int, m: int) -> dict[str, float]:
         "FSPCA": captured_variance(gram, np.flatnonzero(FSPCA(r, n_components=m).fit(data).support_), m),
         "abess": captured_variance(gram, chosen, m),
         "200 random": max(captured_variance(gram, support, m) for support in draws),
-        "swaps": improve_by_swaps(gram, draws[0], m, max_rounds=10)[1],
-        "bound": variance_upper_bound(gram, r, m),
+        "swaps": improve_by_swaps(gram, draws[0], m)[1],
+        "bound": bound_from_spectrum(gram.eigenpairs(2 * m), gram.diag(), r, m),
         "seconds": seconds,
     }
 
 
 def constrained(names: tuple[str, ...]) -> None:
-    """Print each method's variance relative to that of the constrained mode, and the proven gap."""
+    """Print each method's variance relative to that of ConstrainedDSCOFS, and the proven gap."""
     header = ("constrained", "penalty", "FSPCA", "abess", "200 random", "swaps")
     print("| data | r | " + " | ".join(header) + " | gap | CPU s |")
     print("|---|---|" + "---|" * (len(header) + 2))
@@ -77,7 +78,7 @@ def with_few_entries(names: tuple[str, ...]) -> None:
 
 
 def carried(gram: GramOperator, data: np.ndarray, r: int, m: int, entries: int | None) -> float:
-    X = DSCOFS(r, n_components=m, entry_sparsity=entries, mode="constrained").fit(data).components_.T
+    X = ConstrainedDSCOFS(r, n_components=m, entry_sparsity=entries).fit(data).components_.T
     return float(np.vdot(X, gram.matmat(np.asfortranarray(X))))
 
 

@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
-from common import REAL_SETS, data_source, load
+from common import REAL_SETS, CountingGram, data_source, load
 from solver_runs import N_ROWS, PATHS, Point, Problem, Solver, fit_solvers, problems, x_step_solvers
 
 from ufselect.gram import gram_operator
 from ufselect.sets import entry_sparse, row_sparse
-from ufselect.solvers.counting import CountingGram
 from ufselect.solvers.dscofs.model import StiefelModel, norm
 from ufselect.solvers.dscofs.start import best_random_start, pca_start
 
@@ -43,7 +42,7 @@ def small_penalties(name: str = "warppie10p") -> None:
     for kind, X in starts.items():
         for mu in (1.0, 100.0, 1e4):
             weight = mu * gram.scale**-2
-            pull = weight * (entry_sparse.project(X, X.size // 50) + row_sparse.project(X, N_ROWS))
+            pull = weight * (entry_sparse.project(X, X.size // 50)[0] + row_sparse.project(X, N_ROWS)[0])
             first = StiefelModel.at(gram, pull, X, gram.gram.matmat(X))
             cells = []
             for path in PATHS.values():

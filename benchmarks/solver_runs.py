@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from common import load
+from common import CountingGram, load
 
 from ufselect.gram import gram_operator
 from ufselect.sets import entry_sparse, row_sparse, stiefel
@@ -20,10 +20,8 @@ from ufselect.solvers import (
     ProximalAlternatingMinimisation,
     RotatedPowerStep,
     StiefelNewton,
-    extrapolation,
-    stiefel_pencf,
 )
-from ufselect.solvers.counting import CountingGram
+from ufselect.solvers.dscofs import extrapolation, pencf
 from ufselect.solvers.dscofs.model import StiefelModel, norm
 from ufselect.solvers.dscofs.pam import EARLY_ONSET, XSolver
 from ufselect.solvers.dscofs.start import Start, best_random_start, pca_start
@@ -122,7 +120,7 @@ class PymanoptStep:
         self.optimizer = optimizer
         self.budget = budget
 
-    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: np.ndarray) -> np.ndarray:
+    def solve(self, problem: DoubleSparsePCA, state: PamState) -> np.ndarray:
         linear = problem.linear(state.X, state.Y, state.Z)
         model = StiefelModel.at(problem.gram, linear, state.X, state.product)
         return stiefel.project(run_pymanopt(model, INEXACT, self.budget, self.optimizer))
@@ -149,7 +147,7 @@ def x_step(problem: Problem) -> StiefelModel:
     """Return the X-step at the start with the Y and Z that belong to it."""
     X, penalised = problem.start.point, problem.penalised
     pull = penalised.pull(
-        entry_sparse.project(X, penalised.n_entries), row_sparse.project(X, penalised.n_rows)
+        entry_sparse.project(X, penalised.n_entries)[0], row_sparse.project(X, penalised.n_rows)[0]
     )
     return StiefelModel.at(problem.gram, pull, X, problem.start.product)
 
@@ -217,10 +215,10 @@ def trace_of_runs(
 
 
 def run_pencf(problem: Problem, model: StiefelModel, tol: float, budget: float) -> np.ndarray:
-    stiefel_pencf.RELATIVE_TOL = tol
+    pencf.RELATIVE_TOL = tol
     bare = replace(problem.penalised, mu_row=0.0, mu_entry=0.0, tau=0.0)
     state = PamState(model.X, model.X, model.X, model.product, model.ascent, np.inf, None, None)
-    return PenCF().solve(bare, state, state.ascent)
+    return PenCF().solve(bare, state)
 
 
 def run_pymanopt(model: StiefelModel, tol: float, budget: float, optimizer: str) -> np.ndarray:

@@ -9,10 +9,10 @@ and the starting points are shared.
 
 # %%
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_digits
 
 from ufselect import dscofs_path
+from ufselect.plotting import SelectionPathDisplay
 
 X = load_digits().data
 counts = tuple(range(4, 41, 4))
@@ -22,13 +22,9 @@ path = dscofs_path(X, counts, shares, n_components=10)
 # %%
 # Each line is a pixel; it is drawn where the pixel belongs to the selection. Most pixels, once chosen,
 # stay.
-figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.5), layout="constrained", sharey=True)
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 7.5), layout="constrained")
 for axes, share in ((left, 0.05), (right, 0.4)):
-    chosen = np.array([path.support(count, share) for count in counts])
-    order = np.argsort(-chosen.sum(axis=0), kind="stable")
-    axes.imshow(chosen[:, order].T, aspect="auto", cmap="Blues", interpolation="nearest")
-    axes.set_xticks(range(len(counts)), counts)
-    axes.set_xlabel("features to select")
+    SelectionPathDisplay.from_estimator(path, entry_sparsity=share, ax=axes)
     axes.set_title(f"entry sparsity {share}")
 left.set_ylabel("pixel, most often chosen first")
 plt.show()

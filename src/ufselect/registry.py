@@ -16,6 +16,7 @@ from ufselect.selectors import (
     SPCAPSD,
     TSFS,
     UDFS,
+    ConstrainedDSCOFS,
     DOptimalLeverage,
     GreedyProjection,
     LaplacianScore,
@@ -42,6 +43,7 @@ SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
     SPCAPSD,
     TSFS,
     DSCOFS,
+    ConstrainedDSCOFS,
     PartitionSelector,
     AutoSelector,
 )

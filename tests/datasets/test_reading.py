@@ -9,14 +9,14 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from ufselect.datasets.reading import read_arrays
+from ufselect.datasets.reading import read_labelled
 
 DATA = np.arange(12, dtype=float).reshape(4, 3) ** 2
 LABELS = np.array([3, 1, 2, 2])
 
 
 def assert_read(path):
-    data, labels = read_arrays(path)
+    data, labels = read_labelled(path)
     np.testing.assert_array_equal(data, DATA)
     np.testing.assert_array_equal(labels, LABELS)
     assert (data.dtype, labels.dtype) == (np.float64, np.int64)
@@ -57,13 +57,13 @@ def test_objects_are_never_unpickled(tmp_path):
     (tmp_path / "raw.npz").write_bytes(pickle.dumps(Bomb()))
     for name in ("set.npz", "raw.npz"):
         with pytest.raises(ValueError, match="pickled Python objects"):
-            read_arrays(tmp_path / name)
+            read_labelled(tmp_path / name)
 
 
 def test_matlab_cells_are_refused(tmp_path):
     savemat(tmp_path / "set.mat", {"X": np.array([["a", 1]], dtype=object), "Y": [1]})
     with pytest.raises(ValueError, match=r"X in .* holds object values"):
-        read_arrays(tmp_path / "set.mat")
+        read_labelled(tmp_path / "set.mat")
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_matlab_cells_are_refused(tmp_path):
 def test_unsuitable_contents_are_refused(tmp_path, variables, message):
     np.savez(tmp_path / "set.npz", **variables)
     with pytest.raises(ValueError, match=message):
-        read_arrays(tmp_path / "set.npz")
+        read_labelled(tmp_path / "set.npz")
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".mat"])
@@ -91,11 +91,11 @@ def test_damaged_files_are_refused(tmp_path, suffix, content):
     path = tmp_path / f"set{suffix}"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"set\.(npz|mat) is"):
-        read_arrays(path)
+        read_labelled(path)
 
 
 def test_version_7_3_is_explained(tmp_path):
     header = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
     (tmp_path / "set.mat").write_bytes(header + bytes(512))
     with pytest.raises(ValueError, match="-v7"):
-        read_arrays(tmp_path / "set.mat")
+        read_labelled(tmp_path / "set.mat")

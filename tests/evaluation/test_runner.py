@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import warnings
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ import pytest
 from ufselect.auto import AutoSelector
 from ufselect.evaluation import ResultStore, compare, runner
 from ufselect.evaluation.fitting import FitTask, fit_tasks, run_fit
-from ufselect.evaluation.identity import canonical, data_hash, features_hash
+from ufselect.evaluation.keys import Params, data_key, subset_key
 from ufselect.evaluation.methods import Method, choose_methods
 from ufselect.evaluation.protocol import Protocol, default_counts, make_problem
 from ufselect.metrics import evaluate_selection
@@ -49,28 +48,30 @@ def test_one_fit_serves_all_counts_of_nested_methods(name, blobs):
 def test_a_path_task_gives_the_subsets_of_separate_fits(blobs):
     X, _ = blobs
     points = [
-        {"n_components": 3, "mu_entry": mu, "entry_sparsity": a} for mu in (0.1, 1.0) for a in (0.2, 0.4)
+        Params({"n_components": 3, "mu_entry": mu, "entry_sparsity": a})
+        for mu in (0.1, 1.0)
+        for a in (0.2, 0.4)
     ]
     method = Method("DSCOFS", "DSCOFS", DSCOFS, tuple(points))
     tasks = list(fit_tasks(method, COUNTS, X.shape[1]))
     assert len(tasks) == 2
-    rows = [row for task in tasks for row in run_fit(X, "d", "v", task)]
+    rows = [row for task in tasks for row in run_fit(X, "d", task)]
     assert len(rows) == len(points) * len(COUNTS)
     for row in rows:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            alone = DSCOFS(row.n_features, **json.loads(row.params)).fit(X)
-        assert row.indices == np.flatnonzero(alone.support_).tolist()
+            alone = DSCOFS(row.n_features, **row.params).fit(X)
+        assert row.features == tuple(np.flatnonzero(alone.support_))
 
 
 def test_a_point_that_fails_is_recorded_and_spares_the_others(blobs):
     X, _ = blobs
-    points = tuple(canonical({"n_components": 3, "entry_sparsity": a}) for a in (0.01, 0.5))
-    bad, good = run_fit(X, "d", "v", FitTask("DSCOFS", DSCOFS, points, (4,), 0))
-    assert (bad.status, bad.indices) == ("failed", [])
+    points = tuple(Params({"n_components": 3, "entry_sparsity": a}) for a in (0.01, 0.5))
+    bad, good = run_fit(X, "d", FitTask("DSCOFS", DSCOFS, points, (4,), 0, "v"))
+    assert (bad.status, bad.features) == ("failed", ())
     assert "entry_sparsity" in bad.note
     assert good.status == "ok"
-    assert len(good.indices) == 4
+    assert len(good.features) == 4
 
 
 def test_equal_subsets_are_clustered_once(blobs, monkeypatch):
@@ -78,7 +79,7 @@ def test_equal_subsets_are_clustered_once(blobs, monkeypatch):
     clustered = []
 
     def counting(X, y, features, *rest):
-        clustered.append(features_hash(features))
+        clustered.append(subset_key(features))
         return evaluate_selection(X, y, features, *rest)
 
     monkeypatch.setattr(runner, "evaluate_selection", counting)
@@ -152,7 +153,7 @@ def test_auto_mode_is_the_choice_without_labels(blobs):
     result = compare(X, y, ["MaxVariance"], [4], mode="auto", n_runs=3)
     row = next(row for row in result.rows if row.method == "AutoSelector")
     alone = AutoSelector(4, n_clusters=3, random_state=0).fit(X)
-    assert row.subsets == (features_hash(np.flatnonzero(alone.support_)),)
+    assert row.subsets == (subset_key(np.flatnonzero(alone.support_)),)
     assert "Mode auto" in result.tables["acc"].title
 
 
@@ -160,7 +161,7 @@ def test_budget_bounds_every_method(blobs):
     problem = make_problem("p", *blobs, COUNTS)
     for method in choose_methods(None, "oracle", problem, Protocol(max_points=5)):
         assert len(method.points) <= 5
-        assert len({canonical(point) for point in method.points}) == len(method.points)
+        assert len(set(method.points)) == len(method.points)
 
 
 def test_progress_counts_to_the_end(blobs):
@@ -194,12 +195,12 @@ def test_one_class_is_refused(blobs):
 
 def test_hashes_tell_data_apart_and_ignore_label_names(blobs):
     X, y = blobs
-    assert data_hash(X, y) == data_hash(X.copy(), np.array(["a", "b", "c"])[y])
-    assert data_hash(X, y) != data_hash(X + 1e-9, y)
-    assert features_hash(np.array([3, 1])) == features_hash(np.array([1, 3]))
-    assert canonical({"b": np.float64(1.5), "a": 2}) == '{"a": 2, "b": 1.5}'
+    assert data_key(X, y) == data_key(X.copy(), np.array(["a", "b", "c"])[y])
+    assert data_key(X, y) != data_key(X + 1e-9, y)
+    assert subset_key(np.array([3, 1])) == subset_key(np.array([1, 3]))
+    assert str(Params({"b": np.float64(1.5), "a": 2})) == '{"a": 2, "b": 1.5}'
     with pytest.raises(TypeError, match="cannot be stored"):
-        canonical({"a": np.zeros(2)})
+        Params({"a": np.zeros(2)})
 
 
 @pytest.mark.parametrize("n_features", [3, 13, 64, 1024])

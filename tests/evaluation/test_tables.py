@@ -7,20 +7,21 @@ from dataclasses import replace
 import pytest
 
 from ufselect.evaluation.choice import best_by_count, choose
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import Table, main_table
 from ufselect.reproduction.paper import TITLES
 from ufselect.reproduction.paper_tables import means_table, paper_table, verdict
 
 ROW = Row(
-    dataset="isolet", method="DSCOFS", label="DSCOFS", params="{}", n_features=10, n_starts=1, n_runs=2,
+    dataset="isolet", method="DSCOFS", label="DSCOFS", params=Params(), n_features=10, n_starts=1, n_runs=2,
     acc_mean=50.0, acc_std=1.0, acc_start_std=0.0, nmi_mean=60.0, nmi_std=2.0, nmi_start_std=0.0, seconds=0.1,
     subsets=("s",), acc_runs=(49.0, 51.0), nmi_runs=(58.0, 62.0), note="",
 )  # fmt: skip
 ROWS = [
     ROW,
     replace(ROW, n_features=20, acc_mean=59.0, nmi_mean=55.0),
-    replace(ROW, n_features=20, params='{"a": 1}', acc_mean=58.0, nmi_mean=70.0),
+    replace(ROW, n_features=20, params=Params({"a": 1}), acc_mean=58.0, nmi_mean=70.0),
     replace(ROW, method="UDFS", label="UDFS", acc_mean=30.0),
 ]
 

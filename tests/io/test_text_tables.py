@@ -37,7 +37,7 @@ def test_spreadsheet_export_with_everything_at_once(written):
         encoding="utf-8-sig",
     )
     with pytest.raises(
-        TableError, match=r"2 of 6 numeric columns: Gewicht \(1\), Wert \(1\).*--impute median"
+        TableError, match=r"2 of 6 numeric columns: Gewicht \(1\), Wert \(1\).*impute='median'"
     ):
         read_table(path)
     table = read_table(path, ReadOptions(impute="median"))
@@ -129,7 +129,7 @@ def test_labels_and_ids_are_recognised_or_named_or_refused(written):
     other = read_table(path, ReadOptions(label_column="kind", guess=False))
     assert (other.id_name, other.label_name, other.feature_names) == (None, "kind", ["id", "size"])
     assert other.labels.tolist() == [i % 3 for i in range(8)]
-    with pytest.raises(TableError, match=r"--labels names the column 'clas'.*did you mean class"):
+    with pytest.raises(TableError, match=r"label_column names the column 'clas'.*did you mean class"):
         read_table(path, ReadOptions(label_column="clas"))
 
 

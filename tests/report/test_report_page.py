@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -147,3 +148,9 @@ def test_notebooks_show_the_page(explanation):
     shown = explanation._repr_html_()
     assert shown.startswith("<iframe")
     assert "<script" not in shown
+
+
+def test_a_missing_jinja_is_named(explanation, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r'Pages need Jinja2: pip install "ufselect\[cli\]"'):
+        report_html(explanation)

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
 import json
 import re
 from dataclasses import replace
@@ -11,6 +14,7 @@ from ufselect.evaluation import Protocol
 from ufselect.evaluation.compare import QUICK
 from ufselect.evaluation.methods import choose_methods
 from ufselect.evaluation.protocol import make_problem
+from ufselect.registry import all_selectors
 from ufselect.reproduction import reproduce
 from ufselect.reproduction.ablation import rows_only
 
@@ -59,8 +63,12 @@ def test_folder_holds_tables_figures_log_and_page(made):
 def test_page_stands_alone(made):
     _, folder = made
     page = (folder / "index.html").read_text()
-    assert all(source.startswith("data:") for source in re.findall(r"src='([^']*)'", page))
-    assert not re.search(r"<(script|link)|https?://", page)
+    assert all(source.startswith("data:") for source in re.findall(r' (?:src|href)="([^"#][^"]*)"', page))
+    assert not re.search(r"https?://|url\(", page)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert page.count("<script") == len(scripts) == 1
+    assert f"script-src 'sha256-{digest}'" in html.unescape(page)
     assert page.count("<figcaption>") == len(list((folder / "figures").glob("*.png")))
     for word in ("quick version", "Mode oracle", "Mode fixed", "seeding k-means++"):
         assert word in page
@@ -70,6 +78,38 @@ def test_resuming_changes_nothing(made):
     study, folder = made
     again = reproduce(folder, SETS, ["DSCOFS", "MaxVariance"], quick=True, protocol=SMALL)
     assert [table.body for table in again.tables] == [table.body for table in study.tables]
+
+
+def test_drawing_never_fits(made, tmp_path, monkeypatch):
+    """Figures and page come from the study's findings alone."""
+    from ufselect.reproduction.study_page import publish
+
+    study, folder = made
+
+    def refuse(self, *args, **kwargs):
+        raise AssertionError("a drawing has fitted a selector")
+
+    for selector in all_selectors().values():
+        monkeypatch.setattr(selector, "fit", refuse)
+    publish(study, tmp_path)
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert drawn == {path.name for path in (folder / "figures").iterdir()}
+
+
+def test_a_resumed_study_fits_nothing(made, monkeypatch):
+    study, folder = made
+
+    def refuse(self, *args, **kwargs):
+        raise AssertionError("a resumed study has fitted a selector")
+
+    for selector in all_selectors().values():
+        monkeypatch.setattr(selector, "fit", refuse)
+    again = reproduce(folder, SETS, ["DSCOFS", "MaxVariance"], quick=True, protocol=SMALL)
+    assert again.seconds == study.seconds
+    assert again.planes == study.planes
+    for name, inside in study.dissections.items():
+        np.testing.assert_array_equal(again.dissections[name].objective, inside.objective)
+        np.testing.assert_array_equal(again.dissections[name].matrices["double"], inside.matrices["double"])
 
 
 def test_oracle_is_never_below_its_own_average(made):

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from ufselect.evaluation.keys import Params
+from ufselect.evaluation.rank_test import rank_test
 from ufselect.evaluation.rows import Row
-from ufselect.evaluation.statistics import rank_test
 
 figure_module = pytest.importorskip("matplotlib.figure")
 
-from ufselect.plotting.curves import plot_convergence, plot_curves, plot_time  # noqa: E402
-from ufselect.plotting.heatmaps import plot_loadings, plot_sensitivity  # noqa: E402
-from ufselect.plotting.shapes import plot_chosen_pixels, plot_plane  # noqa: E402
-from ufselect.plotting.statistics import plot_boxes, plot_critical_difference  # noqa: E402
+from ufselect.plotting import ConvergenceDisplay, PixelsDisplay  # noqa: E402
 from ufselect.plotting.style import line_styles  # noqa: E402
+from ufselect.reproduction.panels import (  # noqa: E402
+    plot_boxes,
+    plot_critical_difference,
+    plot_curves,
+    plot_plane,
+    plot_sensitivity,
+    plot_sparsity,
+    plot_time,
+)
+
+PLAIN = Params()
 
 
-def row(method, count, acc, params="{}"):
+def row(method, count, acc, params=PLAIN):
     return Row(
         dataset="toy", method=method, label=method, params=params, n_features=count, n_starts=1, n_runs=3,
         acc_mean=acc, acc_std=1.0, acc_start_std=0.0, nmi_mean=acc - 10, nmi_std=1.0, nmi_start_std=0.0,
@@ -35,7 +43,7 @@ def ax():
 
 def test_curves_follow_the_best_rows(ax):
     rows = [row("AllFeatures", 64, 70), row("DSCOFS", 10, 50), row("DSCOFS", 20, 60)]
-    rows.append(replace(rows[2], params='{"a": 1}', acc_mean=65.0))
+    rows.append(replace(rows[2], params=Params({"a": 1}), acc_mean=65.0))
     plot_curves(rows, "acc", ax)
     level, curve = ax.get_lines()
     assert level.get_ydata()[0] == 70
@@ -53,7 +61,7 @@ def test_styles_tell_many_methods_apart():
 
 
 def test_convergence_goes_down(ax):
-    plot_convergence({"toy": np.array([5.0, 3.0, 2.0, 1.0])}, ax)
+    ConvergenceDisplay(np.array([5.0, 3.0, 2.0, 1.0])).plot_gap(ax)
     np.testing.assert_allclose(ax.get_lines()[0].get_ydata(), [1.0, 0.5, 0.25])
 
 
@@ -78,7 +86,7 @@ def test_critical_difference_names_every_method(ax):
 
 
 def test_zero_loadings_are_white(ax):
-    plot_loadings(np.array([[0.0, 1.0], [0.5, 0.0]]), "toy", ax)
+    plot_sparsity(np.array([[0.0, 1.0], [0.5, 0.0]]), "toy", ax)
     np.testing.assert_array_equal(ax.images[0].get_array().mask, [[True, False], [False, True]])
     assert "50%" in ax.get_title()
 
@@ -86,7 +94,7 @@ def test_zero_loadings_are_white(ax):
 def test_no_kept_feature_is_lost_among_many(ax):
     matrix = np.zeros((4001, 2))
     matrix[3999, 1] = 0.2
-    plot_loadings(matrix, "toy", ax)
+    plot_sparsity(matrix, "toy", ax)
     shown = ax.images[0].get_array()
     assert len(shown) < 200
     assert (~shown.mask).sum() == 1
@@ -94,7 +102,7 @@ def test_no_kept_feature_is_lost_among_many(ax):
 
 def test_sensitivity_takes_the_best_of_the_other_parameters(ax):
     rows = [
-        row("DSCOFS", count, 50 + count + 10 * mu, json.dumps({"entry_sparsity": share, "mu_row": mu}))
+        row("DSCOFS", count, 50 + count + 10 * mu, Params({"entry_sparsity": share, "mu_row": mu}))
         for count in (10, 20)
         for share in (0.1, 0.3)
         for mu in (0.1, 1.0)
@@ -113,6 +121,6 @@ def test_plane_shows_the_two_features(ax):
 
 @pytest.mark.parametrize(("order", "place"), [("C", (0, 2)), ("F", (0, 1))])
 def test_pixels_lie_where_the_image_has_them(ax, order, place):
-    plot_chosen_pixels([2], np.zeros((2, 6)), (2, 3), order, "toy", ax)
-    overlay = ax.images[1].get_array()
-    assert np.argwhere(overlay[..., 3] > 0).tolist() == [list(place)]
+    PixelsDisplay(np.arange(6) == 2, (2, 3), order, np.zeros(6)).plot(ax=ax)
+    (square,) = ax.patches
+    assert (square.get_y() + 0.5, square.get_x() + 0.5) == place

@@ -67,19 +67,21 @@ def written_out(network, weights):
 
 def test_objective_is_the_formula(torch, network):
     weights = random_weights(torch, network)
-    assert network.objective(weights) == pytest.approx(written_out(network, weights), rel=1e-13)
+    assert network.smooth(weights) + network.penalty(weights) == pytest.approx(
+        written_out(network, weights), rel=1e-13
+    )
 
 
 def test_gradient_agrees_with_finite_differences(torch, network):
     weights = random_weights(torch, network)
-    _, gradient = network._smooth_gradient(weights)
+    _, gradient = network.smooth_gradient(weights)
     for block, slope in zip(range(4), gradient, strict=True):
         for index in np.ndindex(*weights[block].shape):
             values = []
             for step in (1e-5, -1e-5):
                 moved = [w.clone() for w in weights]
                 moved[block][index] += step
-                values.append(float(network._smooth(tuple(moved))))
+                values.append(network.smooth(tuple(moved)))
             assert float(slope[index]) == pytest.approx((values[0] - values[1]) / 2e-5, abs=1e-8)
 
 
@@ -99,8 +101,8 @@ def test_shrinkage_is_the_proximal_map_of_the_row_norms(torch, network):
 
 
 def test_training_ends_at_a_stationary_point(network, trained):
-    weights = trained.weights
-    _, gradient = network._smooth_gradient(weights)
+    weights = trained.point
+    _, gradient = network.smooth_gradient(weights)
     norms = weights[0].norm(dim=1).numpy()
     slopes = gradient[0].numpy()
     used = norms > 0
@@ -114,7 +116,7 @@ def test_training_ends_at_a_stationary_point(network, trained):
 
 def test_unused_features_follow_in_order_of_their_gradients(network, trained):
     scores = network.feature_scores(trained)
-    unused = trained.weights[0].norm(dim=1).numpy() == 0
+    unused = trained.point[0].norm(dim=1).numpy() == 0
     assert np.all(scores[~unused] > 0)
     assert np.all(scores[unused] <= 0)
     assert np.unique(scores[unused]).size == unused.sum()

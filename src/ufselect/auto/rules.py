@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.auto.reference import Reference, centred_basis
-from ufselect.solvers.centre_margin import CentreMargin, minimise_margin
 from ufselect.solvers.greedy import greedy_target_projection, scores_of_rounds
+from ufselect.solvers.margin import CentreMargin, minimise_margin
 
 Rule = Callable[[Reference, int], NDArray]
 

@@ -12,10 +12,13 @@ import numpy as np
 from scipy import sparse
 
 from ufselect.blocks.dask import import_dask
+from ufselect.io.arrays import open_npy
+from ufselect.io.parquet import parts_of
+from ufselect.io.stores import find_matrix, is_sparse_group, open_hdf5, sparse_rows
 
 HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".h5ad")
 ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
-BLOCK_BYTES = 2**26
+BLOCK_BYTES = 2**26  # 64 MiB: large enough for full disk speed, small enough for a few on every worker
 
 
 def is_store(X: Any) -> bool:
@@ -67,30 +70,30 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
     if not path.exists():
         raise FileNotFoundError(f"There is no file or directory {path}.")
     if path.suffix == ".npy":
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return open_npy(path)
     if path.suffix in HDF5_SUFFIXES:
-        return _from_open(_only_array(_import_store("h5py").File(path, "r"), dataset, path), path)
+        return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
     if path.is_dir() and any((path / mark).exists() for mark in ZARR_MARKS):
-        opened = _import_store("zarr").open(path, mode="r")
-        return _from_open(opened if hasattr(opened, "chunks") else _only_array(opened, dataset, path), path)
+        opened = _import_zarr().open(path, mode="r")
+        return _from_open(opened if hasattr(opened, "chunks") else find_matrix(opened, dataset, path), path)
     if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
-        return import_dask("dask.dataframe").read_parquet(path)
+        return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
     raise ValueError(
         f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file."
     )
 
 
-def _import_store(module: str) -> Any:
+def _import_zarr() -> Any:
     try:
-        return import_dask(module)
+        return import_dask("zarr")
     except ImportError as error:
-        raise ImportError(f"{module} is needed to open this store: pip install {module}") from error
+        raise ImportError("zarr is needed to open this store: pip install zarr") from error
 
 
 def _from_open(array: Any, path: Path | None = None) -> Any:
     """Wrap an open array with blocks that are its stored chunks, or whole multiples of small ones."""
     dask_array = import_dask("dask.array")
-    if path is not None and _is_sparse_group(array):
+    if path is not None and is_sparse_group(array):
         return _from_sparse_group(array, path)
     stored = array.chunks
     if stored is None:
@@ -98,10 +101,6 @@ def _from_open(array: Any, path: Path | None = None) -> Any:
     chunk_bytes = math.prod(stored) * array.dtype.itemsize
     rows = stored[0] * max(1, BLOCK_BYTES // max(chunk_bytes, 1))
     return dask_array.from_array(array, chunks=(min(rows, max(array.shape[0], 1)), stored[1]))
-
-
-def _is_sparse_group(node: Any) -> bool:
-    return not hasattr(node, "ndim") and all(name in node for name in ("data", "indices", "indptr"))
 
 
 def _from_sparse_group(group: Any, path: Path) -> Any:
@@ -124,26 +123,9 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
 
 
 def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> sparse.csr_array:
-    """Read the rows between the ends of ``indptr``; runs on a worker."""
-    entries = slice(int(indptr[0]), int(indptr[-1]))
+    """Open the store anew and read the rows between the ends of ``indptr``; runs on a worker."""
     if Path(path).is_dir():
-        group = _import_store("zarr").open_group(path, mode="r")[name.strip("/")]
-        values, indices = group["data"][entries], group["indices"][entries]
-    else:
-        with _import_store("h5py").File(path, "r") as file:
-            values, indices = file[name]["data"][entries], file[name]["indices"][entries]
-    return sparse.csr_array((values, indices, indptr - indptr[0]), shape=(indptr.size - 1, n_columns))
-
-
-def _only_array(group: Any, dataset: str | None, path: Path) -> Any:
-    if dataset is not None:
-        if dataset not in group:
-            raise ValueError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
-        return group[dataset]
-    tables = [name for name in group if getattr(group[name], "ndim", 0) == 2 or _is_sparse_group(group[name])]
-    if len(tables) != 1:
-        raise ValueError(
-            f"{path} holds {len(tables)} arrays of two dimensions; "
-            "open the one you mean with ufselect.blocks.open_blocks(path, dataset=…)."
-        )
-    return group[tables[0]]
+        group = _import_zarr().open_group(path, mode="r")[name.strip("/")]
+        return sparse_rows(group, indptr, n_columns)
+    with open_hdf5(Path(path)) as file:
+        return sparse_rows(file[name], indptr, n_columns)

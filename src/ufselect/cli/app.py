@@ -11,7 +11,9 @@ import typer
 from ufselect.cli.commands import compare, datasets, demo, report, reproduce, select, tune
 from ufselect.cli.console import errors
 from ufselect.cli.environment import show_version
-from ufselect.cli.options import Settings
+from ufselect.cli.flags import with_flags
+from ufselect.cli.sharing import with_debug
+from ufselect.io import TableError
 
 app = typer.Typer(
     name="ufselect",
@@ -22,9 +24,16 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo.demo, select.select, tune.tune, compare.compare, reproduce.reproduce, report.report):
-    app.command()(command)
-app.command("datasets")(datasets.datasets)
+for command in (
+    demo.demo,
+    select.select,
+    tune.tune,
+    compare.compare,
+    reproduce.reproduce,
+    report.report,
+    datasets.datasets,
+):
+    app.command()(with_debug(command))
 
 
 @app.callback(invoke_without_command=True)
@@ -41,7 +50,6 @@ def _program(
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code: 0 fine, 1 failed, 2 wrongly called."""
-    Settings.debug = False
     try:
         app(args=arguments, prog_name="ufselect")
     except SystemExit as end:
@@ -53,16 +61,16 @@ def run(arguments: list[str]) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        return _explain(error)
+        if "--debug" in arguments:
+            traceback.print_exception(error)
+        else:
+            _say(_sentence(error))
+        return 1
     return 0
 
 
-def _explain(error: Exception) -> int:
-    if Settings.debug:
-        traceback.print_exception(error)
-        return 1
-    errors().print(_sentence(error), style="red", markup=False, highlight=False, soft_wrap=True)
-    return 1
+def _say(sentence: str) -> None:
+    errors().print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def _sentence(error: Exception) -> str:
@@ -73,7 +81,8 @@ def _sentence(error: Exception) -> str:
         )
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"Error: {error.filename}: {error.strerror.lower()}; check the name and your rights to it."
-    text = " ".join(str(error).split())
+    worded = with_flags(error.sentence) if isinstance(error, TableError) else str(error)
+    text = " ".join(worded.split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:
         return f"Error: {text}"
     return (

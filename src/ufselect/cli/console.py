@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.status import Status
 
+from ufselect.cli.flags import with_flags
+
 
 def output() -> Console:
     """Return the console for results."""
@@ -23,7 +25,7 @@ def errors() -> Console:
 def note(sentences: Iterable[str]) -> None:
     """Print remarks on the way."""
     for sentence in sentences:
-        errors().print("·", sentence, style="dim", markup=False, highlight=False, soft_wrap=True)
+        errors().print("·", with_flags(sentence), style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 class _IntoStatus(logging.Handler):

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from difflib import get_close_matches
 
 from ufselect.io.errors import TableError
 from ufselect.registry import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 
-Methods = Mapping[str, type[UnsupervisedSelector]]
 
-
-def find_method(name: str, methods: Methods | None = None) -> type[UnsupervisedSelector]:
+def find_method(name: str) -> type[UnsupervisedSelector]:
     """Return a selector by its name; case, hyphens and underscores do not matter.
 
     Parameters
     ----------
     name : str
         As typed.
-    methods : mapping, optional
-        Selectors by class name; those of the registry without it.
 
     Raises
     ------
@@ -33,12 +28,14 @@ def find_method(name: str, methods: Methods | None = None) -> type[UnsupervisedS
     >>> find_method("max-variance").__name__
     'MaxVariance'
     """
-    methods = all_selectors() if methods is None else methods
-    known = {_folded(key): value for key, value in methods.items()}
-    if _folded(name) in known:
-        return known[_folded(name)]
-    close = get_close_matches(_folded(name), known, n=1)
-    hint = f"did you mean {known[close[0]].__name__}?" if close else f"known are {', '.join(methods)}."
+    methods = all_selectors()
+    by_folded_name = {_folded(key): value for key, value in methods.items()}
+    if _folded(name) in by_folded_name:
+        return by_folded_name[_folded(name)]
+    close = get_close_matches(_folded(name), by_folded_name, n=1)
+    hint = (
+        f"did you mean {by_folded_name[close[0]].__name__}?" if close else f"known are {', '.join(methods)}."
+    )
     raise TableError(f"There is no method {name!r}; {hint}")
 
 

@@ -15,21 +15,6 @@ DATA_HELP = (
 )
 
 
-class Settings:
-    """What holds for the whole program run."""
-
-    debug: bool = False
-
-
-def _set_debug(value: bool) -> bool:
-    Settings.debug = Settings.debug or value
-    return value
-
-
-Debug = Annotated[
-    bool,
-    typer.Option("--debug", help="Show the traceback of an error.", callback=_set_debug, expose_value=True),
-]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for scripts.")]

@@ -1,16 +1,11 @@
-"""One run of a selector on a table, and the record that repeats it."""
+"""One run of a selector on a table."""
 
 from __future__ import annotations
 
-import json
-import platform
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,17 +13,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
-from ufselect.cli.methods import Methods, find_method
+from ufselect.cli.methods import find_method
 from ufselect.io.errors import TableError
-from ufselect.io.reading import ReadOptions
 from ufselect.io.table import Table
 from ufselect.registry import missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
 
-RECORD_FORMAT = 1
 SCALINGS = ("none", "standard")
-DENSE_BYTES = 4 << 30
-REPORTED_PACKAGES = ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")
+DENSE_BYTES = 4 << 30  # what most machines have to spare
+UNIT_ROWS = 2000  # enough to know a standard deviation to a few per cent
+UNITS_APART = 100  # two orders of magnitude are no longer chance
 OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose"}  # set by -k, --seed and the program
 EXTRA_OF = {"torch": "deep"}
 
@@ -83,9 +77,7 @@ class Run:
         return np.flatnonzero(self.selector.support_)
 
 
-def make_selector(
-    request: Request, methods: Methods | None = None, verbose: bool = False
-) -> UnsupervisedSelector:
+def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelector:
     """Return the selector that a request names, not yet fitted.
 
     Raises
@@ -95,7 +87,7 @@ def make_selector(
     ImportError
         If the method needs a package that is absent.
     """
-    method = find_method(request.method, methods)
+    method = find_method(request.method)
     absent = missing_requirements(method)
     if absent:
         extra = EXTRA_OF.get(absent[0], absent[0])
@@ -113,17 +105,14 @@ def make_selector(
     return method(**settings)
 
 
-def run_selection(
-    table: Table, request: Request, methods: Methods | None = None, verbose: bool = False
-) -> Run:
+def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
     """Fit the requested selector on a table."""
-    selector = make_selector(request, methods, verbose)
+    selector = make_selector(request, verbose)
     n_features = table.shape[1]
     if request.n_features > n_features:
         raise TableError(
-            f"{request.n_features} features are asked for, but the table has {n_features} that can "
-            "be chosen; "
-            f"use -k {n_features} or less."
+            f"{request.n_features} features are asked for, but the table has {n_features} that can be "
+            f"chosen; use -k {n_features} or less."
         )
     data = _suited(table, selector, request.scale)
     with warnings.catch_warnings(record=True) as caught:
@@ -159,7 +148,7 @@ def request_for(selector: UnsupervisedSelector, like: Request) -> Request:
     """Return a request that makes this selector: its method and those parameters that are not the default."""
     default = type(selector)().get_params()
     parameters = {
-        name: _plain(value)
+        name: json_value(value)
         for name, value in selector.get_params().items()
         if name not in OWN_PARAMETERS and repr(value) != repr(default[name])
     }
@@ -176,111 +165,18 @@ def unit_note(table: Table, request: Request) -> str | None:
     """Return a hint when a few columns have so large a unit that they decide everything."""
     if request.scale != "none" or sparse.issparse(table.data):
         return None
-    spread = np.std(table.data[:: max(1, table.shape[0] // 2000)], axis=0)
+    spread = np.std(table.data[:: max(1, table.shape[0] // UNIT_ROWS)], axis=0)
     typical = np.median(spread[spread > 0]) if np.any(spread > 0) else 0.0
-    if typical and spread.max() > 100 * typical:
+    if typical and spread.max() > UNITS_APART * typical:
         name = table.feature_names[int(np.argmax(spread))]
         return (
             f"Units differ: {name} varies {spread.max() / typical:.0f} times as much as the "
-            "typical column and "
-            "will weigh most; add --scale standard if units are not comparable."
+            "typical column and will weigh most; add --scale standard if units are not comparable."
         )
     return None
 
 
-def record_of(run: Run, options: ReadOptions, notes: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Return what is needed to repeat a run, and what came out, ready for JSON."""
-    table, selector = run.table, run.selector
-    return {
-        "ufselect_record": RECORD_FORMAT,
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "data": {
-            "path": str(table.source) if table.source is not None else None,
-            "sha256": table.sha256,
-            "n_samples": table.shape[0],
-            "n_features": table.shape[1],
-            "id_column": table.id_name,
-            "label_column": table.label_name,
-            "image_shape": list(table.image_shape) if table.image_shape is not None else None,
-            "left_out": [asdict(column) for column in table.left_out],
-        },
-        "reading": asdict(options),
-        "request": {**asdict(run.request), "parameters": dict(run.request.parameters)},
-        "parameters": {
-            name: _plain(value) for name, value in selector.get_params().items() if name != "verbose"
-        },
-        "seed": run.request.seed,
-        "versions": versions(),
-        "notes": [*table.notes, *table.left_out_sentences(), *notes, *run.messages],
-        "result": {
-            "n_selected": int(run.selected.size),
-            "converged": _plain(getattr(selector, "converged_", None)),
-            "n_iter": _plain(getattr(selector, "n_iter_", None)),
-            "fit_seconds": round(run.seconds, 4),
-            "features": [
-                {
-                    "rank": rank,
-                    "name": table.feature_names[j],
-                    "index": int(j),
-                    "score": float(selector.scores_[j]),
-                }
-                for rank, j in enumerate(run.ranked, start=1)
-            ],
-        },
-    }
-
-
-def read_record(path: Path) -> dict[str, Any]:
-    """Read a record that :func:`record_of` made.
-
-    Raises
-    ------
-    TableError
-        If the file is none.
-    """
-    if not path.is_file():
-        raise TableError(f"There is no record {path}; give the .json file that ufselect select wrote.")
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise TableError(f"{path} is not JSON; give the .json file that ufselect select wrote.") from error
-    if not isinstance(record, dict) or record.get("ufselect_record") != RECORD_FORMAT:
-        raise TableError(
-            f"{path} is no record of this version; give the .json file that ufselect select wrote."
-        )
-    return record
-
-
-def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
-    """Return the request and the reading options of a record."""
-    return Request(**record["request"]), ReadOptions(**record["reading"])
-
-
-def data_of(record: Mapping[str, Any], path: Path) -> str:
-    """Return where a record's data are: as named then, or beside the record."""
-    named = str(record["data"]["path"])
-    beside = path.parent / named
-    return str(beside) if not Path(named).exists() and beside.exists() else named
-
-
-def same_features(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two records hold the same features in the same order."""
-    first, second = ([f["name"] for f in r["result"]["features"]] for r in (record, other))
-    return first == second
-
-
-def versions() -> dict[str, str]:
-    """Return the versions on which a result depends."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for package in REPORTED_PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, np.generic):
         return value.item()

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ufselect.cli.run import Run
 
-MOST_ROWS = 30
+MOST_ROWS = 30  # of a terminal; the whole list goes to files
 BAR_WIDTH = 16
 
 

@@ -16,7 +16,7 @@ from sklearn import datasets as bundled
 from sklearn.utils import Bunch
 
 from ufselect.datasets.catalogue import ENTRIES, Entry
-from ufselect.datasets.reading import read_arrays
+from ufselect.datasets.reading import read_labelled
 
 logger = logging.getLogger("ufselect")
 
@@ -171,7 +171,7 @@ def _download(name: str, entry: Entry) -> Path:
 
 def _read_verified(entry: Entry, path: Path) -> tuple[NDArray, NDArray]:
     """Read a file and make sure that it holds what the catalogue says."""
-    data, labels = read_arrays(path)
+    data, labels = read_labelled(path)
     known_file = path.suffix == ".npz" and hashlib.sha256(path.read_bytes()).hexdigest() == entry.npz_sha256
     if not known_file and entry.content_sha256 not in (None, content_sha256(data, labels)):
         raise ValueError(

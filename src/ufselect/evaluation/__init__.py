@@ -2,6 +2,6 @@
 
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.protocol import Protocol
-from ufselect.evaluation.store import ResultStore
+from ufselect.evaluation.store import ResultStore, StoreError
 
-__all__ = ["Comparison", "Protocol", "ResultStore", "compare"]
+__all__ = ["Comparison", "Protocol", "ResultStore", "StoreError", "compare"]

@@ -40,7 +40,7 @@ def choose(
 
 def best(rows: Iterable[Row], metric: str) -> Row:
     """Return the row of highest mean; of equal ones that with fewer features."""
-    return min(rows, key=lambda row: (-getattr(row, f"{metric}_mean"), row.n_features, row.params))
+    return min(rows, key=lambda row: (-getattr(row, f"{metric}_mean"), row.n_features, str(row.params)))
 
 
 def best_by_count(rows: Iterable[Row], metric: str) -> list[Row]:

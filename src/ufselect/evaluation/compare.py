@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.evaluation.choice import METRICS
+from ufselect.evaluation.events import Listener, as_listener
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.methods import choose_methods
-from ufselect.evaluation.progress import Listener, as_listener
 from ufselect.evaluation.protocol import Protocol, default_counts, make_problem
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.runner import Runner
 from ufselect.evaluation.store import ResultStore
 from ufselect.evaluation.tables import Table, main_table
 
+# Settings for a first look: seconds on a table of a thousand rows, and means good to a few points.
 QUICK: dict[str, Any] = {"n_runs": 10, "screening_runs": 3, "finalists": 1, "max_points": 6, "n_starts": 2}
 
 
@@ -42,7 +44,7 @@ class Comparison:
     tables: dict[str, Table]
     mode: str
     protocol: Protocol
-    failures: dict[tuple[str, str], str] = field(default_factory=dict)
+    failures: dict[tuple[str, Params], str] = field(default_factory=dict)
 
     def to_markdown(self) -> str:
         """Return both tables in Markdown."""
@@ -84,7 +86,7 @@ def compare(
         the best parameters and count by the labels, which flatters every method. ``"auto"``: parameters
         chosen without labels.
     n_runs : int, default=50
-        K-means runs a selection.
+        K-means runs per selection.
     seeding : {"random", "k-means++", "greedy-k-means++"}, default="k-means++"
         How K-means is seeded. Compare only scores of one seeding.
     store : path-like, default=None

@@ -23,7 +23,7 @@ def execute(
     shared : tuple
         First arguments of every call, sent once to each worker.
     tasks : sequence
-        Last argument, one a call.
+        Last argument, one per call.
     n_jobs : int
         Processes; 1 works in this one.
     client : dask.distributed.Client, optional

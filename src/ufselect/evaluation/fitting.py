@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ufselect.evaluation.identity import canonical, features_hash
+from ufselect.evaluation.keys import Params, subset_key
 from ufselect.evaluation.methods import ALL_FEATURES, Method, accepts, is_random
+from ufselect.evaluation.program import program_of
 from ufselect.evaluation.store import Selection
 from ufselect.selectors import DSCOFS, dscofs_path
 from ufselect.selectors.base import UnsupervisedSelector
@@ -27,14 +27,15 @@ FAILED, OK = "failed", "ok"
 class FitTask:
     """A piece of work: one fit, or one path, and all the grid points that it answers.
 
-    ``points`` are parameter points that differ only in what the fit shares out.
+    ``points`` are parameter points that differ only in what the fit shares out; ``program`` names the code.
     """
 
     key: str
     selector: type[UnsupervisedSelector] | None
-    points: tuple[str, ...]
+    points: tuple[Params, ...]
     counts: tuple[int, ...]
     seed: int
+    program: str
 
     @property
     def title(self) -> str:
@@ -46,32 +47,40 @@ class FitTask:
 
 def fit_tasks(method: Method, counts: Sequence[int], n_features: int) -> Iterator[FitTask]:
     """Divide a method's grid into fits that share as much as they can."""
+    program = fit_program(method.selector)
     if method.selector is None:
-        yield FitTask(ALL_FEATURES, None, ("{}",), (n_features,), 0)
+        yield FitTask(ALL_FEATURES, None, method.points, (n_features,), 0, program)
         return
     for points, seed in _families(method):
         shared_counts = (
             [tuple(counts)] if method.is_nested or method.selector is DSCOFS else [(c,) for c in counts]
         )
         for some in shared_counts:
-            yield FitTask(method.key, method.selector, points, some, seed)
+            yield FitTask(method.key, method.selector, points, some, seed, program)
 
 
-def _families(method: Method) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Group the points that one fit serves, once a seed."""
+def fit_program(selector: type[UnsupervisedSelector] | None, *experiment: str) -> str:
+    """Name the code that a fit of a selector runs through, and the modules of the experiment around it."""
+    modules = () if selector is None else (selector.__module__,)
+    path = (dscofs_path.__module__,) if selector is DSCOFS else ()
+    return program_of(modules + path, alone=(__name__, *experiment))
+
+
+def _families(method: Method) -> Iterator[tuple[tuple[Params, ...], int]]:
+    """Group the points that one fit serves, once per seed."""
     assert method.selector is not None
-    families: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    families: dict[Params, list[Params]] = defaultdict(list)
     for point in method.points:
         shared = {name: v for name, v in point.items() if name != "entry_sparsity"}
-        families[canonical(shared if method.selector is DSCOFS else point)].append(point)
+        families[Params(shared) if method.selector is DSCOFS else point].append(point)
     for family in families.values():
         n_seeds = method.n_seeds if is_random(method.selector, family[0]) else 1
         for seed in range(n_seeds):
-            yield tuple(canonical(point) for point in family), seed
+            yield tuple(family), seed
 
 
-def run_fit(X: NDArray, data: str, versions: str, task: FitTask) -> list[Selection]:
-    """Carry out a fit task and return one row a point and count.
+def run_fit(X: NDArray, data: str, task: FitTask) -> list[Selection]:
+    """Carry out a fit task and return one row per point and count.
 
     A fit that fails by its numbers is recorded with its reason; the table shows it.
     """
@@ -87,20 +96,18 @@ def run_fit(X: NDArray, data: str, versions: str, task: FitTask) -> list[Selecti
             failure = ""
     if failure and len(task.points) > 1:  # one bad point must not take the others with it
         alone = [replace(task, points=(point,)) for point in task.points]
-        return [row for single in alone for row in run_fit(X, data, versions, single)]
+        return [row for single in alone for row in run_fit(X, data, single)]
     seconds = time.process_time() - start
     note = failure or "; ".join(sorted({f"{w.category.__name__}" for w in caught}))
     return [
-        _row(data, versions, task, point, count, subset, note, seconds)
-        for (point, count), subset in subsets.items()
+        _row(data, task, point, count, subset, note, seconds) for (point, count), subset in subsets.items()
     ]
 
 
 def _row(
     data: str,
-    versions: str,
     task: FitTask,
-    point: str,
+    point: Params,
     count: int,
     subset: NDArray | None,
     note: str,
@@ -112,30 +119,29 @@ def _row(
         params=point,
         n_features=count,
         seed=task.seed,
-        versions=versions,
-        subset="" if subset is None else features_hash(subset),
-        features="[]" if subset is None else json.dumps(np.sort(subset).tolist()),
+        program=task.program,
+        subset="" if subset is None else subset_key(subset),
+        features=() if subset is None else tuple(np.sort(subset).tolist()),
         status=FAILED if subset is None else OK,
         note=note,
         seconds=seconds,
     )
 
 
-def _subsets(X: NDArray, task: FitTask) -> dict[tuple[str, int], NDArray | None]:
+def _subsets(X: NDArray, task: FitTask) -> dict[tuple[Params, int], NDArray | None]:
     if task.selector is None:
-        return {("{}", X.shape[1]): np.arange(X.shape[1])}
+        return {(task.points[0], X.shape[1]): np.arange(X.shape[1])}
     if task.selector is DSCOFS:
         return _path_subsets(X, task)
     (point,) = task.points
-    fitted = make_selector(task.selector, json.loads(point), task.seed, max(task.counts)).fit(X)
+    fitted = make_selector(task.selector, point, task.seed, max(task.counts)).fit(X)
     return {(point, count): np.flatnonzero(fitted.ranking_ <= count) for count in task.counts}
 
 
-def _path_subsets(X: NDArray, task: FitTask) -> dict[tuple[str, int], NDArray | None]:
-    points = {point: json.loads(point) for point in task.points}
+def _path_subsets(X: NDArray, task: FitTask) -> dict[tuple[Params, int], NDArray | None]:
     default = DSCOFS().entry_sparsity
-    shares = {point: params.pop("entry_sparsity", default) for point, params in points.items()}
-    shared = dict(points[task.points[0]])
+    shares = {point: point.get("entry_sparsity", default) for point in task.points}
+    shared = {name: value for name, value in task.points[0].items() if name != "entry_sparsity"}
     if is_random(DSCOFS, shared):
         shared["random_state"] = task.seed
     path = dscofs_path(X, task.counts, tuple(shares.values()), warm_start=False, **shared)
@@ -147,7 +153,7 @@ def _path_subsets(X: NDArray, task: FitTask) -> dict[tuple[str, int], NDArray | 
 
 
 def make_selector(
-    selector: type[UnsupervisedSelector], params: dict[str, Any], seed: int, count: int
+    selector: type[UnsupervisedSelector], params: Mapping[str, Any], seed: int, count: int
 ) -> UnsupervisedSelector:
     """Return the estimator of a grid point, seeded where it is random."""
     settings = dict(params)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ufselect.auto import AutoSelector
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.protocol import MODES, Problem, Protocol
 from ufselect.evaluation.spaces import parameter_points
 from ufselect.registry import all_selectors, missing_requirements
@@ -15,7 +16,10 @@ from ufselect.selectors.base import UnsupervisedSelector
 
 ALL_FEATURES = "AllFeatures"
 BEST_DRAW = "BestRandomSubset"
+# Random subsets behind the baseline's mean; their spread over draws is small beside that over K-means runs.
 N_DRAWS = 10
+# Seeds of the best of many draws, apart from those of the mean.
+FIRST_DRAW = 1000
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Method:
         Name in the store and name in tables.
     selector : type or None
         The class; None for all features.
-    points : tuple of dict
+    points : tuple of Params
         Parameter points to try.
     n_seeds : int
         Seeds over which a random method is averaged.
@@ -37,7 +41,7 @@ class Method:
     key: str
     label: str
     selector: type[UnsupervisedSelector] | None
-    points: tuple[dict[str, Any], ...]
+    points: tuple[Params, ...]
     n_seeds: int = 1
 
     @property
@@ -66,13 +70,13 @@ def choose_methods(
     if mode not in MODES:
         raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
     classes = _resolve(names)
-    methods = [Method(ALL_FEATURES, "All features", None, ({},))]
+    methods = [Method(ALL_FEATURES, "All features", None, (Params(),))]
     if mode == "auto":
         classes.pop(AutoSelector.__name__, None)
         methods.append(_automatic(problem))
     methods += [_method(selector, mode, problem, protocol) for selector in classes.values()]
     if mode == "oracle":
-        draws = tuple({"random_state": 1000 + k} for k in range(protocol.max_points))
+        draws = tuple(Params({"random_state": FIRST_DRAW + k}) for k in range(protocol.max_points))
         methods.append(Method(BEST_DRAW, f"Random, best of {len(draws)}", classes["RandomSubset"], draws))
     return sorted(methods, key=lambda method: method.place)
 
@@ -102,7 +106,7 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
 
 def _method(selector: type[UnsupervisedSelector], mode: str, problem: Problem, protocol: Protocol) -> Method:
     name = selector.__name__
-    points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else ({},)
+    points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else (Params(),)
     starts = 1 if mode == "oracle" else protocol.n_starts
     seeds = N_DRAWS if name == "RandomSubset" else starts
     return Method(name, selector.label, selector, tuple(points), seeds)
@@ -114,12 +118,13 @@ def random_start(method: Method) -> Method:
         method,
         key=f"{method.key}RandomStart",
         label=f"{method.label}, random start",
-        points=({"init": "random"},),
+        points=(Params({"init": "random"}),),
     )
 
 
 def _automatic(problem: Problem) -> Method:
-    return Method("AutoSelector", "AutoSelector", AutoSelector, ({"n_clusters": problem.n_classes},))
+    points = (Params({"n_clusters": problem.n_classes}),)
+    return Method("AutoSelector", "AutoSelector", AutoSelector, points)
 
 
 def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:
@@ -127,7 +132,7 @@ def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:
     return parameter in inspect.signature(selector).parameters
 
 
-def is_random(selector: type[UnsupervisedSelector], params: dict[str, Any]) -> bool:
+def is_random(selector: type[UnsupervisedSelector], params: Mapping[str, Any]) -> bool:
     """Tell whether a fit with these parameters depends on a seed that they leave open."""
     if "random_state" in params or not accepts(selector, "random_state"):
         return False

@@ -15,6 +15,8 @@ from ufselect.metrics.clustering import encode_labels
 from ufselect.metrics.seeding import SEEDINGS
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
+# A curve of fewer points shows no course; beyond four fifths of the features little is left to choose.
+FEWEST_COUNTS, N_COUNTS, LARGEST_SHARE = 5, 10, 0.8
 MODES = ("fixed", "oracle", "auto")
 
 
@@ -39,9 +41,9 @@ class Protocol:
         K-means runs with which all grid points are scored before the best are scored with ``n_runs``; None
         scores every point with ``n_runs`` (exact mode).
     finalists : int
-        Grid points a method and count, by each metric, that go from screening to the final score.
+        Grid points per method and count, by each metric, that go from screening to the final score.
     max_points : int
-        Parameter points a method, the same for all.
+        Parameter points per method, the same for all.
     """
 
     counts: tuple[int, ...] = PAPER_COUNTS
@@ -106,8 +108,8 @@ def make_problem(name: str, X: Any, y: Any, counts: Sequence[int]) -> Problem:
 
 def default_counts(n_features: int) -> tuple[int, ...]:
     """Return the paper's counts where they fit, else about ten counts up to four fifths of the features."""
-    fitting = tuple(count for count in PAPER_COUNTS if count <= 0.8 * n_features)
-    if len(fitting) >= 5:
+    largest = max(1, int(LARGEST_SHARE * n_features))
+    fitting = tuple(count for count in PAPER_COUNTS if count <= largest)
+    if len(fitting) >= FEWEST_COUNTS:
         return fitting
-    largest = max(1, int(0.8 * n_features))
-    return tuple(sorted({max(1, round(share * largest / 10)) for share in range(1, 11)}))
+    return tuple(sorted({max(1, round(step * largest / N_COUNTS)) for step in range(1, N_COUNTS + 1)}))

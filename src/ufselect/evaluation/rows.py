@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from ufselect.evaluation.fitting import OK
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.methods import Method
 from ufselect.evaluation.protocol import Problem
 from ufselect.evaluation.store import Score, Selection
@@ -27,7 +26,7 @@ class Row:
     dataset: str
     method: str
     label: str
-    params: str
+    params: Params
     n_features: int
     n_starts: int
     n_runs: int
@@ -43,14 +42,6 @@ class Row:
     nmi_runs: tuple[float, ...]
     note: str
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the row without its runs, for a file or a data frame."""
-        values = asdict(self)
-        for name in ("acc_runs", "nmi_runs"):
-            del values[name]
-        values["subsets"] = " ".join(self.subsets)
-        return values
-
 
 def collect_rows(
     selections: Iterable[Selection],
@@ -60,7 +51,7 @@ def collect_rows(
 ) -> list[Row]:
     """Join selections with their scores and average over starts; failed fits give no row."""
     labels = {method.key: method.label for method in methods}
-    groups: dict[tuple[str, str, int], list[Selection]] = defaultdict(list)
+    groups: dict[tuple[str, Params, int], list[Selection]] = defaultdict(list)
     for selection in selections:
         if selection.status == OK:
             groups[selection.method, selection.params, selection.n_features].append(selection)
@@ -71,8 +62,8 @@ def collect_rows(
 
 
 def _row(dataset: str, label: str, members: list[Selection], scores: list[Score]) -> Row:
-    acc = np.array([json.loads(score.acc_runs) for score in scores])
-    nmi = np.array([json.loads(score.nmi_runs) for score in scores])
+    acc = np.array([score.acc_runs for score in scores])
+    nmi = np.array([score.nmi_runs for score in scores])
     first = members[0]
     return Row(
         dataset=dataset,

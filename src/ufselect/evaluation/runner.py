@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.evaluation.events import Listener, to_log, watched
 from ufselect.evaluation.execute import execute
 from ufselect.evaluation.fitting import OK, FitTask, fit_tasks, run_fit
-from ufselect.evaluation.identity import data_hash, software_versions
+from ufselect.evaluation.keys import Params, data_key
 from ufselect.evaluation.methods import Method
-from ufselect.evaluation.progress import Listener, to_log, watched
+from ufselect.evaluation.program import program_of
 from ufselect.evaluation.protocol import Problem, Protocol
 from ufselect.evaluation.rows import Row, collect_rows
 from ufselect.evaluation.store import ResultStore, Score, Selection
 from ufselect.metrics import evaluate_selection
 
-SUBSETS_A_TASK = 10
+# Enough to outweigh the sending of a task, few enough that an interruption loses seconds.
+SUBSETS_PER_TASK = 10
 
 
 @dataclass(frozen=True)
 class ScoreTask:
     """Subsets to cluster in one go."""
 
-    subsets: tuple[tuple[str, str], ...]
+    subsets: tuple[tuple[str, tuple[int, ...]], ...]
     n_runs: int
 
     @property
@@ -55,8 +56,8 @@ class Outcome:
 
     rows: list[Row]
     screened: list[Row]
-    subsets: dict[tuple[str, str, int, int], list[int]]
-    failures: dict[tuple[str, str], str]
+    subsets: dict[tuple[str, Params, int, int], tuple[int, ...]]
+    failures: dict[tuple[str, Params], str]
 
 
 @dataclass(frozen=True)
@@ -75,78 +76,106 @@ class Runner:
 
     def run(self, problem: Problem, methods: Sequence[Method]) -> Outcome:
         """Fit and score the methods on one data set."""
-        data, versions = data_hash(problem.X, problem.y), software_versions()
+        data = data_key(problem.X, problem.y)
         self.store.add_dataset(data, problem.name)
-        selections = everything = self._select(problem, methods, data, versions)
+        selections = everything = self._select(problem, methods, data)
         protocol = self.protocol
         screened = None
         if not protocol.is_exact and any(len(method.points) > 1 for method in methods):
             assert protocol.screening_runs is not None
-            self._score(problem, selections, protocol.screening_runs, data, versions)
-            screened = collect_rows(
-                selections, self._scores(data, versions, protocol.screening_runs), methods, problem
-            )
+            self._score(problem, selections, protocol.screening_runs, data)
+            screened = collect_rows(selections, self._scores(data, protocol.screening_runs), methods, problem)
             selections = _finalists(selections, screened, protocol.finalists)
-        self._score(problem, selections, protocol.n_runs, data, versions)
-        rows = collect_rows(selections, self._scores(data, versions, protocol.n_runs), methods, problem)
+        self._score(problem, selections, protocol.n_runs, data)
+        rows = collect_rows(selections, self._scores(data, protocol.n_runs), methods, problem)
         return Outcome(
             rows=rows,
             screened=rows if screened is None else screened,
             subsets={
-                (row.method, row.params, row.n_features, row.seed): row.indices
+                (row.method, row.params, row.n_features, row.seed): row.features
                 for row in everything
                 if row.status == OK
             },
             failures={(row.method, row.params): row.note for row in everything if row.status != OK},
         )
 
-    def _select(
-        self, problem: Problem, methods: Sequence[Method], data: str, versions: str
-    ) -> list[Selection]:
+    def remember(
+        self, data: str, kind: str, tasks: Sequence[Any], work: Callable[..., Any], where: str, *shared: Any
+    ) -> dict[str, Any]:
+        """Return a value for each task, from the store or from ``work(*shared, task)``.
+
+        Parameters
+        ----------
+        data, kind : str
+            Where the store keeps the values, with the task's own ``key`` and ``program``.
+        tasks : sequence
+            Pieces of work with the attributes ``key``, ``program`` and ``title``.
+        work : callable
+            Returns what JSON can hold, and never None.
+        where : str
+            Data set, for the messages.
+
+        Returns
+        -------
+        dict
+            Values by ``key``, as JSON gives them back.
+        """
+        found = {task.key: self.store.extra(data, kind, task.key, task.program) for task in tasks}
+        missing = [task for task in tasks if found[task.key] is None]
+        pairs = execute(work, shared, missing, self.n_jobs, self.client)
+        for task, value in watched(pairs, len(missing), where, kind, self.listener):
+            self.store.add_extra(data, kind, task.key, task.program, value)
+            found[task.key] = self.store.extra(data, kind, task.key, task.program)
+        return found
+
+    def _select(self, problem: Problem, methods: Sequence[Method], data: str) -> list[Selection]:
         known = {row.key: row for row in self.store.selections(data)}
         tasks = [task for m in methods for task in fit_tasks(m, problem.counts, problem.X.shape[1])]
-        keys = {task: _keys(task, data, versions) for task in tasks}
+        keys = {task: _keys(task, data) for task in tasks}
         missing = [task for task in tasks if not all(key in known for key in keys[task])]
-        pairs = execute(run_fit, (problem.X, data, versions), missing, self.n_jobs, self.client)
+        pairs = execute(run_fit, (problem.X, data), missing, self.n_jobs, self.client)
         for _, rows in watched(pairs, len(missing), problem.name, "fits", self.listener):
             self.store.add_selections(rows)
             known.update({row.key: row for row in rows})
         return [known[key] for task in tasks for key in keys[task]]
 
-    def _score(
-        self, problem: Problem, selections: Iterable[Selection], n_runs: int, data: str, versions: str
-    ) -> None:
-        scored = self._scores(data, versions, n_runs)
+    def _score(self, problem: Problem, selections: Iterable[Selection], n_runs: int, data: str) -> None:
+        scored = self._scores(data, n_runs)
         missing = {
             row.subset: row.features for row in selections if row.status == OK and row.subset not in scored
         }
         items = sorted(missing.items())
         tasks = [
-            ScoreTask(tuple(items[start : start + SUBSETS_A_TASK]), n_runs)
-            for start in range(0, len(items), SUBSETS_A_TASK)
+            ScoreTask(tuple(items[start : start + SUBSETS_PER_TASK]), n_runs)
+            for start in range(0, len(items), SUBSETS_PER_TASK)
         ]
-        shared = (problem.X, problem.y, data, versions, self.protocol)
+        shared = (problem.X, problem.y, data, score_program(), self.protocol)
         pairs = execute(run_scores, shared, tasks, self.n_jobs, self.client)
         for _, rows in watched(pairs, len(tasks), problem.name, f"scores, {n_runs} runs,", self.listener):
             self.store.add_scores(rows)
 
-    def _scores(self, data: str, versions: str, n_runs: int) -> dict[str, Score]:
-        protocol = self.protocol
+    def _scores(self, data: str, n_runs: int) -> dict[str, Score]:
+        protocol, program = self.protocol, score_program()
         return {
             row.subset: row
             for row in self.store.scores(data)
-            if (row.seeding, row.kmeans_seed, row.n_runs, row.versions)
-            == (protocol.seeding, protocol.seed, n_runs, versions)
+            if (row.seeding, row.kmeans_seed, row.n_runs, row.program)
+            == (protocol.seeding, protocol.seed, n_runs, program)
         }
 
 
+def score_program() -> str:
+    """Name the code that scores a subset."""
+    return program_of((evaluate_selection.__module__,))
+
+
 def run_scores(
-    X: NDArray, y: NDArray, data: str, versions: str, protocol: Protocol, task: ScoreTask
+    X: NDArray, y: NDArray, data: str, program: str, protocol: Protocol, task: ScoreTask
 ) -> list[Score]:
     """Cluster some subsets and return their scores."""
     rows = []
     for subset, features in task.subsets:
-        index = np.array(json.loads(features))
+        index = np.array(features)
         score = evaluate_selection(X, y, index, task.n_runs, protocol.seeding, protocol.seed)
         rows.append(
             Score(
@@ -155,21 +184,23 @@ def run_scores(
                 seeding=protocol.seeding,
                 kmeans_seed=protocol.seed,
                 n_runs=task.n_runs,
-                versions=versions,
+                program=program,
                 acc_mean=score.acc_mean,
                 acc_std=score.acc_std,
                 nmi_mean=score.nmi_mean,
                 nmi_std=score.nmi_std,
-                acc_runs=json.dumps(score.acc_runs.round(6).tolist()),
-                nmi_runs=json.dumps(score.nmi_runs.round(6).tolist()),
+                acc_runs=tuple(score.acc_runs.round(6).tolist()),
+                nmi_runs=tuple(score.nmi_runs.round(6).tolist()),
             )
         )
     return rows
 
 
-def _keys(task: FitTask, data: str, versions: str) -> list[tuple[str, str, str, int, int, str]]:
+def _keys(task: FitTask, data: str) -> list[tuple[str, str, Params, int, int, str]]:
     return [
-        (data, task.key, point, count, task.seed, versions) for point in task.points for count in task.counts
+        (data, task.key, point, count, task.seed, task.program)
+        for point in task.points
+        for count in task.counts
     ]
 
 
@@ -178,9 +209,9 @@ def _finalists(selections: list[Selection], screened: list[Row], n_kept: int) ->
     groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in screened:
         groups[row.method, row.n_features].append(row)
-    kept: set[tuple[str, int, str]] = set()
+    kept: set[tuple[str, int, Params]] = set()
     for (method, count), rows in groups.items():
         for metric in ("acc_mean", "nmi_mean"):
-            best = sorted(rows, key=lambda row: (-getattr(row, metric), row.params))[:n_kept]
+            best = sorted(rows, key=lambda row: (-getattr(row, metric), str(row.params)))[:n_kept]
             kept.update((method, count, row.params) for row in best)
     return [row for row in selections if (row.method, row.n_features, row.params) in kept]

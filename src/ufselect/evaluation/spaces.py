@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.protocol import Problem
 from ufselect.selectors.base import UnsupervisedSelector
 
 Axis = Sequence[Mapping[str, Any]]
 
+# With the PCA start eight: 96 points in all, within the budget of 100 that every method has.
 RANDOM_STARTS = 7
 DSCOFS_STARTS: Axis = (
     {"init": "pca"},
@@ -39,9 +41,7 @@ SPACES: dict[str, tuple[Axis, ...]] = {
 }
 
 
-def parameter_points(
-    selector: type[UnsupervisedSelector], problem: Problem, max_points: int
-) -> list[dict[str, Any]]:
+def parameter_points(selector: type[UnsupervisedSelector], problem: Problem, max_points: int) -> list[Params]:
     """Return at most ``max_points`` parameter points of a method's search space.
 
     The number of components or clusters is the number of classes, as in the published comparisons. A space
@@ -55,7 +55,7 @@ def parameter_points(
     if len(points) > max_points:
         kept = np.random.RandomState(0).permutation(len(points))[:max_points]
         points = [points[index] for index in sorted(kept)]
-    return [{**common, **point} for point in points]
+    return [Params({**common, **point}) for point in points]
 
 
 def class_count(selector: type[UnsupervisedSelector], problem: Problem) -> dict[str, int]:

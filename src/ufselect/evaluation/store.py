@@ -3,6 +3,10 @@
 Two tables: what was selected, and how a subset scored. A subset that several methods find is scored once.
 The write-ahead log makes each batch of rows atomic: after a crash or ``kill -9`` the file holds whole batches
 only, and a new run computes what is missing.
+
+``PRAGMA user_version`` is the version of the tables. Every key ends with the name of the program that made
+the row (:mod:`ufselect.evaluation.program`): a changed program finds no old row under its own name and
+computes a new one beside it.
 """
 
 from __future__ import annotations
@@ -11,38 +15,48 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
+from ufselect.evaluation.keys import Params
+
+# Raise it with every change of the tables below. Files before number 2 carried no number.
+SCHEMA_VERSION = 2
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS selections (
+CREATE TABLE selections (
     data TEXT NOT NULL, method TEXT NOT NULL, params TEXT NOT NULL, n_features INTEGER NOT NULL,
-    seed INTEGER NOT NULL, versions TEXT NOT NULL,
+    seed INTEGER NOT NULL, program TEXT NOT NULL,
     subset TEXT NOT NULL, features TEXT NOT NULL, status TEXT NOT NULL, note TEXT NOT NULL,
     seconds REAL NOT NULL,
-    PRIMARY KEY (data, method, params, n_features, seed, versions)
+    PRIMARY KEY (data, method, params, n_features, seed, program)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS scores (
+CREATE TABLE scores (
     data TEXT NOT NULL, subset TEXT NOT NULL, seeding TEXT NOT NULL, kmeans_seed INTEGER NOT NULL,
-    n_runs INTEGER NOT NULL, versions TEXT NOT NULL,
+    n_runs INTEGER NOT NULL, program TEXT NOT NULL,
     acc_mean REAL NOT NULL, acc_std REAL NOT NULL, nmi_mean REAL NOT NULL, nmi_std REAL NOT NULL,
     acc_runs TEXT NOT NULL, nmi_runs TEXT NOT NULL,
-    PRIMARY KEY (data, subset, seeding, kmeans_seed, n_runs, versions)
+    PRIMARY KEY (data, subset, seeding, kmeans_seed, n_runs, program)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS datasets (data TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS extras (
-    data TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, versions TEXT NOT NULL, value TEXT NOT NULL,
-    PRIMARY KEY (data, kind, key, versions)
+CREATE TABLE datasets (data TEXT PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE extras (
+    data TEXT NOT NULL, kind TEXT NOT NULL, key TEXT NOT NULL, program TEXT NOT NULL, value TEXT NOT NULL,
+    PRIMARY KEY (data, kind, key, program)
 ) WITHOUT ROWID;
-CREATE VIEW IF NOT EXISTS results AS
+CREATE VIEW results AS
     SELECT datasets.name AS dataset, selections.method, selections.params, selections.n_features,
            selections.seed, scores.seeding, scores.kmeans_seed, scores.n_runs, scores.acc_mean,
            scores.acc_std, scores.nmi_mean, scores.nmi_std, selections.seconds,
-           selections.subset, selections.versions
-    FROM selections JOIN scores USING (data, subset, versions) JOIN datasets USING (data);
+           selections.subset, selections.program AS selected_by, scores.program AS scored_by
+    FROM selections JOIN scores USING (data, subset) JOIN datasets USING (data);
 """
+# Longer than any batch takes to write, so that a second writer waits its turn instead of failing.
 BUSY_SECONDS = 60
+
+
+class StoreError(ValueError):
+    """A file of results that this version cannot use."""
 
 
 @dataclass(frozen=True)
@@ -51,25 +65,20 @@ class Selection:
 
     data: str
     method: str
-    params: str
+    params: Params
     n_features: int
     seed: int
-    versions: str
+    program: str
     subset: str
-    features: str
+    features: tuple[int, ...]
     status: str
     note: str
     seconds: float
 
     @property
-    def key(self) -> tuple[str, str, str, int, int, str]:
+    def key(self) -> tuple[str, str, Params, int, int, str]:
         """What identifies the fit."""
-        return self.data, self.method, self.params, self.n_features, self.seed, self.versions
-
-    @property
-    def indices(self) -> list[int]:
-        """The selected features, sorted."""
-        return json.loads(self.features)
+        return self.data, self.method, self.params, self.n_features, self.seed, self.program
 
 
 @dataclass(frozen=True)
@@ -81,13 +90,13 @@ class Score:
     seeding: str
     kmeans_seed: int
     n_runs: int
-    versions: str
+    program: str
     acc_mean: float
     acc_std: float
     nmi_mean: float
     nmi_std: float
-    acc_runs: str
-    nmi_runs: str
+    acc_runs: tuple[float, ...]
+    nmi_runs: tuple[float, ...]
 
 
 class ResultStore:
@@ -97,6 +106,11 @@ class ResultStore:
     ----------
     path : path-like or ":memory:"
         The SQLite file; made if absent.
+
+    Raises
+    ------
+    StoreError
+        If the file is no store, or one of another version.
 
     Examples
     --------
@@ -111,9 +125,11 @@ class ResultStore:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         self.path = path
         self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=NORMAL")
-        self._connection.executescript(SCHEMA)
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> ResultStore:
         return self
@@ -133,35 +149,56 @@ class ResultStore:
 
     def add_selections(self, rows: Iterable[Selection]) -> None:
         """Store a batch of fits, all or none."""
-        self._write("selections", [astuple(row) for row in rows])
+        self._write("selections", [_to_sql(row) for row in rows])
 
     def add_scores(self, rows: Iterable[Score]) -> None:
         """Store a batch of scores, all or none."""
-        self._write("scores", [astuple(row) for row in rows])
+        self._write("scores", [_to_sql(row) for row in rows])
 
-    def add_extra(self, data: str, kind: str, key: str, versions: str, value: object) -> None:
+    def add_extra(self, data: str, kind: str, key: str, program: str, value: object) -> None:
         """Store a result that is neither a selection nor a score, as JSON."""
-        self._write("extras", [(data, kind, key, versions, json.dumps(value))])
+        self._write("extras", [(data, kind, key, program, json.dumps(value))])
 
-    def extra(self, data: str, kind: str, key: str, versions: str) -> object | None:
+    def extra(self, data: str, kind: str, key: str, program: str) -> Any:
         """Return a result stored by :meth:`add_extra`, or None."""
         found = self._connection.execute(
-            "SELECT value FROM extras WHERE data=? AND kind=? AND key=? AND versions=?",
-            (data, kind, key, versions),
+            "SELECT value FROM extras WHERE data=? AND kind=? AND key=? AND program=?",
+            (data, kind, key, program),
         ).fetchone()
         return None if found is None else json.loads(found[0])
 
     def selections(self, data: str | None = None) -> Iterator[Selection]:
         """Yield the fits of one data set, or of all, in the order of their keys."""
-        where, values = ("", ()) if data is None else (" WHERE data=?", (data,))
-        with closing(self._connection.execute(f"SELECT * FROM selections{where}", values)) as rows:
-            yield from (Selection(*row) for row in rows)
+        return map(_selection_from_sql, self._rows("selections", data))
 
     def scores(self, data: str | None = None) -> Iterator[Score]:
         """Yield the scores of one data set, or of all, in the order of their keys."""
+        return map(_score_from_sql, self._rows("scores", data))
+
+    def _prepare(self) -> None:
+        """Make the tables of a new file, and refuse a file that has others."""
+        try:
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+            (n_tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"{self.path} is not a file of results ({error}); name another file or remove it."
+            ) from error
+        if n_tables and version != SCHEMA_VERSION:
+            raise StoreError(
+                f"{self.path} has tables of version {version}, and this ufselect reads and writes version "
+                f"{SCHEMA_VERSION}; name another file, or remove it to compute its rows anew."
+            )
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=NORMAL")
+        if not n_tables:
+            # One transaction: a file has all tables and its number, or nothing.
+            self._connection.executescript(f"BEGIN;{SCHEMA}PRAGMA user_version={SCHEMA_VERSION};COMMIT;")
+
+    def _rows(self, table: str, data: str | None) -> Iterator[tuple]:
         where, values = ("", ()) if data is None else (" WHERE data=?", (data,))
-        with closing(self._connection.execute(f"SELECT * FROM scores{where}", values)) as rows:
-            yield from (Score(*row) for row in rows)
+        with closing(self._connection.execute(f"SELECT * FROM {table}{where}", values)) as rows:
+            yield from rows
 
     def _write(self, table: str, rows: list[tuple]) -> None:
         if not rows:
@@ -169,3 +206,33 @@ class ResultStore:
         marks = ",".join("?" * len(rows[0]))
         with self._connection:
             self._connection.executemany(f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT DO NOTHING", rows)
+
+
+def _to_sql(row: Selection | Score) -> tuple:
+    return tuple(_cell(getattr(row, item.name)) for item in fields(row))
+
+
+def _cell(value: Any) -> Any:
+    """Write parameters and lists as JSON; numbers and words stay."""
+    if isinstance(value, Params):
+        return str(value)
+    return json.dumps(value) if isinstance(value, tuple) else value
+
+
+def _selection_from_sql(values: tuple) -> Selection:
+    data, method, params, n_features, seed, program, subset, features, *rest = values
+    return Selection(
+        data,
+        method,
+        Params.from_json(params),
+        n_features,
+        seed,
+        program,
+        subset,
+        tuple(json.loads(features)),
+        *rest,
+    )
+
+
+def _score_from_sql(values: tuple) -> Score:
+    return Score(*values[:-2], *(tuple(json.loads(runs)) for runs in values[-2:]))

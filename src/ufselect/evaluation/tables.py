@@ -70,7 +70,7 @@ def main_table(
     n_features: int | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> Table:
-    """Return mean ± std (number of features) of every method, a row a method, a column a data set.
+    """Return mean ± std (number of features) of every method, one row per method, one column per data set.
 
     A data set without rows keeps its column, which says that it is not available. The last column is the
     mean over the data sets at hand. ``titles`` says how data sets are called; without it by their names.

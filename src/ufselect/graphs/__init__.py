@@ -1,6 +1,6 @@
 """k-nearest-neighbour graphs, affinities, Laplacians and reconstruction weights."""
 
-from ufselect.graphs.adaptive import adaptive_weights, mean_graph, project_to_simplex
+from ufselect.graphs.adaptive import adaptive_weights, mean_graph
 from ufselect.graphs.affinity import heat_affinity
 from ufselect.graphs.laplacian import graph_laplacian, incidence, laplacian_quotients
 from ufselect.graphs.lle import lle_weights
@@ -17,7 +17,6 @@ __all__ = [
     "lle_weights",
     "mean_graph",
     "nearest_neighbors",
-    "project_to_simplex",
     "smoothest_vectors",
     "usable_neighbors",
 ]

@@ -46,26 +46,6 @@ def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
     return weights, totals / 2
 
 
-def project_to_simplex(points: NDArray) -> NDArray:
-    r"""Return the nearest point of the simplex :math:`\{s \ge 0, \sum_j s_j = 1\}` to each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.graphs import project_to_simplex
-    >>> project_to_simplex(np.array([[1.0, 0.5, -2.0]])).tolist()
-    [[0.75, 0.25, 0.0]]
-    """
-    # A common shift changes nothing, and keeps the digits of what is left.
-    points = points - points.max(axis=1, keepdims=True)
-    ordered = -np.sort(-points, axis=1)
-    counts = np.arange(1, points.shape[1] + 1)
-    thresholds = (np.cumsum(ordered, axis=1) - 1) / counts
-    n_positive = np.count_nonzero(ordered > thresholds, axis=1)
-    threshold = np.take_along_axis(thresholds, n_positive[:, None] - 1, axis=1)
-    return np.maximum(points - threshold, 0)
-
-
 def mean_graph(indices: NDArray[np.intp], weights: NDArray, smallest: float = 0.0) -> sparse.csr_array:
     """Return the mean of a directed graph and its reverse, without weights of at most ``smallest``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,58 +12,72 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import loadmat
 
-from ufselect.io.errors import TableError, listed
+from ufselect.io.errors import TableError
 from ufselect.io.naming import distinct_names
 from ufselect.io.table import Table
+from ufselect.io.wording import Setting, listed
 
 DATA_NAMES = ("X", "fea", "data", "features", "A", "x")
 LABEL_NAMES = ("y", "Y", "gnd", "label", "labels", "target", "class", "classes")
 NAME_NAMES = ("feature_names", "names", "columns", "var_names", "genes")
 ID_NAMES = ("ids", "id", "index", "obs_names", "sample_names")
-SPARSE_KEYS = {"format", "shape", "data"}
+SPARSE_KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes
 
 
-def read_npy(path: Path, label_array: str | None = None) -> Table:
-    """Read one two-dimensional array."""
-    if label_array is not None:
-        raise TableError(f"{path} holds one array and so no labels; drop --labels, or store X and y as .npz.")
+def stored_arrays(path: Path) -> dict[str, Any]:
+    """Return the arrays of an npy, npz or mat file by name; that of npy, and a sparse matrix, is X.
+
+    Raises
+    ------
+    TableError
+        If the file is damaged or holds Python objects.
+    """
+    readers = {".npy": _npy_array, ".npz": _npz_arrays, ".mat": _mat_arrays}
+    return readers[path.suffix.lower()](path)
+
+
+def open_npy(path: Path) -> NDArray:
+    """Open one array on disk; its values are read when they are used.
+
+    Raises
+    ------
+    TableError
+        If the file is damaged or holds Python objects.
+    """
     try:
-        data = np.load(path, allow_pickle=False)
-    except ValueError as error:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError) as error:
         raise TableError(_pickle_sentence(path)) from error
-    return _table({"X": data}, path, None)
 
 
-def read_npz(path: Path, label_array: str | None = None) -> Table:
-    """Read the arrays of an npz file by their usual names: X, y, feature_names, ids."""
+def _npy_array(path: Path) -> dict[str, Any]:
+    return {"X": np.array(open_npy(path))}
+
+
+def _npz_arrays(path: Path) -> dict[str, Any]:
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             if set(stored.files) >= SPARSE_KEYS:
-                return _table({"X": sparse.load_npz(path)}, path, label_array)
-            arrays = {name: stored[name] for name in stored.files}
+                return {"X": sparse.load_npz(path)}
+            return {name: stored[name] for name in stored.files}
     except ValueError as error:
         raise TableError(_pickle_sentence(path)) from error
-    except (EOFError, AttributeError, OSError) as error:
-        if isinstance(error, FileNotFoundError | PermissionError):
-            raise
+    except (EOFError, AttributeError, KeyError, TypeError, zipfile.BadZipFile) as error:
         raise TableError(f"{path} is not a readable .npz file; write it again.") from error
-    return _table(arrays, path, label_array)
 
 
-def read_mat(path: Path, label_array: str | None = None) -> Table:
-    """Read the variables of a MATLAB file by their usual names."""
+def _mat_arrays(path: Path) -> dict[str, Any]:
     try:
         stored = loadmat(path)
     except NotImplementedError as error:
         raise TableError(
             f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
         ) from error
-    except OSError:
+    except (FileNotFoundError, PermissionError):
         raise
     except Exception as error:
         raise TableError(f"{path} is not a readable .mat file; write it again.") from error
-    variables = {name: _plain(value) for name, value in stored.items() if not name.startswith("__")}
-    return _table(variables, path, label_array)
+    return {name: value for name, value in stored.items() if not name.startswith("__")}
 
 
 def _pickle_sentence(path: Path) -> str:
@@ -72,7 +87,32 @@ def _pickle_sentence(path: Path) -> str:
     )
 
 
-def _plain(value: Any) -> Any:
+def read_arrays(path: Path, label_array: str | None = None) -> Table:
+    """Read the arrays of a file by their usual names: X, y, feature_names, ids.
+
+    Raises
+    ------
+    TableError
+        If there is no one table of numbers, or labels do not fit it.
+    """
+    if label_array is not None and path.suffix.lower() == ".npy":
+        raise TableError(
+            f"{path} holds one array and so no labels; drop ",
+            Setting("label_column"),
+            ", or store X and y as .npz.",
+        )
+    arrays = {name: _words(value) for name, value in stored_arrays(path).items()}
+    return _table(arrays, path, label_array)
+
+
+def turned_to(labels: NDArray, data: Any) -> Any | None:
+    """Return the data with one row for each label, transposed if need be; None if neither way fits."""
+    if labels.size == data.shape[0]:
+        return data
+    return data.T if labels.size == data.shape[1] else None
+
+
+def _words(value: Any) -> Any:
     """Return a MATLAB cell of words as an array of words."""
     if not sparse.issparse(value) and value.dtype == object:
         return np.array(["".join(map(str, np.ravel(cell))) for cell in value.ravel()])
@@ -84,12 +124,13 @@ def _table(arrays: Mapping[str, Any], path: Path, label_array: str | None) -> Ta
     data = arrays[data_name]
     label_name = _label_name(arrays, data_name, label_array, path)
     labels = None if label_name is None else np.ravel(arrays[label_name])
-    if labels is not None and labels.size != data.shape[0]:
-        if labels.size != data.shape[1]:
+    if labels is not None:
+        turned = turned_to(labels, data)
+        if turned is None:
             raise TableError(
                 f"{path} holds {labels.size} labels for {data.shape[0]} rows; they must be as many."
             )
-        data = data.T
+        data = turned
     names, name_notes = _names(arrays, data.shape[1])
     ids_name = next(
         (name for name in ID_NAMES if name in arrays and np.size(arrays[name]) == data.shape[0]), None
@@ -115,9 +156,9 @@ def _data_name(arrays: Mapping[str, Any], path: Path) -> str:
         for name, value in arrays.items()
         if np.ndim(value) == 2 and value.dtype.kind in "biuf" and (min(value.shape) > 1 or name in DATA_NAMES)
     ]
-    known = [name for name in DATA_NAMES if name in tables]
-    if known or len(tables) == 1:
-        return (known or tables)[0]
+    usual = [name for name in DATA_NAMES if name in tables]
+    if usual or len(tables) == 1:
+        return (usual or tables)[0]
     raise TableError(
         f"{path} must hold one two-dimensional array of numbers named X; it holds "
         f"{listed([f'{name} {np.shape(value)}' for name, value in arrays.items()]) or 'nothing'}."

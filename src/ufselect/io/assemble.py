@@ -13,7 +13,12 @@ from ufselect.io.errors import TableError
 from ufselect.io.naming import find_column, looks_like_id, looks_like_labels, may_have_role
 from ufselect.io.table import LeftOut, Table
 
+# Beyond 3 GiB, seven digits in half the memory serve better than sixteen that may not fit.
 SINGLE_PRECISION_BYTES = 3 << 30
+# Growing by a quarter copies each row four times at most on average and wastes a fifth of the memory at most.
+GROWTH = 1.25
+MOSTLY = 0.5  # more numbers than words: then the words are the mistake
+COMPACTED_CELLS = 1 << 24  # 128 MiB of float64 are copied at a time
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class _Growing:
     def append(self, block: NDArray) -> None:
         end = self.used + block.shape[0]
         if end > self.array.shape[0]:
-            rows = max(end, int(1.25 * self.array.shape[0]))
+            rows = max(end, int(GROWTH * self.array.shape[0]))
             self.array.resize((rows, self.array.shape[1]), refcheck=False)
         self.array[self.used : end] = block
         self.used = end
@@ -55,7 +60,7 @@ class _Columns:
     whole: NDArray[np.bool_]
     id_position: int | None
     label_position: int | None
-    strangers: dict[int, tuple[str, float]] = field(default_factory=dict)
+    not_numbers: dict[int, tuple[str, float]] = field(default_factory=dict)
 
 
 def assemble(
@@ -104,7 +109,7 @@ def _first_look(block: Any, names: Sequence[str], unnamed: Sequence[bool], roles
         whole=np.array([dtype.kind in "biu" for dtype in block.dtypes]),
         id_position=id_position,
         label_position=label_position,
-        strangers={int(j): _stranger(block.iloc[:, j]) for j in np.flatnonzero(~numeric)},
+        not_numbers={int(j): _example_and_share(block.iloc[:, j]) for j in np.flatnonzero(~numeric)},
     )
 
 
@@ -113,9 +118,9 @@ def _positions(
 ) -> tuple[int | None, int | None]:
     id_position = label_position = None
     if roles.label_column is not None:
-        label_position = find_column(roles.label_column, names, "--labels")
+        label_position = find_column(roles.label_column, names, "label_column")
     if roles.id_column is not None:
-        id_position = find_column(roles.id_column, names, "--id")
+        id_position = find_column(roles.id_column, names, "id_column")
     if not roles.guess:
         return id_position, label_position
     for position, (name, blank) in enumerate(zip(names, unnamed, strict=True)):
@@ -138,7 +143,7 @@ def _numbers(block: Any, columns: _Columns, dtype: np.dtype) -> NDArray:
     ]
     for position in lost:
         columns.numeric[position] = False
-        columns.strangers[int(position)] = _stranger(block.iloc[:, position])
+        columns.not_numbers[int(position)] = _example_and_share(block.iloc[:, position])
     if columns.numeric[columns.features].all():
         if columns.features.size == block.shape[1]:
             return block.to_numpy(dtype=dtype)
@@ -149,8 +154,8 @@ def _numbers(block: Any, columns: _Columns, dtype: np.dtype) -> NDArray:
     return values
 
 
-def _stranger(values: Any) -> tuple[str, float]:
-    """Return the first value that is no number, and the share of numbers."""
+def _example_and_share(values: Any) -> tuple[str, float]:
+    """Return the first value that is no number, and the share of values that are."""
     import pandas as pd
 
     present = values.dropna()
@@ -160,7 +165,7 @@ def _stranger(values: Any) -> tuple[str, float]:
         return "", 0.0
     words = present.astype(str)
     parsed = pd.to_numeric(words, errors="coerce")
-    if parsed.isna().mean() > 0.5:
+    if parsed.isna().mean() > MOSTLY:
         parsed = pd.to_numeric(words.str.replace(",", "."), errors="coerce")
     bad = present[parsed.isna()]
     return (str(bad.iloc[0]) if len(bad) else "", float(parsed.notna().mean()))
@@ -179,11 +184,11 @@ def _table(columns: _Columns, data: NDArray, ids: list[NDArray], labels: list[ND
     id_name = None if columns.id_position is None else columns.names[columns.id_position]
     label_name = None if columns.label_position is None else columns.names[columns.label_position]
     taken = {columns.id_position, columns.label_position}
-    strange = [j for j in sorted(columns.strangers) if j not in taken]
-    left_out = [LeftOut(columns.names[j], "not numbers") for j in strange]
-    for position in strange:
-        example, share = columns.strangers[position]
-        if share >= 0.5:
+    worded = [j for j in sorted(columns.not_numbers) if j not in taken]
+    left_out = [LeftOut(columns.names[j], "not numbers") for j in worded]
+    for position in worded:
+        example, share = columns.not_numbers[position]
+        if share >= MOSTLY:
             notes.append(
                 f"{columns.names[position]} is mostly numbers but was left out: it holds {example!r}; "
                 "empty that cell or correct it."
@@ -211,7 +216,7 @@ def _compact(data: NDArray, keep: NDArray[np.bool_]) -> NDArray:
     """Drop columns in place, a few rows at a time: a row's new place never lies behind its old one."""
     n_rows, width = data.shape[0], int(keep.sum())
     flat = data.reshape(-1)
-    step = max(1, (1 << 24) // max(1, data.shape[1]))
+    step = max(1, COMPACTED_CELLS // max(1, data.shape[1]))
     for start in range(0, n_rows, step):
         part = data[start : start + step][:, keep]
         flat[start * width : start * width + part.size] = part.ravel()

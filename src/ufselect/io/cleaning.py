@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.io.errors import TableError, listed
+from ufselect.io.errors import TableError
 from ufselect.io.table import Table
+from ufselect.io.wording import Sentence, Setting, listed
 
 POLICIES = ("median", "drop")
-BLOCK_CELLS = 4 << 20
+BLOCK_CELLS = 4 << 20  # 32 MiB of float64, so that a few temporary copies fit in any memory
 
 
 def clean(table: Table, impute: str | None = None, keep_constant: bool = False) -> Table:
@@ -81,7 +82,9 @@ def _column_facts(data: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
 def _filled(table: Table, missing: NDArray) -> Table:
     if sparse.issparse(table.data):
         raise TableError(
-            "Missing values in sparse data cannot be filled; set them to 0 or use --impute drop."
+            "Missing values in sparse data cannot be filled; set them to 0 or use ",
+            Setting("impute", "drop"),
+            ".",
         )
     data = np.array(table.data)
     for column in np.flatnonzero(missing):
@@ -95,21 +98,26 @@ def _filled(table: Table, missing: NDArray) -> Table:
     return replace(table, data=data).with_notes(note)
 
 
-def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> str:
+def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Sentence:
     columns = np.flatnonzero(incomplete)
     worst = columns[np.argsort(-missing[columns], kind="stable")]
     names = [f"{table.feature_names[j]} ({missing[j]})" for j in worst]
     one = columns.size == 1
-    return (
-        f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; "
-        "add --impute median to fill them, or --impute drop to leave "
-        f"{'that column' if one else 'those columns'} out."
+    return Sentence(
+        f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add ",
+        Setting("impute", "median"),
+        " to fill them, or ",
+        Setting("impute", "drop"),
+        f" to leave {'that column' if one else 'those columns'} out.",
     )
 
 
-def _nothing_left(table: Table) -> str:
-    seen = " ".join(table.left_out_sentences())
-    return (
-        f"No numeric column with varying values is left. {seen} "
-        "Check the separator and the decimal mark (--separator, --decimal)."
-    ).replace("  ", " ")
+def _nothing_left(table: Table) -> Sentence:
+    return Sentence(
+        " ".join(["No numeric column with varying values is left.", *table.left_out_sentences()]),
+        " Check the separator and the decimal mark (",
+        Setting("separator"),
+        ", ",
+        Setting("decimal"),
+        ").",
+    )

@@ -13,9 +13,11 @@ from typing import IO
 
 from ufselect.io.errors import TableError
 
-SAMPLE_BYTES = 1 << 20
-LONGEST_LINE = 64 << 20
-SAMPLE_LINES = 40
+SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short ones
+LONGEST_LINE = 64 << 20  # about four million columns
+SAMPLE_LINES = 40  # marks and header show in the first lines; more only cost time
+SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
+STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
 DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
@@ -154,7 +156,7 @@ def _separator(lines: Sequence[str]) -> str:
         counts = Counter(line.count(mark) for line in unquoted[1:] or unquoted)
         marks, agreeing = counts.most_common(1)[0]
         strays = 1 - agreeing / counts.total()
-        if marks and strays <= 0.1:
+        if marks and strays <= STRAY_LINES:
             return mark
         if marks and strays < fewest_strays:
             best, fewest_strays = mark, strays
@@ -181,7 +183,7 @@ def _thousands(rows: Sequence[Sequence[str]], decimal: str) -> str | None:
 
 
 def _cells(rows: Sequence[Sequence[str]]) -> list[str]:
-    return [cell.strip() for row in rows for cell in row[:2000]]
+    return [cell.strip() for row in rows for cell in row[:SAMPLE_COLUMNS]]
 
 
 def _is_number(cell: str, decimal: str) -> bool:

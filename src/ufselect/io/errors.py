@@ -5,9 +5,21 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from ufselect.io.wording import Sentence, Setting
+
 
 class TableError(ValueError):
-    """A file cannot be read or written as asked."""
+    """A file cannot be read or written as asked.
+
+    Attributes
+    ----------
+    sentence : Sentence
+        What is wrong and what to do; its settings can be worded as flags.
+    """
+
+    def __init__(self, *parts: str | Setting) -> None:
+        self.sentence = Sentence(*parts)
+        super().__init__(self.sentence)
 
 
 def need(package: str, purpose: str, extra: str) -> ModuleType:
@@ -23,9 +35,3 @@ def need(package: str, purpose: str, extra: str) -> ModuleType:
     except ImportError as error:
         name = package.partition(".")[0]
         raise ImportError(f'{purpose} needs {name}: pip install "ufselect[{extra}]".') from error
-
-
-def listed(names: list[str], most: int = 5) -> str:
-    """Return names for a sentence, the first few and how many more."""
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from ufselect.io.errors import TableError, listed
+from ufselect.io.errors import TableError
+from ufselect.io.wording import Setting, listed
 
 ID_NAMES = frozenset(
     [
@@ -53,7 +54,7 @@ LABEL_NAMES = frozenset(
         "species",
     ]
 )
-FEWEST_ROWS_A_CLASS = 2
+FEWEST_ROWS_A_CLASS = 2  # on average; with fewer, values are ids or measurements
 
 
 def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -100,8 +101,8 @@ def _free(name: str, taken: set[str]) -> str:
     return name
 
 
-def find_column(asked: str, names: Sequence[str], option: str) -> int:
-    """Return the position of a column by name, else by case-insensitive name.
+def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
+    """Return the position of the column that a parameter names, exactly or but for its case.
 
     Raises
     ------
@@ -115,7 +116,9 @@ def find_column(asked: str, names: Sequence[str], option: str) -> int:
         return lowered.index(asked.lower())
     close = get_close_matches(asked, names, n=3)
     hint = f"did you mean {', '.join(close)}?" if close else f"the columns are {listed(list(names))}."
-    raise TableError(f"{option} names the column {asked!r}, which the table does not have; {hint}")
+    raise TableError(
+        Setting(parameter), f" names the column {asked!r}, which the table does not have; {hint}"
+    )
 
 
 def may_have_role(position: int, name: str) -> bool:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.io.assemble import ColumnRoles, assemble
-from ufselect.io.errors import TableError, listed, need
+from ufselect.io.errors import TableError, need
 from ufselect.io.naming import distinct_names
 from ufselect.io.table import Table
 from ufselect.io.text import Progress
+from ufselect.io.wording import listed
 
-BLOCK_CELLS = 8 << 20
+BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
 
 
 def parts_of(path: Path) -> list[Path]:

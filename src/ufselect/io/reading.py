@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ufselect.io.arrays import read_mat, read_npy, read_npz
+from ufselect.io.arrays import read_arrays
 from ufselect.io.assemble import ColumnRoles
 from ufselect.io.cleaning import clean
 from ufselect.io.errors import TableError
@@ -14,10 +14,11 @@ from ufselect.io.h5ad import read_h5ad
 from ufselect.io.parquet import parts_of, read_parquet
 from ufselect.io.table import Table
 from ufselect.io.text import Progress, read_text
+from ufselect.io.wording import Sentence, Setting
 
 TEXT = (".csv", ".tsv", ".txt")
 FORMATS = "csv, tsv, parquet, npy, npz, mat, h5ad or a directory of parquet parts"
-HASH_BLOCK = 1 << 22
+HASH_BLOCK = 1 << 22  # 4 MiB: reads of that size run at full disk speed
 
 
 @dataclass(frozen=True)
@@ -108,11 +109,8 @@ def _read(path: Path, options: ReadOptions, progress: Progress | None) -> Table:
     if kind == ".h5ad":
         return read_h5ad(path, roles)
     if options.id_column is not None:
-        raise TableError(f"{path} holds arrays without named columns; drop --id.")
-    if kind == ".npy":
-        return read_npy(path, options.label_column)
-    reader = read_npz if kind == ".npz" else read_mat
-    return reader(path, options.label_column)
+        raise TableError(f"{path} holds arrays without named columns; drop ", Setting("id_column"), ".")
+    return read_arrays(path, options.label_column)
 
 
 def format_of(path: Path) -> str:
@@ -149,13 +147,21 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _role_notes(table: Table, options: ReadOptions) -> list[str]:
+def _role_notes(table: Table, options: ReadOptions) -> list[Sentence]:
     notes = []
     if table.id_name is not None and options.id_column is None:
-        notes.append(f"{table.id_name} is taken as the row id (--id to name another, --no-guess for none).")
+        notes.append(_taken(table.id_name, "the row id", "id_column"))
     if table.label_name is not None and options.label_column is None:
-        notes.append(
-            f"{table.label_name} is taken as the labels and not used for the selection "
-            "(--labels to name another, --no-guess for none)."
-        )
+        words = "the labels and not used for the selection"
+        notes.append(_taken(table.label_name, words, "label_column"))
     return notes
+
+
+def _taken(name: str, role: str, parameter: str) -> Sentence:
+    return Sentence(
+        f"{name} is taken as {role} (",
+        Setting(parameter),
+        " to name another, ",
+        Setting("guess", False),
+        " for none).",
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.io.dialect import Dialect
-from ufselect.io.errors import listed
+from ufselect.io.wording import listed
 
 
 @dataclass(frozen=True)

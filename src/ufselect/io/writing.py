@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ufselect.io.errors import TableError, need
 from ufselect.io.table import Table
+from ufselect.io.wording import Sentence, Setting
 
 WRITTEN = (".csv", ".tsv", ".parquet", ".npz")
 
@@ -37,10 +38,16 @@ def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None
         if source is not None and path.exists() and source.exists() and path.samefile(source):
             raise TableError(f"{path} is the input; choose another name for the output.")
         if path.exists() and not force:
-            raise TableError(f"{path} exists already; choose another name or add --force to replace it.")
+            raise TableError(_exists(path))
         if path.absolute() in seen:
             raise TableError(f"{path} is named for two outputs; give each a name of its own.")
         seen.add(path.absolute())
+
+
+def _exists(path: Path) -> Sentence:
+    return Sentence(
+        f"{path} exists already; choose another name or add ", Setting("force", True), " to replace it."
+    )
 
 
 def check_table_format(path: Path | None) -> None:
@@ -73,7 +80,7 @@ def write_atomically(path: Path, write: Callable[[Path], Any], force: bool = Fal
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
         if path.exists() and not force:
-            raise TableError(f"{path} exists already; choose another name or add --force to replace it.")
+            raise TableError(_exists(path))
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

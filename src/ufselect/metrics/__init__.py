@@ -1,7 +1,8 @@
-"""How good a selection is: clustering quality, agreement and stability."""
+"""How good a selection is: clustering quality, what it keeps of the data, agreement and stability."""
 
 from ufselect.metrics.clustering import clustering_accuracy, normalized_mutual_info
 from ufselect.metrics.evaluate import SelectionScore, evaluate_selection
+from ufselect.metrics.label_free import neighbours_kept, variance_rebuilt
 from ufselect.metrics.stability import feature_similarity_rate, selection_stability
 
 __all__ = [
@@ -9,6 +10,8 @@ __all__ = [
     "clustering_accuracy",
     "evaluate_selection",
     "feature_similarity_rate",
+    "neighbours_kept",
     "normalized_mutual_info",
     "selection_stability",
+    "variance_rebuilt",
 ]

@@ -109,7 +109,7 @@ def contingency(y_true: Any, y_pred: Any) -> NDArray:
 
 
 def contingencies(classes: NDArray, n_classes: int, clusters: NDArray, n_clusters: int) -> NDArray:
-    """Count the samples of each class in each cluster for several clusterings, one a row of ``clusters``."""
+    """Count the samples of each class in each cluster for several clusterings, the rows of ``clusters``."""
     n_runs = clusters.shape[0]
     cells = (np.arange(n_runs)[:, None] * n_classes + classes) * n_clusters + clusters
     counts = np.bincount(cells.ravel(), minlength=n_runs * n_classes * n_clusters)

@@ -52,7 +52,7 @@ def evaluate_selection(
     """Cluster the selected features repeatedly by K-means and compare with the classes.
 
     The protocol of the DSCOFS paper: as many clusters as classes, features as they are (not scaled), one
-    initialisation a run, accuracy under the best matching and NMI with the geometric mean.
+    initialisation per run, accuracy under the best matching and NMI with the geometric mean.
 
     The seeding matters by up to eight points of accuracy. ``"random"`` and ``"k-means++"`` (plain, one
     trial a centre) reproduce the paper's values; ``"greedy-k-means++"``, scikit-learn's default, scores

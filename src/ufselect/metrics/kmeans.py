@@ -15,14 +15,17 @@ from scipy import sparse
 from ufselect.gram.centring import centre_and_scale
 from ufselect.metrics.seeding import starting_samples
 
+# The defaults of scikit-learn's KMeans.
 MAX_ITER = 300
 RELATIVE_TOL = 1e-4
+# Distances of one block of points: 2 MB, which stay in the cache.
 DISTANCE_ENTRIES = 2**18
+# Centres of the runs that advance together: 64 MB at most.
 CENTRE_ENTRIES = 2**23
 
 
 def kmeans_runs(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding: str) -> NDArray:
-    """Run Lloyd's algorithm once a seed and return the labels, n_runs × n_samples.
+    """Run Lloyd's algorithm once per seed and return the labels, n_runs × n_samples.
 
     Rules of stopping, of ties and of empty clusters are those of scikit-learn's ``KMeans``: at most 300
     iterations; stop when no label changes or the centres move by less than 1e-4 of the mean variance; an
@@ -35,7 +38,7 @@ def kmeans_runs(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding:
     n_clusters : int
         Number of clusters, at most n_samples.
     seeds : sequence of int
-        One seed a run.
+        One seed per run.
     seeding : {"random", "k-means++", "greedy-k-means++"}
         How the starting centres are drawn.
     """

@@ -54,7 +54,7 @@ def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray
 
 
 def _squared_distances(points: NDArray, norms: NDArray, samples: NDArray) -> NDArray:
-    """Return the squared distances of the named samples, one a row, to all points."""
+    """Return the squared distances of the named samples, one per row, to all points."""
     distances = points[samples] @ points.T
     distances *= -2
     distances += norms[samples, None]

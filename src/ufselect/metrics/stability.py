@@ -75,7 +75,7 @@ def selection_stability(masks: Any) -> float:
     Parameters
     ----------
     masks : array-like of shape (n_selections, n_features)
-        One boolean (or 0/1) mask a row, for example ``support_`` of fits on bootstrap samples.
+        One boolean (or 0/1) mask per row, for example ``support_`` of fits on bootstrap samples.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def selection_stability(masks: Any) -> float:
     chosen = np.asarray(masks)
     if chosen.ndim != 2 or chosen.shape[0] < 2 or chosen.shape[1] < 1:
         raise ValueError(
-            f"masks must be a table of at least two selections, one a row, not of shape {chosen.shape}."
+            f"masks must be a table of at least two selections, one per row, not of shape {chosen.shape}."
         )
     if chosen.dtype != bool and not np.isin(chosen, (0, 1)).all():
         raise ValueError(

@@ -1,11 +1,15 @@
-"""Pictures: of a fitted selector here, of studies in the modules of this room. Needs matplotlib."""
+"""Pictures of a fitted selector, as in scikit-learn: ``…Display.from_estimator``. Needs matplotlib."""
 
-from ufselect.plotting.selection import (
-    plot_convergence,
-    plot_loadings,
-    plot_path,
-    plot_pixels,
-    plot_scores,
-)
+from ufselect.plotting.convergence_display import ConvergenceDisplay
+from ufselect.plotting.loadings_display import LoadingsDisplay
+from ufselect.plotting.path_display import SelectionPathDisplay
+from ufselect.plotting.pixels_display import PixelsDisplay
+from ufselect.plotting.scores_display import ScoresDisplay
 
-__all__ = ["plot_convergence", "plot_loadings", "plot_path", "plot_pixels", "plot_scores"]
+__all__ = [
+    "ConvergenceDisplay",
+    "LoadingsDisplay",
+    "PixelsDisplay",
+    "ScoresDisplay",
+    "SelectionPathDisplay",
+]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.plotting.selection import KEPT, plot_pixels, plot_scores
+from ufselect.plotting.pixels_display import PixelsDisplay
+from ufselect.plotting.scores_display import ScoresDisplay
+from ufselect.plotting.style import KEPT, matplotlib
 
+# What fits a figure of this width with readable names.
 N_EXAMPLES = 6
 MOST_BARS = 14
 ROWS = ("original", "pixels kept", "rebuilt from them")
@@ -31,7 +33,7 @@ def pixel_figure(
     selector : UnsupervisedSelector
         Fitted on ``X``.
     X : ndarray of shape (n_samples, n_features)
-        Images, one a row.
+        Images, one per row.
     image_shape : (int, int)
         Rows and columns of the images.
     order : {"C", "F"}, default="C"
@@ -45,16 +47,16 @@ def pixel_figure(
     -------
     matplotlib Figure
     """
-    try:
-        figure_module = import_module("matplotlib.figure")
-    except ImportError as error:
-        raise ImportError('Plotting needs matplotlib: pip install "ufselect[plot]".') from error
     shown = np.arange(min(N_EXAMPLES, X.shape[0])) if examples is None else np.asarray(examples)
-    figure = figure_module.Figure(figsize=(12.5, 4.3), layout="constrained", facecolor="white")
+    figure = matplotlib("figure").Figure(figsize=(12.5, 4.3), layout="constrained", facecolor="white")
     left, middle, right = figure.subfigures(1, 3, width_ratios=[0.95, 1.0, 1.6])
-    plot_pixels(selector, image_shape, order=order, background=X.mean(axis=0), ax=left.subplots())
-    bars = plot_scores(selector, feature_names=feature_names, n_shown=MOST_BARS, ax=middle.subplots())
-    bars.set_title("best scores", fontsize=12)
+    PixelsDisplay.from_estimator(
+        selector, image_shape, order=order, background=X.mean(axis=0), ax=left.subplots()
+    )
+    bars = ScoresDisplay.from_estimator(
+        selector, feature_names=feature_names, n_shown=MOST_BARS, ax=middle.subplots()
+    )
+    bars.ax_.set_title("best scores", fontsize=12)
     share = _rebuild_grid(right, selector, X, image_shape, order, shown)
     right.suptitle(f"they rebuild {share:.0%} of the variance of all pixels", fontsize=12)
     return figure

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
+
+from ufselect.plotting.svg import short
 
 # Okabe and Ito's palette; a line style and a marker go with each colour, so that grey print will do.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999", "#6A3D9A")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
 STRONG = {"DSCOFS": "#000000"}
+KEPT, DROPPED, INK = COLOURS[0], "#B8BEC6", "#333333"
+# A longer name would push the bars off a figure of usual width.
+MOST_LETTERS = 28
 
 
-def require_figure() -> Any:
-    """Return ``matplotlib.figure.Figure``.
+def matplotlib(module: str) -> Any:
+    """Return a module of matplotlib.
 
     Raises
     ------
@@ -21,10 +27,25 @@ def require_figure() -> Any:
         If matplotlib is not installed.
     """
     try:
-        from matplotlib.figure import Figure
+        return import_module(f"matplotlib.{module}")
     except ImportError as error:
-        raise ImportError('Figures need matplotlib: pip install "ufselect[study]".') from error
-    return Figure
+        raise ImportError('Plotting needs matplotlib: pip install "ufselect[plot]".') from error
+
+
+def new_axes() -> Any:
+    """Return the Axes of a new figure of pyplot."""
+    return matplotlib("pyplot").subplots(layout="constrained")[1]
+
+
+def plain(name: str) -> str:
+    """Return a name that Matplotlib shows as it is: "$" would begin a formula; long names are cut."""
+    return short(name, MOST_LETTERS).replace("$", r"\$")
+
+
+def quiet(ax: Any) -> None:
+    """Take away the lines that say nothing."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(length=3, colors=INK)
 
 
 def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:

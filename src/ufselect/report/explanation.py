@@ -6,26 +6,45 @@ import logging
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from ufselect.metrics import selection_stability
-from ufselect.report import keeping
-from ufselect.report.keeping import Kept
+from ufselect.metrics.label_free import nearest, rebuilt_share, shared_neighbours
+from ufselect.plotting.selected import Selected, selected_by
+from ufselect.report.measures import (
+    Kept,
+    Sample,
+    correlations,
+    draw_sample,
+    largest_correlations,
+    random_subsets,
+)
+from ufselect.selectors.base import UnsupervisedSelector
 
 logger = logging.getLogger("ufselect")
 
+# Enough rows for shares good to a per cent; with many features fewer, so that the sample takes 64 MB at most.
 SAMPLE_ROWS, SAMPLE_CELLS = 2000, 8 << 20
+# A least-squares fit of a subset must be determined: at least this many rows per kept feature.
+ROWS_PER_FEATURE = 4
 SAMPLE_TARGETS = 2000
+# Distances of all pairs: a million numbers.
 NEIGHBOUR_ROWS = 1000
+N_NEIGHBORS = 10
+# Neighbours of a sample must be few among all samples to mean nearness.
+ROWS_PER_NEIGHBOUR = 5
+# Their mean is good to a fifth of their spread.
 N_RANDOM = 20
 REFIT_ROWS = 5000
 REFIT_SHARE = 0.8
+LEAST_REFIT_ROWS = 4
+# Correlations below explain less than a tenth of a feature's variance.
 FAINT = 0.3
 
 
@@ -43,15 +62,15 @@ class Explanation:
         Rows of the data.
     feature_names : list of str
         Names of all features.
-    scores, ranking : ndarray of shape (n_features,)
-        Scores, higher is better, and ranks.
-    ranked : ndarray of shape (n_selected,)
-        The kept features, best first.
+    is_unsupervised : bool
+        Whether the method is known to use no labels.
+    selected : Selected
+        Kept features, ranks and scores; scores are None where the method has none.
     means, deviations : ndarray of shape (n_selected,)
         Mean and standard deviation of the kept features.
     among_kept : ndarray of shape (n_selected, n_selected)
         Correlations among the kept features.
-    speaker, spoken_r : ndarray of shape (n_features,)
+    closest, closest_r : ndarray of shape (n_features,)
         For each feature the kept one it correlates with most, as a place in ``ranked``, and the correlation.
     variance, neighbourhood, redundancy : Kept
         Shares for the selection, for random subsets and for all features.
@@ -59,6 +78,8 @@ class Explanation:
         How often each feature was chosen on resampled rows.
     stability : float or None
         Nogueira's index of these selections, 1 for identical ones and about 0 for random ones.
+    refit_note : str
+        Why there are no refits though they were asked for; empty otherwise.
     loadings : ndarray of shape (n_selected, n_components) or None
         Loadings of the kept features.
     history : ndarray or None
@@ -73,20 +94,20 @@ class Explanation:
     parameters: Mapping[str, Any]
     n_samples: int
     feature_names: list[str]
-    scores: NDArray
-    ranking: NDArray
-    ranked: NDArray
+    is_unsupervised: bool
+    selected: Selected
     means: NDArray
     deviations: NDArray
     among_kept: NDArray
-    speaker: NDArray
-    spoken_r: NDArray
+    closest: NDArray
+    closest_r: NDArray
     variance: Kept
     neighbourhood: Kept | None
     redundancy: Kept | None
     frequencies: NDArray | None
     stability: float | None
     n_resamples: int
+    refit_note: str
     loadings: NDArray | None
     history: NDArray | None
     converged: bool | None
@@ -95,9 +116,24 @@ class Explanation:
     mean_image: NDArray | None
 
     @property
+    def scores(self) -> NDArray | None:
+        """Scores of all features, higher is better."""
+        return self.selected.scores
+
+    @property
+    def ranking(self) -> NDArray:
+        """Ranks of all features, 1 for the best."""
+        return self.selected.ranking
+
+    @cached_property
+    def ranked(self) -> NDArray[np.intp]:
+        """The kept features, best first."""
+        return self.selected.kept
+
+    @property
     def n_features(self) -> int:
         """Number of all features."""
-        return self.scores.size
+        return self.ranking.size
 
     @property
     def n_selected(self) -> int:
@@ -105,19 +141,17 @@ class Explanation:
         return self.ranked.size
 
     def stands_for(self, place: int) -> NDArray[np.intp]:
-        """Return the dropped features that the kept one at a rank speaks for, closest first."""
-        dropped = (
-            (self.speaker == place) & (self.ranking > self.n_selected) & (np.abs(self.spoken_r) >= FAINT)
-        )
-        found = np.flatnonzero(dropped)
-        return found[np.argsort(-np.abs(self.spoken_r[found]), kind="stable")]
+        """Return the dropped features that the kept one at a place stands for, closest first."""
+        near = np.abs(self.closest_r) >= FAINT
+        found = np.flatnonzero(~self.selected.support & near & (self.closest == place))
+        return found[np.argsort(-np.abs(self.closest_r[found]), kind="stable")]
 
-    def unspoken(self) -> int:
+    def n_alone(self) -> int:
         """Return how many dropped features correlate with no kept one to speak of."""
-        return int(np.sum((self.ranking > self.n_selected) & (np.abs(self.spoken_r) < FAINT)))
+        return int(np.sum(~self.selected.support & (np.abs(self.closest_r) < FAINT)))
 
     def _repr_html_(self) -> str:
-        from ufselect.report.page import report_html
+        from ufselect.report.selection_page import report_html
 
         page = escape(report_html(self, title=self.method), quote=True)
         return f'<iframe title="Report" style="width:100%;height:40em;border:0" srcdoc="{page}"></iframe>'
@@ -126,6 +160,7 @@ class Explanation:
 def explain(
     selector: Any,
     X: Any,
+    y: Any = None,
     *,
     feature_names: Sequence[str] | None = None,
     image_shape: tuple[int, int] | None = None,
@@ -139,10 +174,13 @@ def explain(
 
     Parameters
     ----------
-    selector : UnsupervisedSelector
-        Fitted on ``X``.
+    selector : estimator
+        Any scikit-learn selector, fitted on ``X``; ``scores_`` and ``ranking_`` are shown where it has them.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data.
+    y : array-like of shape (n_samples,), optional
+        Labels or targets for refits of a selector that needs them; without them it is not refitted, and the
+        report says so.
     feature_names : sequence of str, optional
         Names of the features; without it those seen in ``fit``.
     image_shape : (int, int), optional
@@ -170,42 +208,40 @@ def explain(
     >>> explanation.n_selected, explanation.variance.random.size
     (5, 20)
     """
-    check_is_fitted(selector, "support_")
-    names = _names(selector, X, feature_names)
+    selected = selected_by(selector)
+    names = _names(selector, X, feature_names, selected.support.size)
     data = _rows_of(X)
     rng = np.random.default_rng(random_state)
-    ranked = np.argsort(selector.ranking_)[: int(selector.support_.sum())]
-    n_rows = int(np.clip(SAMPLE_CELLS // data.shape[1], 4 * ranked.size, SAMPLE_ROWS))
-    sample = keeping.draw_sample(data, n_rows, SAMPLE_TARGETS, rng)
+    ranked = selected.kept
+    if not ranked.size:
+        raise ValueError(f"{type(selector).__name__} keeps no feature, so there is nothing to explain.")
+    n_rows = int(np.clip(SAMPLE_CELLS // data.shape[1], ROWS_PER_FEATURE * ranked.size, SAMPLE_ROWS))
+    sample = draw_sample(data, n_rows, SAMPLE_TARGETS, rng)
     kept = sample.columns(ranked)
-    with_kept = keeping.correlations(kept, sample.centred)
-    speaker = np.abs(with_kept).argmax(axis=0)
-    subsets = keeping.random_subsets(data.shape[1], ranked.size, N_RANDOM, rng)
-    frequencies, stability = _resampled(selector, data, ranked.size, n_resamples, rng)
+    with_kept = correlations(kept, sample.centred)
+    closest = np.abs(with_kept).argmax(axis=0)
+    subsets = random_subsets(data.shape[1], ranked.size, N_RANDOM, rng)
+    masks, refit_note = _resampled(selector, data, y, ranked.size, n_resamples, rng)
     components = getattr(selector, "components_", None)
     return Explanation(
-        method=type(selector).label,
+        method=getattr(selector, "label", type(selector).__name__),
         parameters={name: value for name, value in selector.get_params().items() if name != "verbose"},
         n_samples=data.shape[0],
         feature_names=names,
-        scores=np.asarray(selector.scores_),
-        ranking=np.asarray(selector.ranking_),
-        ranked=ranked,
+        is_unsupervised=isinstance(selector, UnsupervisedSelector),
+        selected=selected,
         means=np.asarray(data[:, ranked].mean(axis=0)).ravel(),
         deviations=kept.std(axis=0),
         among_kept=with_kept[:, ranked],
-        speaker=speaker,
-        spoken_r=with_kept[speaker, np.arange(data.shape[1])],
-        variance=Kept(
-            keeping.variance_rebuilt(sample, ranked),
-            np.array([keeping.variance_rebuilt(sample, subset) for subset in subsets]),
-            1.0,
-        ),
+        closest=closest,
+        closest_r=with_kept[closest, np.arange(data.shape[1])],
+        variance=_variance(sample, ranked, subsets),
         neighbourhood=_neighbourhood(sample.centred[:NEIGHBOUR_ROWS], ranked, subsets),
         redundancy=_redundancy(sample, ranked, subsets),
-        frequencies=frequencies,
-        stability=stability,
+        frequencies=None if masks is None else masks.mean(axis=0),
+        stability=None if masks is None or ranked.size == data.shape[1] else selection_stability(masks),
         n_resamples=n_resamples,
+        refit_note=refit_note,
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=_optional(selector, "objective_history_"),
         converged=getattr(selector, "converged_", None),
@@ -215,15 +251,13 @@ def explain(
     )
 
 
-def _names(selector: Any, X: Any, given: Sequence[str] | None) -> list[str]:
-    n_features = selector.scores_.size
+def _names(selector: Any, X: Any, given: Sequence[str] | None, n_features: int) -> list[str]:
     if given is None:
         given = getattr(selector, "feature_names_in_", [f"feature_{j}" for j in range(1, n_features + 1)])
     if len(given) != n_features or X.shape[1] != n_features:
         raise ValueError(
             f"The selector was fitted on {n_features} features, X has {X.shape[1]} and "
-            f"{len(given)} names were given; "
-            "pass the data of fit and one name a feature."
+            f"{len(given)} names were given; pass the data of fit and one name per feature."
         )
     return [str(name) for name in given]
 
@@ -240,40 +274,57 @@ def _optional(selector: Any, name: str) -> NDArray | None:
     return None if value is None else np.asarray(value)
 
 
+def _variance(sample: Sample, ranked: NDArray, subsets: list[NDArray]) -> Kept:
+    target = sample.columns(sample.targets)
+    chosen, *random = (rebuilt_share(sample.columns(subset), target) for subset in (ranked, *subsets))
+    return Kept(chosen, np.array(random), 1.0)
+
+
 def _neighbourhood(centred: NDArray, ranked: NDArray, subsets: list[NDArray]) -> Kept | None:
-    n_neighbors = min(keeping.N_NEIGHBORS, centred.shape[0] // 5)
+    n_neighbors = min(N_NEIGHBORS, centred.shape[0] // ROWS_PER_NEIGHBOUR)
     if n_neighbors < 2:
         return None
-    reference = keeping.neighbours_of(centred, n_neighbors)
-    random = [keeping.neighbourhood_kept(reference, centred[:, subset]) for subset in subsets]
-    return Kept(keeping.neighbourhood_kept(reference, centred[:, ranked]), np.array(random), 1.0)
+    reference = nearest(centred, n_neighbors)
+    chosen, *random = (
+        shared_neighbours(reference, nearest(centred[:, subset], n_neighbors))
+        for subset in (ranked, *subsets)
+    )
+    return Kept(chosen, np.array(random), 1.0)
 
 
-def _redundancy(sample: keeping.Sample, ranked: NDArray, subsets: list[NDArray]) -> Kept | None:
+def _redundancy(sample: Sample, ranked: NDArray, subsets: list[NDArray]) -> Kept | None:
     if ranked.size < 2:
         return None
-    random = [keeping.largest_correlations(sample.columns(subset)).mean() for subset in subsets]
-    chosen = float(keeping.largest_correlations(sample.columns(ranked)).mean())
+    random = [largest_correlations(sample.columns(subset)).mean() for subset in subsets]
+    chosen = float(largest_correlations(sample.columns(ranked)).mean())
     return Kept(chosen, np.array(random), float("nan"))
 
 
 def _resampled(
-    selector: Any, data: Any, n_selected: int, n_resamples: int, rng: np.random.Generator
-) -> tuple[NDArray | None, float | None]:
-    """Refit on random rows; return how often each feature is chosen, and the stability index."""
+    selector: Any, data: Any, y: Any, n_selected: int, n_resamples: int, rng: np.random.Generator
+) -> tuple[NDArray | None, str]:
+    """Refit on random rows; return the mask of each selection, or None and why there are none."""
     n_rows = min(REFIT_ROWS, int(REFIT_SHARE * data.shape[0]))
-    if n_resamples < 2 or n_rows < 4:
-        return None, None
+    if n_resamples < 2 or n_rows < LEAST_REFIT_ROWS:
+        return None, ""
     masks = []
     for turn in range(n_resamples):
         rows = np.sort(rng.choice(data.shape[0], n_rows, replace=False))
-        again = clone(selector).set_params(n_features_to_select=n_selected)
-        if "verbose" in again.get_params():
-            again.set_params(verbose=False)
+        again = clone(selector).set_params(**_refit_settings(selector, n_selected))
         logger.info("resampling %d of %d", turn + 1, n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself has already said what is wrong
-            masks.append(again.fit(data[rows]).support_)
-    stacked = np.array(masks)
-    stability = None if n_selected == data.shape[1] else float(selection_stability(stacked))
-    return stacked.mean(axis=0), stability
+            try:
+                again.fit(data[rows], None if y is None else np.asarray(y)[rows])
+            except (TypeError, ValueError) as error:
+                if y is not None or isinstance(selector, UnsupervisedSelector):
+                    raise
+                return None, f"The selection was not repeated, since it needs y: {error}"
+        masks.append(again.get_support())
+    return np.array(masks), ""
+
+
+def _refit_settings(selector: Any, n_selected: int) -> dict[str, Any]:
+    """Return what a refit changes: the count is that of the whole data, and nothing is printed."""
+    wanted = {"n_features_to_select": n_selected, "verbose": False}
+    return {name: value for name, value in wanted.items() if name in selector.get_params()}

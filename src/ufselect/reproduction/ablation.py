@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ufselect.evaluation.choice import best
-from ufselect.evaluation.identity import canonical
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.methods import Method
 from ufselect.evaluation.runner import Outcome
 from ufselect.evaluation.tables import Table
@@ -36,8 +35,8 @@ class Ablation:
 
 def rows_only(method: Method) -> Method:
     """Return DSCOFS's grid with the entry constraint taken out."""
-    points = {canonical(_without(point)): _without(point) for point in method.points}
-    return Method(ROWS_ONLY, "DSCOFS, rows only", DSCOFS, tuple(points.values()), method.n_seeds)
+    points = dict.fromkeys(_without(point) for point in method.points)
+    return Method(ROWS_ONLY, "DSCOFS, rows only", DSCOFS, tuple(points), method.n_seeds)
 
 
 def ablation(outcome: Outcome) -> Ablation:
@@ -45,7 +44,7 @@ def ablation(outcome: Outcome) -> Ablation:
     double = best([row for row in outcome.rows if row.method == "DSCOFS"], "acc")
     single = best([row for row in outcome.rows if row.method == ROWS_ONLY], "acc")
     counts = [key[2] for key in outcome.subsets if key[0] == ROWS_ONLY]
-    partner = canonical(_without(json.loads(double.params)))
+    partner = _without(double.params)
     subsets = [
         outcome.subsets[method, params, max(counts), 0]
         for method, params in (("DSCOFS", double.params), (ROWS_ONLY, partner))
@@ -90,6 +89,6 @@ def ablation_table(found: Mapping[str, Ablation], datasets: Sequence[str]) -> Ta
     return Table("ablation", title, columns, tuple(body))
 
 
-def _without(point: Mapping) -> dict:
+def _without(point: Params) -> Params:
     kept = {name: value for name, value in point.items() if name not in ("mu_entry", "entry_sparsity")}
-    return {**kept, "entry_sparsity": None}
+    return Params({**kept, "entry_sparsity": None})

@@ -53,7 +53,7 @@ METHODS = (
     "SPCAPSD",
     "DSCOFS",
 )
-# One line a data set and metric, in the order of METHODS: mean, standard deviation, number of features.
+# One line per data set and metric, in the order of METHODS: mean, standard deviation, number of features.
 FIGURES: dict[tuple[str, str], str] = {
     ("acc", "coil20"): "57.74 4.93 -, 54.82 3.91 100, 58.71 3.47 100, 49.66 4.81 100, 55.84 4.41 90, "
     "50.15 4.70 100, 54.39 3.67 100, 56.57 3.05 100, 60.51 4.63 100",

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.evaluation.execute import execute
-from ufselect.evaluation.fitting import OK, FitTask, run_fit
-from ufselect.evaluation.identity import data_hash, software_versions
+from ufselect.evaluation.fitting import OK, FitTask, fit_program, run_fit
+from ufselect.evaluation.keys import data_key
 from ufselect.evaluation.methods import Method
-from ufselect.evaluation.progress import watched
 from ufselect.evaluation.protocol import Problem
 from ufselect.evaluation.runner import Runner
 from ufselect.metrics import selection_stability
 
+# Any number will do; it keeps the samples the same for all methods and runs.
 SEED_OF_SAMPLES = 20
 
 
@@ -27,6 +25,16 @@ class StabilityTask:
 
     fit: FitTask
     n_samples: int
+
+    @property
+    def key(self) -> str:
+        """Name in the store."""
+        return f"{self.fit.key} {self.fit.points[0]} {self.fit.counts[0]} features {self.n_samples} samples"
+
+    @property
+    def program(self) -> str:
+        """The code that the fits run through."""
+        return self.fit.program
 
     @property
     def title(self) -> str:
@@ -42,21 +50,20 @@ def bootstrap_stability(
     The samples are drawn with replacement and are the same for all methods. A method of which a fit fails
     has no figure.
     """
-    data, versions = data_hash(problem.X, problem.y), software_versions()
     tasks = [
-        StabilityTask(
-            FitTask(m.key, m.selector, (json.dumps(m.points[0]),), (max(problem.counts),), 0), n_bootstrap
-        )
-        for m in methods
-        if m.selector is not None
+        StabilityTask(_fit_task(method, max(problem.counts)), n_bootstrap)
+        for method in methods
+        if method.selector is not None
     ]
-    found = {t.fit.key: runner.store.extra(data, "stability", _key(t), versions) for t in tasks}
-    missing = [task for task in tasks if found[task.fit.key] is None]
-    pairs = execute(_stability, (problem.X,), missing, runner.n_jobs, runner.client)
-    for task, value in watched(pairs, len(missing), problem.name, "stability", runner.listener):
-        runner.store.add_extra(data, "stability", _key(task), versions, value)
-        found[task.fit.key] = value
-    return {method: float(value) for method, value in found.items() if isinstance(value, float)}
+    data = data_key(problem.X, problem.y)
+    found = runner.remember(data, "stability", tasks, _stability, problem.name, problem.X)
+    values = {task.fit.key: found[task.key] for task in tasks}
+    return {method: value for method, value in values.items() if isinstance(value, float)}
+
+
+def _fit_task(method: Method, count: int) -> FitTask:
+    program = fit_program(method.selector, __name__, selection_stability.__module__)
+    return FitTask(method.key, method.selector, method.points[:1], (count,), 0, program)
 
 
 def _stability(X: NDArray, task: StabilityTask) -> float | str:
@@ -65,13 +72,8 @@ def _stability(X: NDArray, task: StabilityTask) -> float | str:
     for number in range(task.n_samples):
         rng = np.random.default_rng([SEED_OF_SAMPLES, number])
         sample = rng.integers(len(X), size=len(X))
-        fit = FitTask(task.fit.key, task.fit.selector, task.fit.points, task.fit.counts, number)
-        (row,) = run_fit(X[sample], "", "", fit)
+        (row,) = run_fit(X[sample], "", replace(task.fit, seed=number))
         if row.status != OK:
             return row.note
-        masks[number, row.indices] = True
+        masks[number, list(row.features)] = True
     return selection_stability(masks)
-
-
-def _key(task: StabilityTask) -> str:
-    return f"{task.fit.key} {task.fit.points[0]} {task.fit.counts[0]} features {task.n_samples} samples"

@@ -16,6 +16,7 @@ from sklearn.utils import Bunch
 from ufselect.datasets import DatasetUnavailableError, load_dataset
 from ufselect.evaluation.choice import choose
 from ufselect.evaluation.compare import QUICK
+from ufselect.evaluation.events import Listener, as_listener
 from ufselect.evaluation.methods import (
     ALL_FEATURES,
     BEST_DRAW,
@@ -23,23 +24,28 @@ from ufselect.evaluation.methods import (
     choose_methods,
     random_start,
 )
-from ufselect.evaluation.progress import Listener, as_listener
 from ufselect.evaluation.protocol import PAPER_COUNTS, Problem, Protocol, default_counts, make_problem
+from ufselect.evaluation.rank_test import RankTest, rank_test, score_matrix
 from ufselect.evaluation.runner import Outcome, Runner
-from ufselect.evaluation.statistics import RankTest, rank_test, score_matrix
 from ufselect.evaluation.store import ResultStore
-from ufselect.evaluation.tables import (
-    method_labels,
-)
+from ufselect.evaluation.tables import method_labels
 from ufselect.reproduction.ablation import ROWS_ONLY, ablation, rows_only
+from ufselect.reproduction.dissection import dissect
+from ufselect.reproduction.findings import Study, largest_of
 from ufselect.reproduction.paper import TITLES
-from ufselect.reproduction.record import Study
 from ufselect.reproduction.resampling import bootstrap_stability
 from ufselect.reproduction.study_tables import study_tables
-from ufselect.reproduction.synthetic import shape_results
+from ufselect.reproduction.synthetic import drawn_planes, shape_results
+from ufselect.reproduction.timing import seconds_of_fits
 
+# They come with scikit-learn, so that the short version needs no network.
 QUICK_SETS = ("digits", "breast_cancer", "wine")
+# Enough for K-means to find ten classes, and few enough for SOGFS to take seconds.
 QUICK_SAMPLES = 400
+# Data sets that figures with a panel per set show; more would not fit a page.
+SHOWN_SETS = 4
+N_BOOTSTRAP, N_DRAWS = 10, 20
+QUICK_BOOTSTRAP = QUICK_DRAWS = 3
 STUDY_MODES = ("oracle", "fixed", "auto")
 UNRANKED = (ALL_FEATURES, BEST_DRAW, "RandomSubset", ROWS_ONLY)
 logger = logging.getLogger("ufselect.evaluation")
@@ -188,7 +194,9 @@ def _run(
                 methods[name] = {method.key: method for method in chosen}
             if mode == "fixed":
                 chosen += [random_start(method) for method in chosen if method.key == "DSCOFS"]
-                stabilities[name] = bootstrap_stability(runner, problem, chosen, 3 if quick else 10)
+                stabilities[name] = bootstrap_stability(
+                    runner, problem, chosen, QUICK_BOOTSTRAP if quick else N_BOOTSTRAP
+                )
             counts = problem.counts if mode == "oracle" else problem.counts[-1:]
             outcomes[mode][name] = runner.run(replace(problem, counts=counts), chosen)
         if "DSCOFS" in methods[name]:
@@ -204,11 +212,27 @@ def _run(
         test=_rank_test(outcomes["oracle"]),
         ablations=ablations,
         stabilities=stabilities,
-        shapes=shape_results(runner, wanted, 3 if quick else 20, tuned=not quick),
+        shapes=shape_results(runner, wanted, QUICK_DRAWS if quick else N_DRAWS, tuned=not quick),
+        dissections={name: dissect(runner, problems[name]) for name in list(problems)[:SHOWN_SETS]},
+        seconds=_seconds(runner, problems, methods, outcomes["oracle"]),
+        planes=drawn_planes(runner),
         images=images,
         quick=quick,
     )
     return replace(study, tables=study_tables(study))
+
+
+def _seconds(
+    runner: Runner,
+    problems: dict[str, Problem],
+    methods: dict[str, dict[str, Method]],
+    outcomes: dict[str, Outcome],
+) -> dict[str, float]:
+    """Time the fits that give each method its best accuracy on the largest data set."""
+    name = largest_of(problems)
+    best = choose(outcomes[name].rows, "oracle", "acc")
+    rows = [row for row in best.values() if row.method not in UNRANKED]
+    return seconds_of_fits(runner, problems[name], methods[name], rows)
 
 
 def _rank_test(outcomes: dict[str, Outcome]) -> RankTest | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,24 +11,29 @@ import numpy as np
 
 from ufselect.datasets import make_noisy_shapes
 from ufselect.evaluation.choice import best, choose
-from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW
+from ufselect.evaluation.methods import ALL_FEATURES
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import method_labels
-from ufselect.plotting.curves import plot_convergence, plot_curves, plot_time
-from ufselect.plotting.heatmaps import plot_loadings, plot_sensitivity
-from ufselect.plotting.shapes import plot_chosen_pixels, plot_plane
-from ufselect.plotting.statistics import plot_boxes, plot_critical_difference
-from ufselect.plotting.style import line_styles, require_figure
+from ufselect.plotting import ConvergenceDisplay, PixelsDisplay
+from ufselect.plotting.style import line_styles, matplotlib, tidy
 from ufselect.registry import all_selectors
 from ufselect.reproduction.ablation import ROWS_ONLY
-from ufselect.reproduction.loadings import Anatomy, dissect, seconds_of_fit
+from ufselect.reproduction.findings import Study
+from ufselect.reproduction.panels import (
+    plot_boxes,
+    plot_critical_difference,
+    plot_curves,
+    plot_plane,
+    plot_sensitivity,
+    plot_sparsity,
+    plot_time,
+)
 from ufselect.reproduction.paper import TITLES
-from ufselect.reproduction.record import Study
 from ufselect.reproduction.synthetic import KINDS, TRUE_FEATURES
 
-SHOWN_SETS = 4
-SHAPE_METHODS = ("FSPCA", "SPCAFS", "SPCAPSD", "DSCOFS")
+# A baseline, and three that the paper compares; a row of four fits a page.
 PIXEL_METHODS = ("PCALeverage", "SPCAFS", "FSPCA", "DSCOFS")
+# The ablation's own table has it.
 ASIDE = (ROWS_ONLY,)
 
 
@@ -51,15 +55,11 @@ def study_figures(study: Study) -> Iterator[StudyFigure]:
         yield ranks_figure(study)
     yield boxes_figure(study)
     yield time_figure(study)
-    anatomies = {
-        name: dissect(problem, max(problem.counts))
-        for name, problem in list(study.problems.items())[:SHOWN_SETS]
-    }
-    yield loadings_figure(anatomies)
-    yield convergence_figure(anatomies)
+    yield loadings_figure(study)
+    yield convergence_figure(study)
     if any("DSCOFS" in methods for methods in study.methods.values()):
         yield sensitivity_figure(study)
-    yield shapes_figure()
+    yield shapes_figure(study)
     if study.images:
         yield pixels_figure(study)
 
@@ -68,7 +68,7 @@ def _panels(n_panels: int, n_columns: int, width: float, height: float) -> tuple
     """Return a figure with a grid of axes, the unused ones hidden."""
     n_columns = min(n_columns, n_panels)
     n_rows = -(-n_panels // n_columns)
-    figure = require_figure()(figsize=(width * n_columns, height * n_rows), layout="constrained")
+    figure = matplotlib("figure").Figure(figsize=(width * n_columns, height * n_rows), layout="constrained")
     axes = list(np.ravel(figure.subplots(n_rows, n_columns, squeeze=False)))
     for ax in axes[n_panels:]:
         ax.set_axis_off()
@@ -84,7 +84,7 @@ def _title(name: str) -> str:
 
 
 def curves_figure(study: Study, metric: str) -> StudyFigure:
-    """Draw quality against the number of features, a panel a data set."""
+    """Draw quality against the number of features, one panel per data set."""
     names = list(study.problems)
     figure, axes = _panels(len(names), 3, 3.7, 3.0)
     labels = method_labels(row for name in names for row in _rows(study, name))
@@ -131,7 +131,7 @@ def ranks_figure(study: Study) -> StudyFigure:
 
 def boxes_figure(study: Study) -> StudyFigure:
     """Draw the runs behind each mean."""
-    names = list(study.problems)[:SHOWN_SETS]
+    names = list(study.dissections)
     chosen = choose([row for name in names for row in _rows(study, name)], "oracle", "acc")
     n_methods = len({method for _, method in chosen})
     figure, axes = _panels(len(names), 2, 5.4, 0.8 + 0.27 * n_methods)
@@ -149,13 +149,12 @@ def boxes_figure(study: Study) -> StudyFigure:
 
 def time_figure(study: Study) -> StudyFigure:
     """Draw quality against the time of one fit on the largest data set."""
-    name = max(study.problems, key=lambda n: study.problems[n].X.size)
-    problem, methods = study.problems[name], study.methods[name]
-    left_out = (ALL_FEATURES, BEST_DRAW, "RandomSubset")
+    name = study.largest
+    problem = study.problems[name]
+    chosen = choose(_rows(study, name), "oracle", "acc")
     points = [
-        (row.label, seconds_of_fit(problem, methods[key], row), row.acc_mean)
-        for (_, key), row in choose(_rows(study, name), "oracle", "acc").items()
-        if key not in left_out
+        (chosen[name, key].label, seconds, chosen[name, key].acc_mean)
+        for key, seconds in study.seconds.items()
     ]
     figure, (ax,) = _panels(1, 1, 7.0, 4.0)
     plot_time(points, "acc", ax)
@@ -169,7 +168,7 @@ def time_figure(study: Study) -> StudyFigure:
     return StudyFigure("time", "Accuracy against time", caption, figure)
 
 
-def loadings_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
+def loadings_figure(study: Study) -> StudyFigure:
     """Draw loading matrices without sparsity, with either kind and with both."""
     kinds = {
         "none": "No sparsity",
@@ -177,10 +176,11 @@ def loadings_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
         "entry": "Entry sparsity",
         "double": "Double sparsity",
     }
-    figure, axes = _panels(len(anatomies) * len(kinds), len(kinds), 2.6, 2.6)
-    cells = [(name, kind) for name in anatomies for kind in kinds]
+    figure, axes = _panels(len(study.dissections) * len(kinds), len(kinds), 2.6, 2.6)
+    cells = [(name, kind) for name in study.dissections for kind in kinds]
     for ax, (name, kind) in zip(axes, cells, strict=True):
-        plot_loadings(anatomies[name].matrices[kind], f"{_title(name)}\n{kinds[kind].lower()}", ax)
+        matrix = study.dissections[name].matrices[kind]
+        plot_sparsity(matrix, f"{_title(name)}\n{kinds[kind].lower()}", ax)
     caption = (
         "Magnitudes of the loading matrix at default penalties; white is exactly zero, and the titles say "
         "which share of the entries is not. Row sparsity removes whole features, entry sparsity single "
@@ -189,11 +189,14 @@ def loadings_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
     return StudyFigure("loadings", "What the two kinds of sparsity do", caption, figure)
 
 
-def convergence_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
+def convergence_figure(study: Study) -> StudyFigure:
     """Draw the course of the objective."""
-    histories = {_title(name): anatomy.objective for name, anatomy in anatomies.items()}
+    histories = {_title(name): inside.objective for name, inside in study.dissections.items()}
     figure, (ax,) = _panels(1, 1, 6.0, 3.6)
-    plot_convergence(histories, ax)
+    for (title, history), style in zip(histories.items(), line_styles(histories).values(), strict=True):
+        ConvergenceDisplay(history).plot_gap(ax, label=title, **{**style, "marker": ""})
+    tidy(ax, "", "Iteration", "Share of the descent still to go")
+    ax.legend(fontsize=8, frameon=False)
     steps = [int(np.argmax((h - h[-1]) <= 0.01 * (h[0] - h[-1]))) for h in histories.values()]
     caption = (
         "DSCOFS's objective from a random start, as the share of its whole descent that is still to go; it "
@@ -204,7 +207,7 @@ def convergence_figure(anatomies: dict[str, Anatomy]) -> StudyFigure:
 
 def sensitivity_figure(study: Study) -> StudyFigure:
     """Draw DSCOFS's screening scores over the number of features and the entry share."""
-    names = list(study.problems)[:SHOWN_SETS]
+    names = list(study.dissections)
     figure, axes = _panels(len(names), 2, 5.0, 2.6)
     ranges = []
     for ax, name in zip(axes, names, strict=True):
@@ -215,39 +218,29 @@ def sensitivity_figure(study: Study) -> StudyFigure:
         ranges.append(float(np.nanmax(image.get_array()) - np.nanmin(image.get_array())))
     runs = study.outcomes["oracle"][names[0]].screened[0].n_runs
     caption = (
-        f"DSCOFS's ACC over r and α, the best of the other parameters by the labels ({runs} K-means runs a "
+        f"DSCOFS's ACC over r and α, the best of the other parameters by the labels ({runs} K-means runs per "
         f"point). Within a data set it ranges over {min(ranges):.0f} to {max(ranges):.0f} points."
     )
     return StudyFigure("sensitivity", "Sensitivity to the number of features and of entries", caption, figure)
 
 
-def shapes_figure() -> StudyFigure:
-    """Draw the planes of the true features and of those that methods choose, one noise draw a shape."""
-    known = all_selectors()
-    methods = [known[name] for name in SHAPE_METHODS if name in known]
-    figure, axes = _panels(len(KINDS) * (len(methods) + 1), len(methods) + 1, 2.2, 2.2)
+def shapes_figure(study: Study) -> StudyFigure:
+    """Draw the planes of the true features and of those that methods choose, one noise draw per shape."""
+    labels = {key: all_selectors()[key].label for _, key in study.planes}
+    figure, axes = _panels(len(KINDS) * (len(labels) + 1), len(labels) + 1, 2.2, 2.2)
     places = iter(axes)
-    found = 0
     for kind, title in KINDS.items():
         X, y = make_noisy_shapes(kind, random_state=0)
         plot_plane(X, y, TRUE_FEATURES, f"{title}: truth", next(places))
-        for selector in methods:
-            settings = {"random_state": 0} if selector.is_stochastic else {}
-            chosen = sorted(_top_two(selector, X, settings))
-            found += chosen == TRUE_FEATURES
-            plot_plane(X, y, chosen, selector.label, next(places))
+        for key, label in labels.items():
+            plot_plane(X, y, study.planes[kind, key], label, next(places))
+    found = sum(plane == TRUE_FEATURES for plane in study.planes.values())
     caption = (
         "Three shapes among seven noise features of the same mean and variance: the true plane and the "
         f"plane of each method's first two features at default parameters, one noise draw. {found} of "
-        f"{len(KINDS) * len(methods)} choices are the true plane; the table counts many draws."
+        f"{len(study.planes)} choices are the true plane; the table counts many draws."
     )
     return StudyFigure("shapes", "Shapes among noise", caption, figure)
-
-
-def _top_two(selector: Callable[..., Any], X: Any, settings: dict[str, Any]) -> list[int]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nine features: warnings on loose constraints say nothing here
-        return np.flatnonzero(selector(n_features_to_select=2, **settings).fit(X).support_).tolist()
 
 
 def pixels_figure(study: Study) -> StudyFigure:
@@ -262,8 +255,10 @@ def pixels_figure(study: Study) -> StudyFigure:
             row = best([row for row in outcome.rows if row.method == key], "acc")
             features = outcome.subsets[key, row.params, row.n_features, 0]
             title = f"{_title(name)}: {row.label}\n{row.n_features} pixels, ACC {row.acc_mean:.1f}"
-            X = study.problems[name].X
-            plot_chosen_pixels(features, X, image.image_shape, image.image_order, title, next(places))
+            X, ax = study.problems[name].X, next(places)
+            support = np.isin(np.arange(X.shape[1]), features)
+            PixelsDisplay(support, image.image_shape, image.image_order, X.mean(axis=0)).plot(ax=ax)
+            ax.set_title(title, fontsize=10)
     caption = (
         "Pixels of each method's best point (oracle) over the mean image. Methods of similar accuracy can "
         "choose quite different pixels, because neighbouring pixels carry nearly the same information."

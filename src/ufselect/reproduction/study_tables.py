@@ -7,17 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ufselect.evaluation.choice import METRICS
-from ufselect.evaluation.statistics import RankTest
-from ufselect.evaluation.tables import (
-    Table,
-    counted_table,
-    main_table,
-    method_labels,
-)
+from ufselect.evaluation.rank_test import RankTest
+from ufselect.evaluation.tables import Table, counted_table, main_table, method_labels
 from ufselect.reproduction.ablation import ablation_table
+from ufselect.reproduction.findings import TABLE_COUNT, Study
 from ufselect.reproduction.paper import SEVEN, TITLES
 from ufselect.reproduction.paper_tables import means_table, paper_table
-from ufselect.reproduction.record import TABLE_COUNT, Study
 from ufselect.reproduction.synthetic import shapes_table
 
 

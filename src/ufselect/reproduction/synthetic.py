@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ufselect.datasets import make_noisy_shapes
-from ufselect.evaluation.execute import execute
-from ufselect.evaluation.fitting import fit_tasks, run_fit
-from ufselect.evaluation.identity import software_versions
+from ufselect.evaluation.fitting import fit_program, fit_tasks, run_fit
+from ufselect.evaluation.keys import Params
 from ufselect.evaluation.methods import BEST_DRAW, Method, choose_methods
-from ufselect.evaluation.progress import watched
 from ufselect.evaluation.protocol import make_problem
 from ufselect.evaluation.runner import Runner
 from ufselect.evaluation.tables import Table
+from ufselect.registry import all_selectors
 
 KINDS = {"two_spirals": "2Spiral", "banana": "Banana", "dartboard": "Dartboard"}
-TRUE_FEATURES = [3, 4]
+# Where make_noisy_shapes puts the plane of the shape among nine features.
+TRUE_FEATURES = (3, 4)
+N_FEATURES = 9
+# More seeds than any method uses, so that no two draws share one.
+SEEDS_PER_DRAW = 1000
+# The methods of the paper's picture.
+DRAWN_METHODS = ("FSPCA", "SPCAFS", "SPCAPSD", "DSCOFS")
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,17 @@ class ShapeTask:
     kind: str
     method: Method
     n_draws: int
+
+    @property
+    def key(self) -> str:
+        """Name in the store."""
+        points = ", ".join(map(str, self.method.points))
+        return f"{self.kind} {self.method.key} {self.n_draws} draws, {self.method.n_seeds} seeds, [{points}]"
+
+    @property
+    def program(self) -> str:
+        """The code that the fits run through."""
+        return fit_program(self.method.selector, __name__, make_noisy_shapes.__module__)
 
     @property
     def title(self) -> str:
@@ -56,14 +71,24 @@ def shape_results(
     draws of a shape. A random method counts the mean over its seeds.
     """
     tasks = [task for kind in KINDS for task in _tasks(kind, names, n_draws, tuned, runner)]
-    versions = software_versions()
-    found = {_key(task): runner.store.extra("shapes", task.kind, _key(task), versions) for task in tasks}
-    missing = [task for task in tasks if found[_key(task)] is None]
-    pairs = execute(_solved, (), missing, runner.n_jobs, runner.client)
-    for task, value in watched(pairs, len(missing), "synthetic sets", "draws", runner.listener):
-        runner.store.add_extra("shapes", task.kind, _key(task), versions, value)
-        found[_key(task)] = value
+    found = runner.remember("shapes", "draws", tasks, _solved, "synthetic sets")
     return _results(tasks, found, n_draws)
+
+
+def drawn_planes(runner: Runner) -> dict[tuple[str, str], tuple[int, int]]:
+    """Return the two features that some methods choose at their defaults on the first draw, by shape."""
+    known = all_selectors()
+    methods = [Method(name, known[name].label, known[name], (Params(),)) for name in DRAWN_METHODS]
+    tasks = {(kind, method.key): ShapeTask(kind, method, 1) for kind in KINDS for method in methods}
+    found = runner.remember("shapes", "planes", list(tasks.values()), _first_plane, "synthetic sets")
+    return {place: tuple(found[task.key]) for place, task in tasks.items()}
+
+
+def _first_plane(task: ShapeTask) -> list[int]:
+    X, _ = make_noisy_shapes(task.kind, random_state=0)
+    (fit,) = fit_tasks(task.method, (2,), X.shape[1])
+    (row,) = run_fit(X, "", fit)
+    return list(row.features)
 
 
 def _tasks(
@@ -81,19 +106,19 @@ def _tasks(
 
 def _solved(task: ShapeTask) -> float:
     """Return the number of draws that the best parameter point solves."""
-    solved: dict[str, float] = {}
+    solved: dict[Params, float] = {}
     for draw in range(task.n_draws):
         X, _ = make_noisy_shapes(task.kind, random_state=draw)
         for fit in fit_tasks(task.method, (2,), X.shape[1]):
             # A new draw gets new seeds: else a random method would try the same few subsets every time.
-            for row in run_fit(X, "", "", replace(fit, seed=1000 * draw + fit.seed)):
+            for row in run_fit(X, "", replace(fit, seed=SEEDS_PER_DRAW * draw + fit.seed)):
                 seeds = task.method.n_seeds if _varies(task.method) else 1
-                solved[row.params] = solved.get(row.params, 0.0) + (row.indices == TRUE_FEATURES) / seeds
+                solved[row.params] = solved.get(row.params, 0.0) + (row.features == TRUE_FEATURES) / seeds
     return max(solved.values())
 
 
 def _varies(method: Method) -> bool:
-    tasks = list(fit_tasks(method, (2,), 9))
+    tasks = list(fit_tasks(method, (2,), N_FEATURES))
     return len({task.seed for task in tasks}) > 1
 
 
@@ -101,23 +126,23 @@ def _results(tasks: Sequence[ShapeTask], found: Mapping[str, Any], n_draws: int)
     best: dict[tuple[str, str], float] = {}
     for task in tasks:
         name = task.kind, task.method.key
-        best[name] = max(best.get(name, 0.0), float(found[_key(task)]))
+        best[name] = max(best.get(name, 0.0), float(found[task.key]))
     return [
         ShapeResult(
             kind=task.kind,
             method=task.method.key,
             label=task.method.label,
             n_draws=n_draws,
-            fixed=float(found[_key(task)]),
+            fixed=float(found[task.key]),
             oracle=best[task.kind, task.method.key],
         )
         for task in tasks
-        if task.method.points == ({},)
+        if task.method.points == (Params(),)
     ]
 
 
 def shapes_table(results: Sequence[ShapeResult]) -> Table:
-    """Return the counts, a row a method, fixed and oracle for each shape."""
+    """Return the counts, one row per method, fixed and oracle for each shape."""
     by_key = {(result.kind, result.method): result for result in results}
     labels = {result.method: result.label for result in results}
     body = [(label, *(_counts(by_key[kind, method]) for kind in KINDS)) for method, label in labels.items()]
@@ -131,8 +156,3 @@ def shapes_table(results: Sequence[ShapeResult]) -> Table:
 
 def _counts(result: ShapeResult) -> str:
     return f"{result.fixed:.3g} / {result.oracle:.3g}"
-
-
-def _key(task: ShapeTask) -> str:
-    points = json.dumps([dict(sorted(point.items())) for point in task.method.points])
-    return f"{task.kind} {task.method.key} {task.n_draws} draws, {task.method.n_seeds} seeds, {points}"

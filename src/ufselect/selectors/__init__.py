@@ -1,6 +1,7 @@
 """The selectors: one method per file."""
 
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.selectors.constrained_dscofs import ConstrainedDSCOFS
 from ufselect.selectors.d_optimal import DOptimalLeverage
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.fspca import FSPCA
@@ -23,6 +24,7 @@ __all__ = [
     "SPCAPSD",
     "TSFS",
     "UDFS",
+    "ConstrainedDSCOFS",
     "DOptimalLeverage",
     "DSCOFSPath",
     "GreedyProjection",

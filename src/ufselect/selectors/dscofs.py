@@ -78,13 +78,12 @@ class DSCOFS(GramSelector):
         convergence; or, with ``"auto"``, one of the two power steps by the size of the penalties. With the
         default penalties that is the plain one.
     mode : {"penalty", "constrained"}, default="penalty"
-        Whether the sparsity constraints are penalised, as in [1]_, or met exactly: the penalties then grow
-        until X, Y and Z agree, and X is polished to an orthonormal matrix with at most r non-zero rows and at
-        most s non-zero entries. Rows are exchanged until no single exchange carries more variance, which
-        takes r eigenproblems of order r a round; where the entry constraint binds, the loadings on them are
-        then turned towards sparsity and cut. ``tol`` is not used.
+        Whether the sparsity constraints are penalised, as in [1]_, or met exactly.
+
+        .. deprecated:: 0.1
+           ``"constrained"`` goes in version 0.2; use :class:`ConstrainedDSCOFS`.
     max_iter : int, default=100
-        Most iterations to make; in constrained mode, for each value of the penalties.
+        Most iterations to make.
     tol : float, default=1e-3
         Stop once the relative decrease of the objective is at most this. The default is that of [1]_. It
         stops early: some 6 to 22 of 100 features still change on the way to the settled selection, which
@@ -118,10 +117,9 @@ class DSCOFS(GramSelector):
     optimality_message_ : str
         The same in words, such as "within 3.1 % of the best possible".
     constraint_residuals_ : dict
-        ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry"; zero in constrained mode.
+        ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
     objective_history_ : ndarray
-        Objective at the start and after each iteration, in units of the data squared; non-increasing. In
-        constrained mode the constrained objective after each improvement of the polish.
+        Objective at the start and after each iteration, in units of the data squared; non-increasing.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
@@ -247,9 +245,7 @@ def _fitted(
     ranking = ranks_from_scores(scores)
     n_components = spectrum.values.size
     trace = gram.trace()
-    bound = bound_from_spectrum(
-        spectrum, gram.diag(), n_selected, min(n_components, n_selected), is_complete=False
-    )
+    bound = bound_from_spectrum(spectrum, gram.diag(), n_selected, min(n_components, n_selected))
     return Fitted(
         scores,
         {

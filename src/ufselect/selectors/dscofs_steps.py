@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ufselect.common.checks import check_choice, check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
+from ufselect.common.warn import warn_user
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.entries import check_entry_sparsity, resolve_entry_count
 from ufselect.selectors.progress import FitProgress
@@ -28,6 +29,12 @@ def check_parameters(selector: Any) -> None:
     check_choice("penalty_scale", selector.penalty_scale, ("relative", "absolute"))
     check_choice("x_solver", selector.x_solver, X_SOLVER_NAMES)
     check_choice("mode", selector.mode, ("penalty", "constrained"))
+    if selector.mode == "constrained":
+        warn_user(
+            'mode="constrained" goes in version 0.2; use ConstrainedDSCOFS, which also says whether its '
+            "result is proven to be the best.",
+            FutureWarning,
+        )
     if isinstance(selector.init, str):
         check_choice("init", selector.init, ("pca", "random"))
     check_entry_sparsity(selector.entry_sparsity)

@@ -114,7 +114,7 @@ class FSPCA(GramSelector):
 
     def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
-        method = FeatureSparsePCA(gram, spectrum, n_selected)
+        method = FeatureSparsePCA.from_spectrum(gram, spectrum, n_selected)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=progress)
         else:

@@ -14,7 +14,8 @@ from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.rne import robust_embedding
+from ufselect.solvers import iterate
+from ufselect.solvers.rne.embedding import RobustEmbedding
 
 
 class RNE(UnsupervisedSelector):
@@ -147,14 +148,8 @@ class RNE(UnsupervisedSelector):
         samples = normalize(X.astype(np.float64) / largest)
         weights = lle_weights(samples, nearest_neighbors(samples, n_neighbors)[0])
         residuals = samples - (weights.T if self.transpose_weights else weights) @ samples
-        result = robust_embedding(
-            residuals[:, varying],
-            start[varying],
-            alpha=float(self.alpha),
-            max_iter=self.max_iter,
-            tol=self.tol,
-            callback=progress,
-        )
+        method = RobustEmbedding(residuals[:, varying], float(self.alpha), start[varying])
+        result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
         embedding = np.zeros_like(start)
         embedding[varying] = result.state.H
         return Fitted(

@@ -18,8 +18,8 @@ from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSele
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.result import SolverResult
-from ufselect.solvers.sogfs import StructuredOptimalGraph, structured_optimal_graph
+from ufselect.solvers import SolverResult, iterate
+from ufselect.solvers.sogfs import StructuredOptimalGraph
 
 
 class SOGFS(UnsupervisedSelector):
@@ -168,7 +168,7 @@ class SOGFS(UnsupervisedSelector):
             p=float(self.p),
             tol=float(self.tol),
         )
-        result = structured_optimal_graph(method, max_iter=self.max_iter, callback=progress)
+        result = iterate(method, max_iter=self.max_iter, tol=method.tol, callback=progress)
         components = np.zeros((n_components, X.shape[1]))
         components[:, varying] = result.state.projection.T
         return _fitted(components, result, method)

@@ -170,7 +170,7 @@ class TSFS(UnsupervisedSelector):
         return Fitted(
             scores,
             {
-                "input_weights_": result.state.weights[0].numpy(),
+                "input_weights_": result.state.point[0].numpy(),
                 "embedding_": embedding,
                 **run_attributes("TSFS", result, is_judged=uses_features),
             },

@@ -1,5 +1,5 @@
-"""The constraint sets: project, contains, distance. Stateless."""
+"""The constraint sets of the solvers. Stateless."""
 
-from ufselect.sets import entry_sparse, row_sparse, stiefel
+from ufselect.sets import entry_sparse, row_sparse, simplex, stiefel
 
-__all__ = ["entry_sparse", "row_sparse", "stiefel"]
+__all__ = ["entry_sparse", "row_sparse", "simplex", "stiefel"]

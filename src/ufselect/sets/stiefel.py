@@ -24,9 +24,7 @@ def project(matrix: NDArray) -> NDArray:
     root = (vectors / np.sqrt(values)) @ vectors.T
     polar = (root @ matrix.T).T  # column-major, the order in which Gram operators are applied fastest
     if values[0] < LOSSLESS * values[-1]:
-        defect = polar.T @ polar
-        defect.flat[:: defect.shape[0] + 1] -= 1
-        polar -= ((0.5 * defect) @ polar.T).T
+        polar -= ((0.5 * defect(polar)) @ polar.T).T
     return polar
 
 
@@ -42,16 +40,16 @@ def _project_by_qr(matrix: NDArray) -> NDArray:
     return q @ (u @ vt)
 
 
-def contains(matrix: NDArray, tol: float = 1e-6) -> bool:
+def defect(matrix: NDArray) -> NDArray:
+    r"""Return :math:`X^\top X - I`, zero for orthonormal columns."""
+    gram = matrix.T @ matrix
+    gram.flat[:: gram.shape[0] + 1] -= 1
+    return gram
+
+
+def contains(matrix: NDArray, tol: float) -> bool:
     """Tell whether the columns are orthonormal to within ``tol``."""
-    defect = matrix.T @ matrix - np.eye(matrix.shape[1], dtype=matrix.dtype)
-    return bool(np.abs(defect).max(initial=0.0) <= tol)
-
-
-def distance(matrix: NDArray) -> float:
-    """Return the Frobenius distance to the set."""
-    singular = linalg.svdvals(matrix, check_finite=False)
-    return float(np.linalg.norm(singular - 1))
+    return bool(np.abs(defect(matrix)).max(initial=0.0) <= tol)
 
 
 def random_point(n_rows: int, n_columns: int, rng: np.random.Generator) -> NDArray:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.sets.largest import mask_of_largest
+from ufselect.solvers.iterate import Descent
+from ufselect.solvers.leading import leading_pairs, proxy_diagonal, spread
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,14 @@ class FeatureChoice:
     objective: float
 
 
-class FeatureSparsePCA:
+class FeatureSparsePCA(Descent):
     r"""Maximise :math:`\mathrm{Tr}(W^\top S W)` subject to :math:`W^\top W = I`, :math:`\|W\|_{2,0} \le r`.
 
-    For a matrix of rank at most m, the optimal features are those of its r largest diagonal entries. The
-    start takes them from the best rank-m approximation of S; a step takes them from the proxy :math:`P = S
-    W (W^\top S W)^{+} W^\top S`, which lies below S, has rank m and agrees with S on W: its optimum on the
-    new features is no worse than W, and that of S no worse than that of P. For r ≤ m the objective is the
-    sum of the selected diagonal entries, so that the start is optimal.
+    For a matrix of rank at most m, the optimal features are those of its r largest diagonal entries. A step
+    takes them from the proxy :math:`P = S W (W^\top S W)^{+} W^\top S`, which lies below S, has rank m and
+    agrees with S on W: its optimum on the new features is no worse than W, and that of S no worse than that
+    of P [1]_. For r ≤ m the objective is the sum of the selected diagonal entries, so that the start is
+    optimal.
 
     The objective of the states is :math:`-\mathrm{Tr}(W^\top S W)`.
 
@@ -37,55 +38,48 @@ class FeatureSparsePCA:
     ----------
     gram : GramOperator
         The matrix S.
-    spectrum : Spectrum
-        Its m leading eigenpairs.
+    n_components : int
+        The number m of components.
     n_rows : int
         The number r of features.
+    diagonal : ndarray of shape (n_features,)
+        Scores of which the r largest give the first features.
+
+    References
+    ----------
+    .. [1] L. Tian, F. Nie, R. Wang, X. Li (2020), "Learning feature sparse principal subspace", Advances in
+       Neural Information Processing Systems 33.
     """
 
-    unit = 0.0
-    resolution = 0.0
-
-    def __init__(self, gram: GramOperator, spectrum: Spectrum, n_rows: int) -> None:
+    def __init__(self, gram: GramOperator, n_components: int, n_rows: int, diagonal: NDArray) -> None:
         self.gram = gram
-        self.spectrum = spectrum
+        self.n_components = n_components
         self.n_rows = n_rows
-        self.is_separable = n_rows <= spectrum.values.size
+        self.is_separable = n_rows <= n_components
+        self.diagonal = gram.diag().astype(np.float64) if self.is_separable else diagonal
+
+    @classmethod
+    def from_spectrum(cls, gram: GramOperator, spectrum: Spectrum, n_rows: int) -> FeatureSparsePCA:
+        """Return the method that starts from the best approximation of S with the rank of the spectrum."""
+        roots = spectrum.vectors * np.sqrt(spectrum.values)
+        return cls(gram, spectrum.values.size, n_rows, np.einsum("ij,ij->i", roots, roots))
 
     def init(self) -> FeatureChoice:
-        if self.is_separable:
-            return self._choose(self.gram.diag().astype(np.float64))
-        return self._choose(_row_sums_of_squares(self.spectrum.vectors * np.sqrt(self.spectrum.values)))
+        return self._choose(self.diagonal)
 
     def step(self, state: FeatureChoice) -> FeatureChoice:
         if self.is_separable:
             return state
-        product = self.gram.matmat(self.components(state)).astype(np.float64, copy=False)
-        inner = product[state.features].T @ state.loadings
-        values, vectors = linalg.eigh((inner + inner.T) / 2, check_finite=False)
-        kept = values > values[-1] * values.size * np.finfo(np.float64).eps
-        proxy_root = product @ (vectors[:, kept] / np.sqrt(values[kept]))
-        new = self._choose(_row_sums_of_squares(proxy_root))
+        components = self.components(state)
+        product = self.gram.matmat(components)
+        new = self._choose(proxy_diagonal(*(part.astype(np.float64) for part in (components, product))))
         return new if new.objective <= state.objective else state
-
-    def residuals(self, state: FeatureChoice) -> dict[str, float]:
-        return {}
 
     def components(self, state: FeatureChoice) -> NDArray:
         """Return the loadings with zero rows for the features left out."""
-        whole = np.zeros((self.gram.shape[0], state.loadings.shape[1]), dtype=self.gram.dtype)
-        whole[state.features] = state.loadings
-        return whole
+        return spread(state.loadings, state.features, self.gram)
 
     def _choose(self, diagonal: NDArray) -> FeatureChoice:
         features = np.flatnonzero(mask_of_largest(diagonal, self.n_rows))
-        block = self.gram.subgram(features).astype(np.float64, copy=False)
-        m = min(self.spectrum.values.size, features.size)
-        values, loadings = linalg.eigh(
-            block, subset_by_index=[features.size - m, features.size - 1], check_finite=False
-        )
-        return FeatureChoice(diagonal, features, loadings[:, ::-1], -float(values.sum()))
-
-
-def _row_sums_of_squares(matrix: NDArray) -> NDArray:
-    return np.einsum("ij,ij->i", matrix, matrix)
+        pairs = leading_pairs(self.gram.subgram(features).astype(np.float64, copy=False), self.n_components)
+        return FeatureChoice(diagonal, features, pairs.vectors, -float(pairs.values.sum()))

@@ -12,33 +12,35 @@ with F the c smoothest vectors of the graph, and doubling or halving λ.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 
 from ufselect.graphs import (
     adaptive_weights,
     graph_laplacian,
     mean_graph,
     nearest_neighbors,
-    project_to_simplex,
     smoothest_vectors,
 )
-from ufselect.solvers.iterate import Callback, iterate
-from ufselect.solvers.result import SolverResult, Status
+from ufselect.sets import simplex
+from ufselect.solvers.iterate import iterate
 from ufselect.solvers.reweighted.eigenproblem import Projection, ReweightedEigenproblem
-from ufselect.solvers.reweighted.quadratic import FactoredQuadratic, FormedQuadratic
+from ufselect.solvers.reweighted.quadratic import Semidefinite, smoothness_quadratic
 from ufselect.solvers.reweighted.reduced_quadratic import ReducedQuadratic
-from ufselect.solvers.udfs import local_scatter_quadratic
 
+# As in the authors' program: neighbours in the full data for five steps, at most 100 reweightings, and
+# weights that count as no edge.
 FIXED_NEIGHBOR_STEPS = 5
 MAX_PROJECTION_STEPS = 100
 SMALLEST_WEIGHT = 1e-11
-TIE = 1e-10
-FORMED_RATIO = 2
+TIE = 1e-10  # share of the trace within which two eigenvalues count as equal
+# M is formed up to this order, or up to so many features per sample: both make it cheaper than a factor.
 FORMED_ORDER = 500
-SMALLEST_START_WEIGHT = 1e-3
+FORMED_RATIO = 2
+SMALLEST_START_WEIGHT = 1e-3  # of the mean, so that a feature without any roughness does not rule alone
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class StructuredGraph:
         The projection W.
     rank_weight : float
         The weight λ.
+    regulariser : float
+        The weight r of the squared affinities.
+    neighbors : ndarray of shape (n_samples, n_neighbors)
+        The neighbours that the graph was chosen from.
+    iteration : int
+        Number of updates made so far.
     objective : float
         :math:`\\mathrm{Tr}(W^\\top X^\\top L X W) + \\gamma \\|W\\|_{2,p}^p` after the projection's update.
     """
@@ -66,12 +74,18 @@ class StructuredGraph:
     indicators: NDArray
     projection: NDArray
     rank_weight: float
+    regulariser: float
+    neighbors: NDArray[np.intp]
+    iteration: int
     objective: float
 
 
 @dataclass(frozen=True)
 class StructuredOptimalGraph:
-    """The alternating method.
+    """The alternating method: graph, projection and F in turn, until the graph has c components.
+
+    The neighbours are those in the full data for five steps, and those in the projected data afterwards. The
+    rank weight λ starts at the regulariser.
 
     Parameters
     ----------
@@ -99,29 +113,40 @@ class StructuredOptimalGraph:
     p: float
     tol: float
 
-    def init(self) -> tuple[StructuredGraph, NDArray[np.intp], float]:
-        """Return the state of the initial graph, the neighbours and the regulariser r."""
+    resolution: ClassVar[float] = 0.0
+
+    def init(self) -> StructuredGraph:
         indices, distances = _one_more_neighbor(self.data, self.n_neighbors)
         weights, regularisers = adaptive_weights(distances**2)
-        neighbors = indices[:, : self.n_neighbors]
         regulariser = float(regularisers.mean()) or float((distances**2).mean()) or 1.0
-        state = self._advance(neighbors, weights, regulariser)
-        return state, neighbors, regulariser
+        return self._for_graph(indices[:, : self.n_neighbors], weights, regulariser, regulariser, 0)
 
-    def step(self, state: StructuredGraph, neighbors: NDArray, regulariser: float) -> StructuredGraph:
-        """Return the state after the graph, the projection and F have been updated once."""
+    def step(self, state: StructuredGraph) -> StructuredGraph:
+        neighbors = state.neighbors
         projected = self.data @ state.projection
+        if state.iteration >= FIXED_NEIGHBOR_STEPS:
+            neighbors, _ = nearest_neighbors(projected, self.n_neighbors)
         distances = _squared_to(projected, neighbors)
         distances += state.rank_weight * _squared_to(state.indicators, neighbors)
-        weights = project_to_simplex(-distances / (2 * regulariser))
-        found = self._advance(neighbors, weights, state.rank_weight)
+        weights = simplex.project(-distances / (2 * state.regulariser))
+        found = self._for_graph(neighbors, weights, state.rank_weight, state.regulariser, state.iteration + 1)
         if found.n_components < self.n_clusters:
             return replace(found, rank_weight=2 * state.rank_weight)
         if found.n_components > self.n_clusters:
             return replace(found, rank_weight=state.rank_weight / 2, indicators=state.indicators)
         return found
 
-    def _advance(self, neighbors: NDArray, weights: NDArray, rank_weight: float) -> StructuredGraph:
+    def is_settled(self, last: StructuredGraph, state: StructuredGraph, tol: float | None) -> bool:
+        """Tell whether the graph has c components, after two steps at least."""
+        return state.iteration > 1 and state.n_components == self.n_clusters
+
+    def residuals(self, state: StructuredGraph) -> dict[str, float]:
+        return {"components": float(abs(state.n_components - self.n_clusters))}
+
+    def _for_graph(
+        self, neighbors: NDArray, weights: NDArray, rank_weight: float, regulariser: float, iteration: int
+    ) -> StructuredGraph:
+        """Return the state with the projection and F that belong to neighbours and their weights."""
         affinity = mean_graph(neighbors, weights, SMALLEST_WEIGHT)
         indicators, n_components = smoothest_vectors(affinity, self.n_clusters)
         projection = self._project(affinity)
@@ -131,6 +156,9 @@ class StructuredOptimalGraph:
             indicators=indicators,
             projection=projection.vectors[:, : self.n_components],
             rank_weight=rank_weight,
+            regulariser=regulariser,
+            neighbors=neighbors,
+            iteration=iteration,
             objective=projection.objective,
         )
 
@@ -150,35 +178,6 @@ class StructuredOptimalGraph:
         return iterate(method, max_iter=MAX_PROJECTION_STEPS, tol=self.tol).state
 
 
-def structured_optimal_graph(
-    method: StructuredOptimalGraph, *, max_iter: int, callback: Callback | None = None
-) -> SolverResult:
-    """Run the method until the graph has the wanted number of components, for at least two steps.
-
-    The neighbours are those in the full data for five steps, and those in the projected data afterwards.
-    """
-    state, neighbors, regulariser = method.init()
-    history = [state.objective]
-    status = Status.MAX_ITER
-    for iteration in range(1, max_iter + 1):
-        if iteration > FIXED_NEIGHBOR_STEPS:
-            neighbors, _ = nearest_neighbors(method.data @ state.projection, method.n_neighbors)
-        state = method.step(state, neighbors, regulariser)
-        history.append(state.objective)
-        if callback is not None:
-            callback(iteration, state.objective)
-        if iteration > 1 and state.n_components == method.n_clusters:
-            status = Status.CONVERGED
-            break
-    return SolverResult(
-        state=state,
-        objective_history=np.asarray(history),
-        n_iter=len(history) - 1,
-        residuals={"components": float(abs(state.n_components - method.n_clusters))},
-        status=status,
-    )
-
-
 def first_vectors(quadratic: ReducedQuadratic, count: int, gamma: float) -> NDArray:
     """Return the vectors from which the reweighting starts.
 
@@ -188,23 +187,21 @@ def first_vectors(quadratic: ReducedQuadratic, count: int, gamma: float) -> NDAr
     M_jj then are the first weights: they prefer features that are smooth on the graph.
     """
     matrix = quadratic.quadratic
-    if isinstance(matrix, FormedQuadratic) and count < matrix.order:
-        values, vectors = linalg.eigh(matrix.matrix, subset_by_index=[0, count], check_finite=False)
-        if values[count] - values[0] > TIE * quadratic.diagonal.sum():
-            return vectors[:, :count]
-    mean = float(quadratic.diagonal.mean()) or 1.0
-    weights = np.maximum(quadratic.diagonal / mean, SMALLEST_START_WEIGHT)
-    likely = np.zeros((quadratic.order, count))
+    determined = matrix.lowest_distinct(count, TIE)
+    if determined is not None:
+        return determined
+    mean = float(matrix.diagonal.mean()) or 1.0
+    weights = np.maximum(matrix.diagonal / mean, SMALLEST_START_WEIGHT)
+    likely = np.zeros((matrix.order, count))
     likely[np.argsort(weights, kind="stable")[:count], np.arange(count)] = 1.0
     return quadratic.lowest(gamma * weights, count, likely)[:, :count]
 
 
-def _smoothness(data: NDArray, laplacian: sparse.csr_array) -> FormedQuadratic | FactoredQuadratic:
+def _smoothness(data: NDArray, laplacian: sparse.csr_array) -> Semidefinite:
     """Return ``M = XᵀLX``, formed unless the features are many more than the samples."""
-    if data.shape[1] > max(FORMED_ORDER, FORMED_RATIO * data.shape[0]):
-        return local_scatter_quadratic(data, laplacian)
-    matrix = data.T @ (laplacian @ data)
-    return FormedQuadratic((matrix + matrix.T) / 2, floor=0.0)
+    n_samples, n_features = data.shape
+    is_formed = n_features <= max(FORMED_ORDER, FORMED_RATIO * n_samples)
+    return smoothness_quadratic(data, laplacian, is_formed=is_formed)
 
 
 def _one_more_neighbor(data: NDArray, k: int) -> tuple[NDArray[np.intp], NDArray]:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from ufselect.gram import Spectrum
+from ufselect.solvers.iterate import Descent
 from ufselect.solvers.reweighted.davidson import orthonormal_beyond
 from ufselect.solvers.reweighted.eigenproblem import RESOLUTION, row_penalty, row_weights
 
-WHOLE_SHARE = 0.8
-MAX_RANKS = 4
+WHOLE_SHARE = 0.8  # of all dimensions, from which a basis saves nothing
+MAX_RANKS = 4  # dimension of the subspace in units of the rank of S
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -69,7 +70,7 @@ class Reconstruction:
     objective: float
 
 
-class PSDReconstruction:
+class PSDReconstruction(Descent):
     r"""Reconstruct centred data A by a positive semidefinite matrix:
 
     .. math::
@@ -103,7 +104,6 @@ class PSDReconstruction:
         Relative decrease below which the subspace is widened.
     """
 
-    unit = 0.0
     resolution = RESOLUTION
 
     def __init__(
@@ -134,9 +134,6 @@ class PSDReconstruction:
             return new
         wider = self._improve(self._widen(new))
         return wider if wider.objective < new.objective else new
-
-    def residuals(self, state: Reconstruction) -> dict[str, float]:
-        return {}
 
     def _improve(self, state: Reconstruction) -> Reconstruction:
         if state.factor.shape[1] == 0:

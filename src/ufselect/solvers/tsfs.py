@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,13 +23,13 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from ufselect.gram.centring import centre_and_scale
+from ufselect.solvers.accelerated import ROUNDING, AcceleratedState, Point, advance, start_at
+from ufselect.solvers.iterate import Descent
 
-LARGEST_PERPLEXITY = 30.0
-MOST_TREE_DIMENSIONS = 3
-STEPS_PER_SWEEP = 10
-CURVATURE_DECAY = 0.9
-
-Weights = tuple[Any, ...]
+LARGEST_PERPLEXITY = 30.0  # the default of scikit-learn and of the t-SNE paper's range 5 to 50
+MOST_TREE_DIMENSIONS = 3  # that the Barnes–Hut method of scikit-learn takes
+STEPS_PER_SWEEP = 10  # a stretch that evens out the wiggles of an accelerated method
+FIRST_CURVATURE = 0.9  # of standardised features and embedding; too small a value is doubled at once
 
 
 def import_torch() -> Any:
@@ -87,18 +86,7 @@ def unit_variance(centred: NDArray) -> NDArray:
     return np.divide(centred, deviation, out=np.zeros_like(centred), where=deviation > 0)
 
 
-@dataclass(frozen=True)
-class StudentState:
-    """The network, the one before it, and what the accelerated method carries along."""
-
-    weights: Weights
-    previous: Weights
-    momentum: float
-    curvature: float
-    objective: float
-
-
-class StudentNetwork:
+class StudentNetwork(Descent):
     """Monotone accelerated proximal gradient steps on the student's objective.
 
     A method for :func:`ufselect.solvers.iterate`; one of its steps is a sweep of ten gradient steps, so that
@@ -118,8 +106,7 @@ class StudentNetwork:
         Seed of the starting network.
     """
 
-    unit = 0.0
-    resolution = 64 * float(np.finfo(np.float64).eps)
+    resolution = ROUNDING
 
     def __init__(self, inputs: NDArray, targets: NDArray, hidden: int, gamma: float, seed: int) -> None:
         self.torch = import_torch()
@@ -129,7 +116,7 @@ class StudentNetwork:
         self.gamma = gamma
         self.seed = seed
 
-    def init(self) -> StudentState:
+    def init(self) -> AcceleratedState:
         """Start without any feature: W₁ = 0, so that features have to earn their rows."""
         rng = np.random.default_rng(self.seed)
         n_outputs = self.targets.shape[1]
@@ -140,75 +127,43 @@ class StudentNetwork:
             np.zeros(n_outputs),
         )
         weights = tuple(self.torch.from_numpy(array) for array in start)
-        return StudentState(weights, weights, 1.0, 1.0, self.objective(weights))
+        return start_at(self, weights, FIRST_CURVATURE, momentum=1.0)
 
-    def step(self, state: StudentState) -> StudentState:
+    def step(self, state: AcceleratedState) -> AcceleratedState:
         for _ in range(STEPS_PER_SWEEP):
-            state = self._advance(state)
+            state = advance(self, state)
         return state
 
-    def residuals(self, state: StudentState) -> dict[str, float]:
-        return {}
-
-    def objective(self, weights: Weights) -> float:
-        """Return F."""
-        return float(self._smooth(weights)) + self._penalty(weights)
-
-    def feature_scores(self, state: StudentState) -> NDArray:
+    def feature_scores(self, state: AcceleratedState) -> NDArray:
         """Return the row norms of W₁; for zero rows, how far the feature is from entering, at most 0.
 
         At a minimum a row is zero exactly when the loss has a gradient of norm at most γ there.
         """
-        _, gradient = self._smooth_gradient(state.weights)
-        norms = state.weights[0].norm(dim=1).numpy()
+        _, gradient = self.smooth_gradient(state.point)
+        norms = state.point[0].norm(dim=1).numpy()
         distance = np.minimum(gradient[0].norm(dim=1).numpy() - self.gamma, 0.0)
         return np.where(norms > 0, norms, distance)
 
-    def _advance(self, state: StudentState) -> StudentState:
-        """Take an extrapolated step, or a plain one where extrapolation would raise the objective."""
-        momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
-        pull = (state.momentum - 1) / momentum
-        ahead = tuple(w + pull * (w - old) for w, old in zip(state.weights, state.previous, strict=True))
-        weights, curvature, objective = self._proximal_step(ahead, state.curvature)
-        if objective > state.objective:
-            momentum = 1.0
-            weights, curvature, objective = self._proximal_step(state.weights, curvature)
-        if objective > state.objective:  # only by rounding, at a stationary point
-            return state
-        return StudentState(weights, state.weights, momentum, curvature, objective)
-
-    def _proximal_step(self, weights: Weights, curvature: float) -> tuple[Weights, float, float]:
-        """Step along the gradient, shrink the rows, and halve the step until the quadratic model holds."""
-        value, gradient = self._smooth_gradient(weights)
-        curvature *= CURVATURE_DECAY
-        while True:
-            moved = [w - g / curvature for w, g in zip(weights, gradient, strict=True)]
-            moved[0] = self._shrink_rows(moved[0], self.gamma / curvature)
-            change = [new - w for new, w in zip(moved, weights, strict=True)]
-            model = value + _inner(gradient, change) + 0.5 * curvature * _inner(change, change)
-            smooth = float(self._smooth(tuple(moved)))
-            if smooth <= model + self.resolution * abs(value):
-                return tuple(moved), curvature, smooth + self._penalty(tuple(moved))
-            curvature *= 2
+    def proximal(self, weights: Sequence[Any], curvature: float) -> Point:
+        return self._shrink_rows(weights[0], self.gamma / curvature), *weights[1:]
 
     def _shrink_rows(self, matrix: Any, threshold: float) -> Any:
         norms = matrix.norm(dim=1, keepdim=True)
         return matrix * self.torch.where(norms > threshold, 1 - threshold / norms, 0.0)
 
-    def _smooth(self, weights: Weights) -> Any:
+    def smooth(self, weights: Point) -> float:
+        return float(self._loss(weights))
+
+    def smooth_gradient(self, weights: Point) -> tuple[float, Sequence[Any]]:
+        variables = tuple(w.detach().requires_grad_() for w in weights)
+        value = self._loss(variables)
+        return float(value.detach()), self.torch.autograd.grad(value, variables)
+
+    def penalty(self, weights: Point) -> float:
+        return self.gamma * float(weights[0].norm(dim=1).sum())
+
+    def _loss(self, weights: Point) -> Any:
         """Return the loss and the penalty on W₂."""
         w1, b1, w2, b2 = weights
         error = self.torch.tanh(self.inputs @ w1 + b1) @ w2 + b2 - self.targets
         return 0.5 * (error.square().sum() / len(error) + self.gamma * w2.square().sum())
-
-    def _smooth_gradient(self, weights: Weights) -> tuple[float, Sequence[Any]]:
-        variables = tuple(w.detach().requires_grad_() for w in weights)
-        value = self._smooth(variables)
-        return float(value.detach()), self.torch.autograd.grad(value, variables)
-
-    def _penalty(self, weights: Weights) -> float:
-        return self.gamma * float(weights[0].norm(dim=1).sum())
-
-
-def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
-    return float(sum((a * b).sum() for a, b in zip(left, right, strict=True)))

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect.solvers.reweighted.quadratic import FactoredQuadratic, FormedQuadratic
+from ufselect.solvers.reweighted.quadratic import Semidefinite, smoothness_quadratic
 
-BLOCK_BYTES = 2**24
-TIE = 1e-10
-MIN_REG = 1e-12
+BLOCK_BYTES = 2**24  # of neighbourhoods at a time, about what a cache holds
+TIE = 1e-10  # share of the largest eigenvalue within which two count as equal
+MIN_REG = 1e-12  # share of the largest scatter that keeps a singular one invertible
 
 
 def local_scatter_laplacian(data: NDArray, neighborhoods: NDArray, reg: float) -> sparse.csr_array:
@@ -53,17 +53,10 @@ def local_scatter_laplacian(data: NDArray, neighborhoods: NDArray, reg: float) -
     return (total + total.T) / 2
 
 
-def local_scatter_quadratic(
-    centred: NDArray, laplacian: sparse.csr_array
-) -> FormedQuadratic | FactoredQuadratic:
+def local_scatter_quadratic(centred: NDArray, laplacian: sparse.csr_array) -> Semidefinite:
     """Return ``M = AᵀLA``: formed for tall data, through ``L^½ A`` for wide."""
     n_samples, n_features = centred.shape
-    if n_features <= n_samples:
-        matrix = centred.T @ (laplacian @ centred)
-        return FormedQuadratic((matrix + matrix.T) / 2, floor=0.0)
-    values, vectors = linalg.eigh(laplacian.toarray(), overwrite_a=True, check_finite=False)
-    roots = np.sqrt(np.clip(values, 0, None))
-    return FactoredQuadratic((vectors * roots).T @ centred)
+    return smoothness_quadratic(centred, laplacian, is_formed=n_features <= n_samples)
 
 
 @dataclass(frozen=True)
@@ -75,14 +68,14 @@ class LowestRows:
     likely_vectors: NDArray
 
 
-def mean_lowest_rows(quadratic: FormedQuadratic | FactoredQuadratic, count: int) -> LowestRows:
+def mean_lowest_rows(quadratic: Semidefinite, count: int) -> LowestRows:
     """Describe the ``count`` lowest eigenvectors of M by the mean of all choices.
 
     Where the last eigenvalue is shared by more vectors than are wanted, as the zero of wide data is, the
     eigenvectors are not determined, but the mean of their squared row norms over all choices is. The
     features with the largest rows are the guess for the eigenvectors of the reweighted matrix.
     """
-    values, vectors = _eigenpairs(quadratic)
+    values, vectors = quadratic.eigenpairs()
     n_null = quadratic.order - values.size
     last = 0.0 if count <= n_null else float(values[count - n_null - 1])
     slack = TIE * float(values[-1])
@@ -98,12 +91,3 @@ def mean_lowest_rows(quadratic: FormedQuadratic | FactoredQuadratic, count: int)
     likely = np.zeros((quadratic.order, count))
     likely[np.argsort(-squared_norms, kind="stable")[:count], np.arange(count)] = 1.0
     return LowestRows(squared_norms, float(values @ shares), likely)
-
-
-def _eigenpairs(quadratic: FormedQuadratic | FactoredQuadratic) -> tuple[NDArray, NDArray]:
-    """Return eigenpairs in ascending order, those of zero left out where M is known by a factor."""
-    if isinstance(quadratic, FactoredQuadratic):
-        _, roots, rows = linalg.svd(quadratic.factor, full_matrices=False, check_finite=False)
-        return roots[::-1] ** 2, rows[::-1].T
-    values, vectors = linalg.eigh(quadratic.matrix, check_finite=False)
-    return np.clip(values, 0, None), vectors

@@ -68,6 +68,7 @@ def test_descent_and_orthonormality_survive_bad_conditioning(condition, x_solver
     np.testing.assert_allclose(result.state.X.T @ result.state.X, np.eye(6), atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:mode=.constrained. goes")
 @pytest.mark.parametrize("mode", ["penalty", "constrained"])
 @pytest.mark.parametrize("x_solver", ["power", "rotated", "newton"])
 def test_the_unit_of_the_data_changes_nothing(mode, x_solver):

@@ -27,7 +27,7 @@ def test_it_solves_the_x_step(subproblem):
     problem, X, linear = subproblem
     product = problem.gram.matmat(X)
     state = PamState(X, X, X, product, product + linear, np.inf, None, None)
-    solution = PenCF().solve(problem, state, state.ascent)
+    solution = PenCF().solve(problem, state)
     assert stiefel.contains(solution, tol=1e-12)
     ascent = problem.gram.matmat(solution) + linear
     tangent = ascent - solution @ (0.5 * (solution.T @ ascent + ascent.T @ solution))

@@ -1,61 +1,19 @@
-"""Bounds that hold, and the search that proves the best subset."""
+"""Bounds that hold."""
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from tests.solvers.row_sparse.examples import brute_force, upper_bound
 
-from ufselect.gram import FormedGram, Spectrum, gram_operator
-from ufselect.selectors.dscofs import DSCOFS
-from ufselect.solvers.row_sparse.branch_and_bound import best_subset
+from ufselect import DSCOFS, ConstrainedDSCOFS
+from ufselect.gram import Spectrum, gram_operator
+from ufselect.solvers.leading import captured_variance
 from ufselect.solvers.row_sparse.certificates import (
-    captured_variance,
-    leading_sum,
     optimality_gap,
     optimality_message,
     spectral_bound,
-    variance_upper_bound,
 )
-
-
-@st.composite
-def small_problems(draw):
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    d = draw(st.integers(2, 9))
-    r = draw(st.integers(1, d))
-    m = draw(st.integers(1, r))
-    rank = draw(st.integers(1, d + 2))
-    factor = rng.standard_normal((rank, d)) * np.geomspace(1, draw(st.sampled_from([1, 30])), d)
-    if draw(st.booleans()):
-        factor[:, -1] = factor[:, 0]
-    return factor.T @ factor, r, m
-
-
-def brute_force(S, r, m):
-    return max(
-        np.sort(np.linalg.eigvalsh(S[np.ix_(c, c)]))[-m:].sum() for c in combinations(range(len(S)), r)
-    )
-
-
-@settings(max_examples=60)
-@given(small_problems(), st.integers(0, 9))
-def test_bounds_hold_and_branch_and_bound_equals_brute_force(problem, extra_pairs):
-    S, r, m = problem
-    best = brute_force(S, r, m)
-    slack = 1e-9 * np.trace(S)
-    bound = variance_upper_bound(FormedGram(S, 20), r, m, n_pairs=m + extra_pairs)
-    assert bound >= best - slack
-    assert bound <= np.sort(np.linalg.eigvalsh(S))[-m:].sum() + slack
-    assert bound <= np.sort(np.diag(S))[-r:].sum() + slack
-    found = best_subset(S, r, m)
-    assert found.is_proven
-    assert found.captured == pytest.approx(best, rel=1e-8, abs=slack)
-    assert leading_sum(S[np.ix_(found.support, found.support)], m) == pytest.approx(found.captured)
-    assert found.support.size == r
 
 
 def test_spectral_bound_is_the_linear_programme():
@@ -78,26 +36,9 @@ def test_one_sparse_direction_makes_the_spectral_bound_sharper_than_the_others()
     rng = np.random.default_rng(0)
     dense = rng.standard_normal(30)
     S = np.outer(dense, dense) + 0.01 * np.eye(30)
-    bound = variance_upper_bound(FormedGram(S, 40), 5, 1)
+    bound = upper_bound(S, 5, 1, 2)
     assert bound < 0.9 * min(np.linalg.eigvalsh(S)[-1], np.sort(np.diag(S))[-5:].sum() * 2)
     assert bound >= brute_force(S[:12, :12], 5, 1)
-
-
-def test_search_is_exact_on_forty_features_and_stops_when_told():
-    rng = np.random.default_rng(1)
-    factor = rng.standard_normal((60, 40)) * np.geomspace(4, 0.5, 40)
-    S = factor.T @ factor
-    found = best_subset(S, 4, 2)
-    assert found.is_proven
-    assert found.captured == pytest.approx(brute_force(S[:16, :16], 4, 2), rel=1e-9)
-    cut = best_subset(S, 12, 3, max_nodes=5)
-    assert not cut.is_proven
-    assert cut.bound >= cut.captured
-
-
-def test_search_refuses_too_many_features():
-    with pytest.raises(ValueError, match="at most 50 features, not 51"):
-        best_subset(np.eye(51), 3, 1)
 
 
 def test_words():
@@ -108,11 +49,11 @@ def test_words():
     assert optimality_gap(0.75, 1.0) == 0.25
 
 
-@pytest.mark.parametrize("mode", ["penalty", "constrained"])
-def test_the_selectors_gap_is_a_true_claim(mode):
+@pytest.mark.parametrize("selector", [DSCOFS, ConstrainedDSCOFS])
+def test_the_selectors_gap_is_a_true_claim(selector):
     rng = np.random.default_rng(2)
     data = rng.standard_normal((50, 3)) @ rng.standard_normal((3, 10)) + 0.3 * rng.standard_normal((50, 10))
-    selector = DSCOFS(4, n_components=2, entry_sparsity=None, mode=mode).fit(data)
+    selector = selector(4, n_components=2, entry_sparsity=None).fit(data)
     gram = gram_operator(data)
     best = brute_force(gram.to_dense(), 4, 2)
     captured = captured_variance(gram, np.flatnonzero(selector.support_), 2)

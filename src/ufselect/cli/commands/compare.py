@@ -12,8 +12,7 @@ from rich.table import Table as Grid
 
 from ufselect.cli import options as opt
 from ufselect.cli.console import errors, note, output, working
-from ufselect.cli.inputs import open_data
-from ufselect.cli.known import known_methods
+from ufselect.cli.data import open_data
 from ufselect.cli.methods import find_method
 from ufselect.evaluation.tables import Table as Results
 from ufselect.io import ReadOptions, TableError
@@ -56,7 +55,6 @@ def compare(
     decimal: opt.Decimal = None,
     as_json: opt.AsJson = False,
     force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Compare methods on a table with known classes: how well does clustering find them?
 
@@ -69,7 +67,7 @@ def compare(
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
     check_outputs((output_table,), force, Path(data))
-    methods = [find_method(name, known_methods()).__name__ for name in method] if method else None
+    methods = [find_method(name).__name__ for name in method] if method else None
     reading = ReadOptions(id_column, labels, impute, opt.mark(separator), decimal)
     table = open_data(data, reading, quiet=as_json)
     if table.labels is None:

@@ -20,7 +20,6 @@ def datasets(
         typer.Option("--fetch", metavar="NAME", help="Make sure that a data set is on this machine."),
     ] = None,
     as_json: opt.AsJson = False,
-    debug: opt.Debug = False,
 ) -> None:
     """List the data sets that have a name, and where they are."""
     if fetch is not None:

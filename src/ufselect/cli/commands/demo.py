@@ -12,9 +12,10 @@ from rich.text import Text
 
 from ufselect.cli import options as opt
 from ufselect.cli.console import errors, output, working
-from ufselect.cli.finish import write_report
-from ufselect.cli.inputs import open_data
-from ufselect.cli.run import Request, record_of, run_selection
+from ufselect.cli.data import open_data
+from ufselect.cli.outputs import write_report
+from ufselect.cli.run import Request, run_selection
+from ufselect.cli.run_record import record_of
 from ufselect.cli.show import feature_table, pixel_map
 from ufselect.io import ReadOptions
 from ufselect.io.writing import check_outputs, write_atomically
@@ -23,7 +24,7 @@ PICTURE, PAGE = Path("ufselect-demo.png"), Path("ufselect-demo.html")
 DEMO = Request("DSCOFS", 20, {"n_components": 10})
 
 
-def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
+def demo(force: opt.Force = False) -> None:
     """Choose 20 of the 64 pixels of scikit-learn's handwritten digits, and show them.
 
     Writes ufselect-demo.png and the report ufselect-demo.html to the current folder.

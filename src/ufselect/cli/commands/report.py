@@ -9,10 +9,10 @@ import typer
 
 from ufselect.cli import options as opt
 from ufselect.cli.console import errors, working
-from ufselect.cli.finish import check_same, write_report
-from ufselect.cli.inputs import open_data
-from ufselect.cli.known import known_methods
-from ufselect.cli.run import data_of, read_record, record_of, request_of, run_selection
+from ufselect.cli.data import open_data
+from ufselect.cli.outputs import check_same, write_report
+from ufselect.cli.run import run_selection
+from ufselect.cli.run_record import data_of, read_record, record_of, request_of
 from ufselect.io.writing import check_outputs
 
 
@@ -26,7 +26,6 @@ def report(
     ] = None,
     resamples: opt.Resamples = 10,
     force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Write the page that explains an earlier run.
 
@@ -40,6 +39,6 @@ def report(
     table = open_data(data or data_of(record, run), reading, tuple(image) if image else None, quiet=True)
     check_same(table, record, new_data=False)
     with working("Repeating the run:"):
-        repeated = run_selection(table, request, known_methods(), verbose=True)
+        repeated = run_selection(table, request, verbose=True)
     write_report(repeated, record_of(repeated, reading), target, force, resamples)
     errors().print(f"Wrote {target}", markup=False, highlight=False)

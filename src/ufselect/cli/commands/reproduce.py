@@ -10,7 +10,6 @@ import typer
 from ufselect.cli import options as opt
 from ufselect.cli.commands.compare import grid
 from ufselect.cli.console import errors, output, working
-from ufselect.cli.known import known_methods
 from ufselect.cli.methods import find_method
 
 
@@ -33,7 +32,6 @@ def reproduce(
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Discard the results in the folder and start anew.")
     ] = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Repeat the experiments of the DSCOFS paper; a run that was stopped is taken up again.
 
@@ -42,7 +40,7 @@ def reproduce(
     from ufselect import reproduction
     from ufselect.reproduction.study_page import publish
 
-    methods = [find_method(name, known_methods()).__name__ for name in method] if method else None
+    methods = [find_method(name).__name__ for name in method] if method else None
     with working("Reproducing:"):
         study = reproduction.reproduce(
             folder,

@@ -10,19 +10,10 @@ import typer
 
 from ufselect.cli import options as opt
 from ufselect.cli.console import output
-from ufselect.cli.finish import check_same, fit, planned_outputs, show, write
-from ufselect.cli.inputs import open_data
-from ufselect.cli.known import known_methods
-from ufselect.cli.run import (
-    SCALINGS,
-    Request,
-    data_of,
-    make_selector,
-    read_record,
-    record_of,
-    request_of,
-    same_features,
-)
+from ufselect.cli.data import open_data
+from ufselect.cli.outputs import check_same, fit, planned_outputs, show, write
+from ufselect.cli.run import SCALINGS, Request, make_selector
+from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
 from ufselect.io import ReadOptions
 from ufselect.io.cleaning import POLICIES
 
@@ -66,7 +57,6 @@ def select(
     seed: opt.Seed = 0,
     as_json: opt.AsJson = False,
     force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Choose the features of a table.
 
@@ -99,7 +89,7 @@ def select(
         picture = tuple(earlier["data"]["image_shape"] or ()) or None
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    make_selector(request, known_methods())
+    make_selector(request)
     outputs = planned_outputs(output_table, report, record, data, force)
 
     table = open_data(data, reading, picture, quiet=as_json)

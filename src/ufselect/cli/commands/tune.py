@@ -12,9 +12,10 @@ from rich.table import Table as Grid
 
 from ufselect.cli import options as opt
 from ufselect.cli.console import note, output, working
-from ufselect.cli.finish import fit, planned_outputs, show, write
-from ufselect.cli.inputs import open_data
-from ufselect.cli.run import SCALINGS, Request, record_of, request_for, scaled
+from ufselect.cli.data import open_data
+from ufselect.cli.outputs import fit, planned_outputs, show, write
+from ufselect.cli.run import SCALINGS, Request, request_for, scaled
+from ufselect.cli.run_record import record_of
 from ufselect.cli.show import shown_value
 from ufselect.io import ReadOptions
 from ufselect.io.cleaning import POLICIES
@@ -49,7 +50,6 @@ def tune(
     seed: opt.Seed = 0,
     as_json: opt.AsJson = False,
     force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Choose method and parameters without labels, then the features.
 

@@ -17,13 +17,19 @@ from ufselect.solvers.dscofs.truncated_cg import truncated_cg
 RELATIVE_TOL = 1e-8  # fall of the Riemannian gradient at which the subproblem counts as solved
 ROUNDING = 64.0  # gradients below this many units in the last place of SX + B are zero
 FAST = 0.5  # share of the last gain below which another power step is worth its product
+# Safeguards against a run without end; a method that converges superlinearly needs far fewer.
 MAX_STEPS = 50
 MAX_PRODUCTS = 1000
 MAX_INNER = 200
 FIRST_RADIUS = 0.5  # in units of sqrt(m), the norm of every orthonormal matrix
+LARGEST_GROWTH = 4.0  # of the region: twice sqrt(m) is the diameter of the manifold
+# The usual rule of trust-region methods (Nocedal and Wright, 2006, Algorithm 4.1).
 ACCEPT = 0.1  # share of the predicted decrease that a step must reach
 SHRINK = 0.25  # ratio below which the region shrinks to a quarter
 GROW = 0.75  # ratio above which it doubles, if its edge was reached
+INNER_SHARE = 0.8  # of the goal, so that the step meets it in spite of its own rounding
+SLACK = 10.0  # units in the last place by which rounding may part two equal objectives
+HALVED = 0.5  # share of the gradient; where objectives are all rounding, a step must fall below it
 
 
 class StiefelNewton:
@@ -43,8 +49,6 @@ class StiefelNewton:
     ----------
     tol : float
         Fall of the gradient's norm at which to stop.
-    max_products : int
-        Most products with S to spend.
 
     References
     ----------
@@ -54,11 +58,10 @@ class StiefelNewton:
 
     extrapolates = False
 
-    def __init__(self, tol: float = RELATIVE_TOL, max_products: int = MAX_PRODUCTS) -> None:
+    def __init__(self, tol: float = RELATIVE_TOL) -> None:
         self.tol = tol
-        self.max_products = max_products
 
-    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
+    def solve(self, problem: DoubleSparsePCA, state: PamState) -> NDArray:
         """Return a minimiser of the X-step, started at the state's X."""
         linear = problem.linear(state.X, state.Y, state.Z)
         return self.minimise(StiefelModel.at(problem.gram, linear, state.X, state.product))
@@ -71,7 +74,7 @@ class StiefelNewton:
     def path(self, first: StiefelModel) -> Iterator[StiefelModel]:
         """Yield the iterates after ``first``; each has an objective that is no larger up to rounding."""
         target = self.tol * norm(first.gradient)
-        left = self.max_products
+        left = MAX_PRODUCTS
         for model in _power_steps(first.rotated(), target):
             yield model
             left -= 1
@@ -85,13 +88,15 @@ class StiefelNewton:
             goal = max(target, floor)
             if size <= goal or left <= 0:
                 break
-            step = truncated_cg(model, radius.value, goal=0.8 * goal, max_products=min(left, MAX_INNER))
+            step = truncated_cg(
+                model, radius.value, goal=INNER_SHARE * goal, max_products=min(left, MAX_INNER)
+            )
             left -= step.n_products
             trial = model.moved(step.direction, step.product).rotated()
             actual, predicted = model.objective - trial.objective, step.decrease
             # Both differences drown in rounding near the solution; the slack lets them agree there.
-            slack = 10 * float(np.finfo(model.X.dtype).eps) * abs(model.objective)
-            if predicted <= slack and norm(trial.gradient) >= 0.5 * size:
+            slack = SLACK * float(np.finfo(model.X.dtype).eps) * abs(model.objective)
+            if predicted <= slack and norm(trial.gradient) >= HALVED * size:
                 break  # rounding hides any further progress
             ratio = (actual + slack) / (predicted + slack)
             radius.adapt(ratio, step.reached_edge)
@@ -124,7 +129,7 @@ class _Radius:
     value: float
 
     def __post_init__(self) -> None:
-        self.largest = 4 * self.value
+        self.largest = LARGEST_GROWTH * self.value
 
     def adapt(self, ratio: float, reached_edge: bool) -> None:
         if ratio < SHRINK:

@@ -8,19 +8,20 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.sets import stiefel
+from ufselect.sets import entry_sparse, row_sparse, stiefel
+from ufselect.sets.largest import Support
 from ufselect.solvers.dscofs import extrapolation
 from ufselect.solvers.dscofs.extrapolation import Trail
 from ufselect.solvers.dscofs.problem import DoubleSparsePCA, squared_distance
 from ufselect.solvers.dscofs.start import Start
-from ufselect.solvers.dscofs.supports import Support, largest
+from ufselect.solvers.iterate import Descent
 
 # Relative decrease of the objective at which extrapolation sets in. A run that stops near the paper's
 # tolerance is over sooner without it. One that is to settle takes a third of the steps with it, the earlier
 # it sets in the fewer.
 LATE_ONSET = 1e-3
 EARLY_ONSET = 1e-2
-SETTLING_TOL = 1e-5
+SETTLING_TOL = 1e-5  # tolerances from here on mean that the selection is to settle
 
 
 def onset_for(tol: float) -> float:
@@ -33,11 +34,11 @@ class XSolver(Protocol):
 
     extrapolates: bool
 
-    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
+    def solve(self, problem: DoubleSparsePCA, state: PamState) -> NDArray:
         """Return the X after a state.
 
-        ``trial`` is what extrapolation proposes in place of ``state.ascent``, or that itself; a solver that
-        does not extrapolate always gets the latter.
+        Where the solver ``extrapolates``, the state's ``ascent`` may be what extrapolation proposes in its
+        place.
         """
 
 
@@ -61,7 +62,7 @@ class PamState:
     trail: Trail | None = None
 
 
-class ProximalAlternatingMinimisation:
+class ProximalAlternatingMinimisation(Descent):
     """Block order of Algorithm 1: X on the Stiefel manifold, Y entry-sparse, Z row-sparse.
 
     Parameters
@@ -85,6 +86,7 @@ class ProximalAlternatingMinimisation:
         self.x_solver = x_solver
         self.onset = onset
         self.unit = problem.unit
+        # The objective sums four terms, each rounded in the precision of the data.
         self.resolution = 4 * float(np.finfo(problem.gram.dtype).eps)
 
     def init(self) -> PamState:
@@ -93,7 +95,7 @@ class ProximalAlternatingMinimisation:
             product = self.problem.gram.matmat(X) if product is None else product
             ascent = self.problem.ascent(X, product, X, X)
             state = PamState(X, X, X, product, ascent, np.inf, None, None)
-            X, product = self.x_solver.solve(self.problem, state, ascent), None
+            X, product = self.x_solver.solve(self.problem, state), None
         return self._complete(X, X, X, product)
 
     def step(self, state: PamState) -> PamState:
@@ -118,7 +120,7 @@ class ProximalAlternatingMinimisation:
         }
 
     def _move(self, state: PamState, trial: NDArray) -> PamState:
-        X = self.x_solver.solve(self.problem, state, trial)
+        X = self.x_solver.solve(self.problem, replace(state, ascent=trial))
         return self._complete(X, state.Y, state.Z, last=state)
 
     def _complete(
@@ -134,13 +136,11 @@ class ProximalAlternatingMinimisation:
         Y = Z = X  # what a set that holds every matrix leaves
         entries = rows = None
         if problem.n_entries < X.size:
-            Y = _remember(X, last_Y, problem.memory)
-            entries = largest(np.abs(Y).ravel(order="F"), problem.n_entries, last.entries if last else None)
-            Y *= entries.mask.reshape(Y.shape, order="F")
+            average = _remember(X, last_Y, problem.memory)
+            Y, entries = entry_sparse.project(average, problem.n_entries, last.entries if last else None)
         if problem.n_rows < X.shape[0]:
-            Z = _remember(X, last_Z, problem.memory)
-            rows = largest(np.einsum("ij,ij->i", Z, Z), problem.n_rows, last.rows if last else None)
-            Z *= rows.mask[:, None]
+            average = _remember(X, last_Z, problem.memory)
+            Z, rows = row_sparse.project(average, problem.n_rows, last.rows if last else None)
         if product is None:
             product = problem.gram.matmat(X)
         objective = problem.objective(X, product, Y, Z)

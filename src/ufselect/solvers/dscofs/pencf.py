@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 from ufselect.sets import stiefel
 from ufselect.solvers.dscofs.pam import PamState
 from ufselect.solvers.dscofs.problem import DoubleSparsePCA
+from ufselect.solvers.step_length import barzilai_borwein
 
+# The authors' program sets these, all but the last two.
 BALL_RADIUS = 1.0001  # in units of sqrt(m), the norm of every orthonormal matrix
 MAX_STEP = 1000.0  # largest Barzilai–Borwein step, in units of 1 / unit
 PENALTY_SHARE = 0.5  # beta as a share of the first gradient's norm over m
@@ -33,7 +35,7 @@ class PenCF:
 
     extrapolates = False
 
-    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
+    def solve(self, problem: DoubleSparsePCA, state: PamState) -> NDArray:
         """Return a minimiser of the X-step, started at the state's X."""
         X, ascent = state.X, state.ascent
         linear = ascent - state.product
@@ -44,15 +46,17 @@ class PenCF:
         beta = PENALTY_SHARE * float(np.linalg.norm(gradient)) / X.shape[1]
         direction, stationarity = _direction(X, gradient, beta)
         target = RELATIVE_TOL * stationarity
-        step = FIRST_STEP * float(np.linalg.norm(X)) / max(float(np.linalg.norm(direction)), _tiny(X))
+        length = max(float(np.linalg.norm(direction)), float(np.finfo(X.dtype).tiny))
+        step = FIRST_STEP * float(np.linalg.norm(X)) / length
         for iteration in range(MAX_STEPS):
             if stationarity <= target:
                 break
             moved = _pull_back(_into_ball(X - step * direction, radius))
             gradient = 2 * (weight * moved - problem.gram.matmat(moved) - linear)
             new_direction, stationarity = _direction(moved, gradient, beta)
-            step = _barzilai_borwein(moved - X, new_direction - direction, iteration)
-            step = min(step, MAX_STEP / problem.unit)
+            step = barzilai_borwein(
+                moved - X, new_direction - direction, MAX_STEP / problem.unit, is_long=iteration % 2 == 0
+            )
             X, direction = moved, new_direction
         return stiefel.project(X)
 
@@ -61,9 +65,7 @@ def _direction(X: NDArray, gradient: NDArray, beta: float) -> tuple[NDArray, flo
     """Return D(X) and the norm of its part along the manifold, ``‖∇l − XΛ‖``."""
     mixed = X.T @ gradient
     along = gradient - X @ (0.5 * (mixed + mixed.T))
-    defect = X.T @ X
-    defect.flat[:: defect.shape[0] + 1] -= 1
-    return along + beta * (X @ defect), float(np.linalg.norm(along))
+    return along + beta * (X @ stiefel.defect(X)), float(np.linalg.norm(along))
 
 
 def _into_ball(X: NDArray, radius: float) -> NDArray:
@@ -73,18 +75,4 @@ def _into_ball(X: NDArray, radius: float) -> NDArray:
 
 def _pull_back(X: NDArray) -> NDArray:
     """Return X, or its polar factor when it has strayed too far from the manifold."""
-    defect = X.T @ X
-    defect.flat[:: defect.shape[0] + 1] -= 1
-    return stiefel.project(X) if np.linalg.norm(defect) > MAX_INFEASIBILITY else X
-
-
-def _barzilai_borwein(change: NDArray, gradient_change: NDArray, iteration: int) -> float:
-    """Return the long step on even, the short step on odd iterations, without sign."""
-    mixed = abs(float(np.vdot(change, gradient_change)))
-    if iteration % 2 == 0:
-        return float(np.vdot(change, change)) / max(mixed, _tiny(change))
-    return mixed / max(float(np.vdot(gradient_change, gradient_change)), _tiny(change))
-
-
-def _tiny(array: NDArray) -> float:
-    return float(np.finfo(array.dtype).tiny)
+    return stiefel.project(X) if np.linalg.norm(stiefel.defect(X)) > MAX_INFEASIBILITY else X

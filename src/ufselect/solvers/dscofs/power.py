@@ -19,9 +19,9 @@ class PowerStep:
 
     extrapolates = True
 
-    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
-        """Return the polar factor of ``trial``."""
-        return stiefel.project(trial)
+    def solve(self, problem: DoubleSparsePCA, state: PamState) -> NDArray:
+        """Return the polar factor of the ascent."""
+        return stiefel.project(state.ascent)
 
 
 class RotatedPowerStep:
@@ -39,9 +39,9 @@ class RotatedPowerStep:
 
     extrapolates = True
 
-    def solve(self, problem: DoubleSparsePCA, state: PamState, trial: NDArray) -> NDArray:
-        """Return the best point in the span of ``trial``."""
-        X = stiefel.project(trial)
+    def solve(self, problem: DoubleSparsePCA, state: PamState) -> NDArray:
+        """Return the best point in the span of the ascent."""
+        X = stiefel.project(state.ascent)
         if problem.mu_entry == 0:
             return X  # every rotation is as good, since Z turns with X
         return stiefel.turned_towards(X, problem.pull(state.Y, state.Z))

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.sets import stiefel
 
+ORTHONORMAL = 1e-3  # what float32 or a printed matrix leaves of orthonormal columns is made exact
+
 
 @dataclass(frozen=True)
 class Start:
@@ -57,6 +59,6 @@ def given_start(start: NDArray, n_features: int, n_components: int, dtype: np.dt
             f"init has shape {start.shape}; it must be (n_features, n_components) = "
             f"({n_features}, {n_components})."
         )
-    if not np.all(np.isfinite(start)) or not stiefel.contains(start, tol=1e-3):
+    if not np.all(np.isfinite(start)) or not stiefel.contains(start, ORTHONORMAL):
         raise ValueError("The columns of init are not orthonormal; pass np.linalg.qr(init)[0] instead.")
     return Start(stiefel.project(start))

@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ufselect.solvers.leading import leading_pairs
+
 Product = Callable[[NDArray], NDArray]
 
-ERROR_TOL = 1e-8
-MAX_STEPS = 500
-BLOCKS_KEPT = 2
-MAX_BLOCKS = 8
-DEPENDENT = 1e-8
-GUARD_SHARE = 0.5
-MIN_GUARDS = 4
-GUARD_SEED = 20240917
+ERROR_TOL = 1e-8  # of a vector: the square root of the precision, so that its objective is exact
+MAX_STEPS = 500  # a safeguard against a run without end
+MAX_BLOCKS = 8  # the small eigenproblem of more would cost as much as the products it saves
+BLOCKS_KEPT = 2  # the best vectors and those next to them, which the method is about to need
+DEPENDENT = 1e-8  # share of a unit direction that is left when it lies in the span up to rounding
+GUARD_SHARE = 0.5  # vectors more than wanted: the wanted ones converge at the rate of the gap behind these
+MIN_GUARDS = 4  # for one or two vectors, where a share would leave none
+GUARD_SEED = 20240917  # fixed, so that the result is one
 
 
 def lowest_eigenvectors(
@@ -119,10 +121,6 @@ def lowest_through_inverse(matrix: NDArray, count: int) -> NDArray:
     The inverse comes from a Cholesky factor, which keeps the grading of a matrix with a large diagonal,
     and has no large entries itself: its leading vectors are accurate on the scale of the lowest eigenvalues.
     """
-    order = matrix.shape[0]
     factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
     inverse, _ = linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
-    _, vectors = linalg.eigh(
-        inverse, subset_by_index=[order - count, order - 1], lower=True, overwrite_a=True, check_finite=False
-    )
-    return vectors[:, ::-1]
+    return leading_pairs(inverse, count).vectors

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.solvers.iterate import Descent
 from ufselect.solvers.reweighted.quadratic import Quadratic
 
-EPSILON = float(np.finfo(np.float64).eps)
-RESOLUTION = 1e-14
-LARGE = 1e3
+EPSILON = float(np.finfo(np.float64).eps)  # the ε of the published programs
+RESOLUTION = 1e-14  # relative decrease that rounding of a sum of squares still shows
+LARGE = 1e3  # diagonal over M, from which a row read off the eigen-equation is the more accurate one
 
 
 def row_penalty(squared_norms: NDArray, p: float) -> float:
@@ -55,7 +56,7 @@ class Projection:
     objective: float
 
 
-class ReweightedEigenproblem:
+class ReweightedEigenproblem(Descent):
     r"""Minimise a quadratic and a row penalty over matrices with orthonormal columns:
 
     .. math::
@@ -136,6 +137,3 @@ class ReweightedEigenproblem:
         sharp = vectors.copy()
         sharp[large] = -product[large] / (diagonal[large, None] - values)
         return sharp
-
-    def residuals(self, state: Projection) -> dict[str, float]:
-        return {}

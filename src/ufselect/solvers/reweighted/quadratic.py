@@ -7,16 +7,17 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 
-from ufselect.gram import FactoredGram, GramOperator
+from ufselect.gram import GramOperator
 from ufselect.solvers.reweighted.davidson import lowest_eigenvectors, lowest_through_inverse
 
-DIRECT_ORDER = 1500
-FORMED_ORDER = 4000
-WIDE_RANGE = 1e3
-RELATIVE_MARGIN = 0.01
-SMALL_SHARE = 8
+DIRECT_ORDER = 1500  # up to which a dense eigensolver beats a block method with a factored inverse
+SMALL_SHARE = 8  # the block method pays for less than one vector in so many
+FORMED_ORDER = 4000  # S of this order takes 128 MB; beyond, products with the data replace it
+WIDE = 1.15  # features per sample from which products with the data are cheaper than a formed S
+WIDE_RANGE = 1e3  # of the diagonal over M, from which rounding of the sum costs three digits of M
+RELATIVE_MARGIN = 0.01  # distance of a shift from the spectrum that keeps the shifted matrix well conditioned
 
 
 class Quadratic(Protocol):
@@ -41,6 +42,30 @@ class Quadratic(Protocol):
         """
 
 
+class Semidefinite(Quadratic, Protocol):
+    """A positive semidefinite M that is known by its entries, formed or through a factor."""
+
+    @property
+    def diagonal(self) -> NDArray:
+        """The diagonal of M."""
+
+    @property
+    def direct_order(self) -> int:
+        """Order of the dense eigenproblem that ``lowest`` comes down to."""
+
+    def columns(self, indices: NDArray) -> NDArray:
+        """Return ``M[:, indices]``."""
+
+    def eigenpairs(self) -> tuple[NDArray, NDArray]:
+        """Return eigenvalues in ascending order and their vectors; zeros known by the order are left out."""
+
+    def lowest_distinct(self, count: int, tie: float) -> NDArray | None:
+        """Return the ``count`` lowest eigenvectors of M, or None where they are not determined.
+
+        They are not where the next eigenvalue is within the share ``tie`` of the trace of the lowest.
+        """
+
+
 class FormedQuadratic:
     """An explicit M.
 
@@ -60,12 +85,33 @@ class FormedQuadratic:
     def order(self) -> int:
         return self.matrix.shape[0]
 
+    @property
+    def direct_order(self) -> int:
+        return self.order
+
+    @cached_property
+    def diagonal(self) -> NDArray:
+        return self.matrix.diagonal().copy()
+
     @cached_property
     def size(self) -> float:
-        return float(np.abs(self.matrix.diagonal()).max())
+        return float(np.abs(self.diagonal).max())
 
     def matmat(self, vectors: NDArray) -> NDArray:
         return self.matrix @ vectors
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.matrix[:, indices]
+
+    def eigenpairs(self) -> tuple[NDArray, NDArray]:
+        values, vectors = linalg.eigh(self.matrix, check_finite=False)
+        return np.clip(values, 0, None), vectors
+
+    def lowest_distinct(self, count: int, tie: float) -> NDArray | None:
+        if count >= self.order:
+            return None
+        values, vectors = linalg.eigh(self.matrix, subset_by_index=[0, count], check_finite=False)
+        return vectors[:, :count] if values[count] - values[0] > tie * self.diagonal.sum() else None
 
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
         positive = diagonal - shift_below(diagonal, self.floor)
@@ -110,12 +156,30 @@ class FactoredQuadratic:
     def order(self) -> int:
         return self.factor.shape[1]
 
+    @property
+    def direct_order(self) -> int:
+        return self.factor.shape[0]
+
+    @cached_property
+    def diagonal(self) -> NDArray:
+        return np.einsum("ij,ij->j", self.factor, self.factor)
+
     @cached_property
     def size(self) -> float:
-        return float(np.einsum("ij,ij->j", self.factor, self.factor).max())
+        return float(self.diagonal.max())
 
     def matmat(self, vectors: NDArray) -> NDArray:
         return self.factor.T @ (self.factor @ vectors)
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.factor.T @ self.factor[:, indices]
+
+    def eigenpairs(self) -> tuple[NDArray, NDArray]:
+        _, roots, rows = linalg.svd(self.factor, full_matrices=False, check_finite=False)
+        return roots[::-1] ** 2, rows[::-1].T
+
+    def lowest_distinct(self, count: int, tie: float) -> NDArray | None:
+        return None  # the zero of a wide factor belongs to many vectors
 
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
         positive = diagonal - shift_below(diagonal, 0.0)
@@ -171,12 +235,20 @@ class NegativeGram:
 
 def negative_gram(gram: GramOperator, largest: float) -> Quadratic:
     """Return M = −S in float64, formed where that is affordable; ``largest`` is the top eigenvalue of S."""
-    if isinstance(gram, FactoredGram):
-        factor = gram.factor.astype(np.float64, copy=False)
-        return NegativeGram(FactoredGram(factor, gram.n_samples, gram.scale), -largest)
-    if gram.shape[0] > FORMED_ORDER:
+    order = gram.shape[0]
+    if order > FORMED_ORDER or order > WIDE * gram.n_samples:
         return NegativeGram(gram, -largest)
     return FormedQuadratic(-gram.to_dense().astype(np.float64, copy=False), -largest)
+
+
+def smoothness_quadratic(data: NDArray, laplacian: sparse.csr_array, *, is_formed: bool) -> Semidefinite:
+    """Return ``M = AᵀLA`` for a positive semidefinite L over the samples, formed or through ``L^½ A``."""
+    if is_formed:
+        matrix = data.T @ (laplacian @ data)
+        return FormedQuadratic((matrix + matrix.T) / 2, floor=0.0)
+    values, vectors = linalg.eigh(laplacian.toarray(), overwrite_a=True, check_finite=False)
+    roots = np.sqrt(np.clip(values, 0, None))
+    return FactoredQuadratic((vectors * roots).T @ data)
 
 
 def shift_below(diagonal: NDArray, floor: float) -> float:

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ufselect.solvers.reweighted.quadratic import FactoredQuadratic, FormedQuadratic
+from ufselect.solvers.reweighted.quadratic import FormedQuadratic, Semidefinite
 
-HEAVY = 1e4
-WORTHWHILE = 0.8
+HEAVY = 1e4  # the error is the square of its inverse, about 1e-8
+WORTHWHILE = 0.8  # share of light rows above which eliminating the others costs more than it saves
 
 
 class ReducedQuadratic:
@@ -28,16 +28,12 @@ class ReducedQuadratic:
 
     Parameters
     ----------
-    quadratic : FormedQuadratic or FactoredQuadratic
-        A positive semidefinite M.
+    quadratic : Semidefinite
+        The matrix M.
     """
 
-    def __init__(self, quadratic: FormedQuadratic | FactoredQuadratic) -> None:
+    def __init__(self, quadratic: Semidefinite) -> None:
         self.quadratic = quadratic
-        if isinstance(quadratic, FormedQuadratic):
-            self.diagonal = quadratic.matrix.diagonal().copy()
-        else:
-            self.diagonal = np.einsum("ij,ij->j", quadratic.factor, quadratic.factor)
 
     @property
     def order(self) -> int:
@@ -45,7 +41,7 @@ class ReducedQuadratic:
 
     @property
     def size(self) -> float:
-        return float(self.diagonal.max())
+        return self.quadratic.size
 
     def matmat(self, vectors: NDArray) -> NDArray:
         return self.quadratic.matmat(vectors)
@@ -53,33 +49,22 @@ class ReducedQuadratic:
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
         heavy = diagonal > HEAVY * (self.size + float(diagonal.min()))
         n_light = int(np.count_nonzero(~heavy))
-        if n_light < count or n_light > WORTHWHILE * self._direct_order():
+        if n_light < count or n_light > WORTHWHILE * self.quadratic.direct_order:
             return self.quadratic.lowest(diagonal, count, start)
         return self._eliminate(diagonal, np.flatnonzero(~heavy), np.flatnonzero(heavy), count, start)
-
-    def _direct_order(self) -> int:
-        """Return up to which order the light rows are solved faster by themselves."""
-        if isinstance(self.quadratic, FactoredQuadratic):
-            return self.quadratic.factor.shape[0]
-        return self.order
 
     def _eliminate(
         self, diagonal: NDArray, light: NDArray, heavy: NDArray, count: int, start: NDArray
     ) -> NDArray:
-        columns = self._columns(light)
+        columns = self.quadratic.columns(light)
         coupling = columns[heavy]
-        stiffness = (diagonal[heavy] + self.diagonal[heavy])[:, None]
+        stiffness = (diagonal[heavy] + self.quadratic.diagonal[heavy])[:, None]
         correction = coupling.T @ (coupling / stiffness)
         reduced = FormedQuadratic(columns[light] - correction, floor=-float(correction.trace()))
         vectors = np.zeros((self.order, count))
         vectors[light] = reduced.lowest(diagonal[light], count, start[light])[:, :count]
         vectors[heavy] = -(coupling @ vectors[light]) / stiffness
         return _orthonormal(vectors)
-
-    def _columns(self, indices: NDArray) -> NDArray:
-        if isinstance(self.quadratic, FormedQuadratic):
-            return self.quadratic.matrix[:, indices]
-        return self.quadratic.factor.T @ self.quadratic.factor[:, indices]
 
 
 def _orthonormal(vectors: NDArray) -> NDArray:

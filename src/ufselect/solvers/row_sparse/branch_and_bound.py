@@ -8,13 +8,12 @@ from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ufselect.gram import Spectrum
-from ufselect.solvers.row_sparse.certificates import leading_sum, spectral_bound
+from ufselect.solvers.leading import leading_pairs, leading_sum
+from ufselect.solvers.row_sparse.certificates import PROVEN_GAP, spectral_bound
 
-MAX_FEATURES = 50
-RELATIVE_GAP = 1e-10
+MAX_FEATURES = 50  # beyond, the nodes that a proof takes are too many on real data
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class BestSubset:
 
 
 def best_subset(
-    S: NDArray, n_rows: int, n_components: int, *, incumbent: NDArray | None = None, max_nodes: int = 100_000
+    S: NDArray, n_rows: int, n_components: int, *, incumbent: NDArray, max_nodes: int
 ) -> BestSubset:
     r"""Solve :math:`\max_{|T| = r} \sum_{k \le m} \lambda_k(S_{TT})` exactly.
 
@@ -57,7 +56,7 @@ def best_subset(
         Positive semidefinite, d at most 50.
     n_rows, n_components : int
         r and m.
-    incumbent : ndarray, optional
+    incumbent : ndarray
         A good subset to start from.
     max_nodes : int
         Nodes after which to stop without proof.
@@ -69,13 +68,10 @@ def best_subset(
     """
     order = S.shape[0]
     if order > MAX_FEATURES:
-        raise ValueError(
-            f"Branch and bound is for at most {MAX_FEATURES} features, not {order}; "
-            "use variance_upper_bound for a bound on larger problems."
-        )
+        raise ValueError(f"Branch and bound is for at most {MAX_FEATURES} features, not {order}.")
     S = np.asarray(S, dtype=np.float64)
     search = _Search(S, n_rows, n_components)
-    search.offer(np.argsort(-np.diag(S), kind="stable")[:n_rows] if incumbent is None else incumbent)
+    search.offer(incumbent)
     return search.run(max_nodes)
 
 
@@ -116,7 +112,7 @@ class _Search:
         return BestSubset(self.support, self.best, bound, is_proven, n_nodes)
 
     def _threshold(self) -> float:
-        return self.best * (1 + RELATIVE_GAP)
+        return self.best * (1 + PROVEN_GAP)
 
     def _look_at(self, forced: tuple[int, ...], allowed: tuple[int, ...]) -> tuple[float, int]:
         """Bound a node, offer the subset it suggests, and name the feature to branch on."""
@@ -126,13 +122,14 @@ class _Search:
         if n_open == 0 or free.size <= n_open:
             self.offer(np.array(forced, dtype=np.intp) if n_open == 0 else kept)
             return -np.inf, -1
-        values, vectors = linalg.eigh(self.S[np.ix_(kept, kept)], check_finite=False)
-        values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
-        leverage = vectors[:, : self.n_components] ** 2 @ values[: self.n_components]
+        pairs = leading_pairs(self.S[np.ix_(kept, kept)], kept.size)
+        pairs = Spectrum(np.maximum(pairs.values, 0), pairs.vectors)
+        leading = pairs.head(self.n_components)
+        leverage = leading.vectors**2 @ leading.values
         scores = dict(zip(allowed, leverage, strict=True))
         ordered = sorted(free.tolist(), key=lambda feature: -scores[feature])
         self.offer(np.array([*forced, *ordered[:n_open]]))
-        spectral = spectral_bound(Spectrum(values, vectors), self.n_rows, self.n_components, is_complete=True)
+        spectral = spectral_bound(pairs, self.n_rows, self.n_components, is_complete=True)
         return min(spectral, self._split_bound(forced, free, n_open)), ordered[0]
 
     def _split_bound(self, forced: tuple[int, ...], free: NDArray, n_open: int) -> float:

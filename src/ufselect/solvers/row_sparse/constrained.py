@@ -7,39 +7,43 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.sets import entry_sparse, row_sparse
 from ufselect.solvers.dscofs.pam import EARLY_ONSET, PamState, ProximalAlternatingMinimisation
 from ufselect.solvers.dscofs.problem import DoubleSparsePCA
 from ufselect.solvers.dscofs.start import Start
 from ufselect.solvers.dscofs.x_steps import make_x_solver
+from ufselect.solvers.fspca import FeatureSparsePCA
 from ufselect.solvers.iterate import Callback, iterate
+from ufselect.solvers.leading import loadings_on, proxy_diagonal, spread
 from ufselect.solvers.result import SolverResult, Status
 from ufselect.solvers.row_sparse.branch_and_bound import MAX_FEATURES, best_subset
+from ufselect.solvers.row_sparse.exchange import RELATIVE_GAIN, SHORTLIST, improve_by_swaps
 from ufselect.solvers.row_sparse.loadings import sparse_loadings
-from ufselect.solvers.row_sparse.search import (
-    SHORTLIST,
-    improve_by_proxy,
-    improve_by_swaps,
-    loadings_on,
-    proxy_diagonal,
-)
 
 GROWTH = 4.0  # of both penalties, from one round to the next
-MAX_ROUNDS = 12
+MAX_ROUNDS = 12  # of growth, by seven orders of magnitude
 AGREEMENT = 1e-2  # distance of X from its sparse copies, in units of sqrt(m), at which they agree
-ROUND_TOL = 1e-5
+ROUND_TOL = 1e-5  # as DSCOFS with a selection that is to settle
+MAX_PROXY_STEPS = 50  # a safeguard: the proxy moves until it gains nothing
 SEARCH_SEED = 20240917  # the same few random supports for everyone: they escape the optimum of the others
-RANDOM_ROWS = 240  # as many random supports as have this many rows together, from one to eight
+RANDOM_ROWS = 240  # as many random supports as have this many rows together, one at least
+MOST_RANDOM = 8  # bounds the time that random supports take where rows are few
 MAX_NODES = 500  # of branch and bound, which ends the search where features are few
 LEAST_PENALTY = 1e-3  # first penalty where none is given, in units of the problem
 
 
 @dataclass(frozen=True)
 class ConstrainedState:
-    """A feasible X; its sparse copies are X itself. ``product`` is S @ X."""
+    """A feasible X; its sparse copies are X itself.
+
+    ``product`` is S @ X. No X with as many rows carries more variance than ``bound``, infinite where none was
+    worked out.
+    """
 
     X: NDArray
     product: NDArray
     objective: float
+    bound: float
 
     @property
     def Y(self) -> NDArray:
@@ -52,12 +56,21 @@ class ConstrainedState:
         return self.X
 
 
+@dataclass(frozen=True)
+class RowSearch:
+    """The rows found, the objectives on the way to them, and a bound of the variance of any rows."""
+
+    support: NDArray
+    history: list[float]
+    bound: float
+
+
 def solve_constrained(
     problem: DoubleSparsePCA,
     start: Start,
     *,
     x_solver: str = "auto",
-    max_iter: int = 100,
+    max_iter: int,
     callback: Callback | None = None,
 ) -> SolverResult:
     r"""Maximise the variance under both constraints, not only penalised.
@@ -76,7 +89,8 @@ def solve_constrained(
     Returns
     -------
     SolverResult
-        The history has the constrained objective :math:`-\mathrm{Tr}(X^\top SX)` of each improvement.
+        Its state is a `ConstrainedState`. The history has the constrained objective
+        :math:`-\mathrm{Tr}(X^\top SX)` of each improvement.
 
     Raises
     ------
@@ -89,17 +103,19 @@ def solve_constrained(
             f"{problem.n_rows} features cannot hold {n_components} orthonormal components; select at least "
             f"{n_components} features or lower n_components."
         )
-    state, n_iter = _continue(problem, start, x_solver, max_iter, callback)
-    if problem.n_entries >= problem.n_rows * n_components:
-        X, history = _polish_rows(problem, start, state.X)
-    else:
-        X, history = _polish_entries(problem, start, state.X)
-    product = problem.gram.matmat(X)
+    agreed, n_iter = _continue(problem, start, x_solver, max_iter, callback)
+    rows = _search_rows(problem, start, agreed.X)
+    X, history = loadings_on(problem.gram, rows.support, n_components), rows.history
+    if problem.n_entries < problem.n_rows * n_components:
+        X, history = _with_few_entries(problem, rows.support, X)
     return SolverResult(
-        state=ConstrainedState(X, product, history[-1]),
+        state=ConstrainedState(X, problem.gram.matmat(X), history[-1], rows.bound),
         objective_history=np.asarray(history),
         n_iter=n_iter,
-        residuals={"row": 0.0, "entry": 0.0},
+        residuals={
+            "row": row_sparse.distance(X, problem.n_rows),
+            "entry": entry_sparse.distance(X, problem.n_entries),
+        },
         status=Status.CONVERGED,
     )
 
@@ -126,15 +142,10 @@ def _continue(
     return result.state, n_iter
 
 
-def _polish_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float]]:
-    """Improve several supports, keep the best, and improve it further; there is no entry constraint."""
-    gram, n_components = problem.gram, X.shape[1]
-    product = gram.matmat(start.point) if start.product is None else start.product
-    rng = np.random.default_rng(SEARCH_SEED)
-    n_random = int(np.clip(RANDOM_ROWS // problem.n_rows, 1, 8))
-    scores = [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag()]
-    scores += list(rng.random((n_random, gram.shape[0])))
-    first = [improve_by_proxy(gram, _top(score, problem.n_rows), n_components)[0] for score in scores]
+def _search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> RowSearch:
+    """Improve several supports, keep the best, and improve it further, as if entries were free."""
+    gram, n_rows, n_components = problem.gram, problem.n_rows, X.shape[1]
+    first = [_improve_by_proxy(problem, scores, n_components) for scores in _scores(problem, start, X)]
     improved = [
         improve_by_swaps(gram, support, n_components, shortlist=SHORTLIST)
         for support in np.unique(first, axis=0)
@@ -142,27 +153,32 @@ def _polish_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[ND
     support, captured = max(improved, key=lambda pair: pair[1])
     history = [-captured]
     support, _ = improve_by_swaps(gram, support, n_components, report=lambda value: history.append(-value))
-    if gram.shape[0] <= MAX_FEATURES:
-        exact = best_subset(
-            gram.to_dense(), problem.n_rows, n_components, incumbent=support, max_nodes=MAX_NODES
-        )
-        support = exact.support
-        history.append(min(-exact.captured, history[-1]))
-    return loadings_on(gram, support, n_components), history
+    if gram.shape[0] > MAX_FEATURES:
+        return RowSearch(support, history, np.inf)
+    exact = best_subset(gram.to_dense(), n_rows, n_components, incumbent=support, max_nodes=MAX_NODES)
+    return RowSearch(exact.support, [*history, min(-exact.captured, history[-1])], exact.bound)
 
 
-def _polish_entries(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float]]:
-    """Choose the rows as if there were no entry constraint, then sparse loadings on them."""
-    loadings, _ = _polish_rows(problem, start, X)
-    support = np.flatnonzero(loadings.any(axis=1))
+def _scores(problem: DoubleSparsePCA, start: Start, X: NDArray) -> list[NDArray]:
+    """Return scores of which the r largest are a support to start from, each."""
+    gram = problem.gram
+    product = gram.matmat(start.point) if start.product is None else start.product
+    n_random = int(np.clip(RANDOM_ROWS // problem.n_rows, 1, MOST_RANDOM))
+    random = np.random.default_rng(SEARCH_SEED).random((n_random, gram.shape[0]))
+    return [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag(), *random]
+
+
+def _improve_by_proxy(problem: DoubleSparsePCA, scores: NDArray, n_components: int) -> NDArray:
+    method = FeatureSparsePCA(problem.gram, n_components, problem.n_rows, scores)
+    return iterate(method, max_iter=MAX_PROXY_STEPS, tol=RELATIVE_GAIN).state.features
+
+
+def _with_few_entries(
+    problem: DoubleSparsePCA, support: NDArray, loadings: NDArray
+) -> tuple[NDArray, list[float]]:
+    """Return loadings on the support with at most s entries, and the objectives on the way to them."""
     block = np.asarray(problem.gram.subgram(support), dtype=np.float64)
     sparse, values = sparse_loadings(
         block, np.asarray(loadings[support], dtype=np.float64), problem.n_entries
     )
-    result = np.zeros(X.shape, dtype=X.dtype, order="F")
-    result[support] = sparse
-    return result, [-value for value in values]
-
-
-def _top(scores: NDArray, count: int) -> NDArray:
-    return np.sort(np.argsort(-scores, kind="stable")[:count])
+    return spread(sparse, support, problem.gram), [-value for value in values]

@@ -6,14 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, minres
 
+from ufselect.sets import stiefel
+from ufselect.solvers.step_length import barzilai_borwein
+
 ORTHONORMAL = 1e-13  # largest entry of XᵀX − I that counts as zero
 FAR = 1e3  # largest entry of XᵀX − I from which Newton's method is not tried
-MAX_RESTORE = 30
-MAX_ASCENT = 100
-MAX_BACKTRACKS = 12
-RELATIVE_GAIN = 1e-6
-MULTIPLIER_TOL = 1e-12
-MAX_MULTIPLIER_STEPS = 300
+MAX_RESTORE = 30  # Newton steps; it converges quadratically or not at all
+MAX_ASCENT = 100  # a safeguard: the ascent ends by itself once it gains too little
+RELATIVE_GAIN = 1e-6  # gains below this do not show in the variance that is reported
+LARGEST_STEP = 1e12  # in units of the first, safe one; longer steps leave the neighbourhood of any X
+SHORTENING = 0.25  # of a step that does not gain
+MAX_BACKTRACKS = 12  # shortenings, to some 1e-7 of the step's length
+MULTIPLIER_TOL = 1e-12  # below ORTHONORMAL after one more Newton step
+MAX_MULTIPLIER_STEPS = 300  # of MINRES, which needs at most m² without rounding
 
 
 def largest_pattern(X: NDArray, n_entries: int) -> NDArray:
@@ -34,7 +39,7 @@ def restore(X: NDArray, pattern: NDArray) -> NDArray | None:
     """
     X = X * pattern
     for _ in range(MAX_RESTORE):
-        defect = X.T @ X - np.eye(X.shape[1])
+        defect = stiefel.defect(X)
         size = float(np.abs(defect).max())
         if size <= ORTHONORMAL:
             return X
@@ -50,16 +55,15 @@ def ascend(S: NDArray, X: NDArray, pattern: NDArray) -> NDArray:
     Projected gradient steps of Barzilai and Borwein's length, shortened until they gain.
     """
     value = variance(S, X)
-    step = 1 / max(float(np.abs(S).sum(axis=1).max()), float(np.finfo(np.float64).tiny))
+    # The largest row sum bounds the largest eigenvalue, the curvature of the objective.
+    step = first_step = 1 / max(float(np.abs(S).sum(axis=1).max()), float(np.finfo(np.float64).tiny))
     last: tuple[NDArray, NDArray] | None = None
     for _ in range(MAX_ASCENT):
         ascent = pattern * (S @ X)
         mixed = X.T @ ascent
         direction = ascent - pattern * (X @ _multiplier(X, pattern, mixed + mixed.T))
         if last is not None:
-            change, bend = X - last[0], direction - last[1]
-            curvature = abs(float(np.vdot(change, bend)))
-            step = float(np.vdot(change, change)) / curvature if curvature > 0 else step
+            step = barzilai_borwein(X - last[0], direction - last[1], LARGEST_STEP * first_step)
         moved = _gaining_step(S, X, pattern, step, direction, value)
         if moved is None:
             break
@@ -80,7 +84,7 @@ def _gaining_step(
             reached = variance(S, trial)
             if reached > value:
                 return trial, reached
-        step *= 0.25
+        step *= SHORTENING
     return None
 
 

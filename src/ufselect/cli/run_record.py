@@ -1,0 +1,112 @@
+"""The record of a run: what repeats it, and what came out."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from ufselect.cli.flags import with_flags
+from ufselect.cli.run import Request, Run, json_value
+from ufselect.io.errors import TableError
+from ufselect.io.reading import ReadOptions
+
+RECORD_FORMAT = 1
+REPORTED_PACKAGES = ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")
+
+
+def record_of(run: Run, options: ReadOptions) -> dict[str, Any]:
+    """Return what is needed to repeat a run, and what came out, ready for JSON."""
+    table, selector = run.table, run.selector
+    return {
+        "ufselect_record": RECORD_FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": {
+            "path": str(table.source) if table.source is not None else None,
+            "sha256": table.sha256,
+            "n_samples": table.shape[0],
+            "n_features": table.shape[1],
+            "id_column": table.id_name,
+            "label_column": table.label_name,
+            "image_shape": list(table.image_shape) if table.image_shape is not None else None,
+            "left_out": [asdict(column) for column in table.left_out],
+        },
+        "reading": asdict(options),
+        "request": {**asdict(run.request), "parameters": dict(run.request.parameters)},
+        "parameters": {
+            name: json_value(value) for name, value in selector.get_params().items() if name != "verbose"
+        },
+        "seed": run.request.seed,
+        "versions": versions(),
+        "notes": [with_flags(note) for note in (*table.notes, *table.left_out_sentences(), *run.messages)],
+        "result": {
+            "n_selected": int(run.selected.size),
+            "converged": json_value(getattr(selector, "converged_", None)),
+            "n_iter": json_value(getattr(selector, "n_iter_", None)),
+            "fit_seconds": round(run.seconds, 4),
+            "features": [
+                {
+                    "rank": rank,
+                    "name": table.feature_names[j],
+                    "index": int(j),
+                    "score": float(selector.scores_[j]),
+                }
+                for rank, j in enumerate(run.ranked, start=1)
+            ],
+        },
+    }
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Read a record that :func:`record_of` made.
+
+    Raises
+    ------
+    TableError
+        If the file is none.
+    """
+    if not path.is_file():
+        raise TableError(f"There is no record {path}; give the .json file that ufselect select wrote.")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TableError(f"{path} is not JSON; give the .json file that ufselect select wrote.") from error
+    if not isinstance(record, dict) or record.get("ufselect_record") != RECORD_FORMAT:
+        raise TableError(
+            f"{path} is no record of this version; give the .json file that ufselect select wrote."
+        )
+    return record
+
+
+def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
+    """Return the request and the reading options of a record."""
+    return Request(**record["request"]), ReadOptions(**record["reading"])
+
+
+def data_of(record: Mapping[str, Any], path: Path) -> str:
+    """Return where a record's data are: as named then, or beside the record."""
+    named = str(record["data"]["path"])
+    beside = path.parent / named
+    return str(beside) if not Path(named).exists() and beside.exists() else named
+
+
+def same_features(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two records hold the same features in the same order."""
+    first, second = ([f["name"] for f in r["result"]["features"]] for r in (record, other))
+    return first == second
+
+
+def versions() -> dict[str, str]:
+    """Return the versions on which a result depends."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in REPORTED_PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

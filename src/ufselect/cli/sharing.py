@@ -1,0 +1,54 @@
+"""Options that several commands take, declared once and added to a command's signature."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+Command = Callable[..., None]
+
+
+def shared(**options: tuple[Any, Any]) -> dict[str, inspect.Parameter]:
+    """Return options, each given as its annotation and its default, as parameters of a function."""
+    return {
+        name: inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in options.items()
+    }
+
+
+def taking(
+    command: Command,
+    options: Mapping[str, inspect.Parameter],
+    used: Callable[[dict[str, Any]], dict[str, Any]],
+) -> Command:
+    """Return a command that also takes ``options``; ``used`` turns their values into its arguments."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[parameter.name])
+        for parameter in inspect.signature(command).parameters.values()
+    ]
+    given = used({name: option.default for name, option in options.items()})
+    parameters = [*(p for p in own if p.name not in given), *options.values()]
+
+    @wraps(command)
+    def called(**values: Any) -> None:
+        taken = {name: values.pop(name) for name in options}
+        command(**values, **used(taken))
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called
+
+
+DEBUG = shared(
+    debug=(Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")], False)
+)
+
+
+def with_debug(command: Command) -> Command:
+    """Let a command take ``--debug``, which the program that runs it acts on."""
+    return taking(command, DEBUG, lambda values: {})

@@ -1,0 +1,130 @@
+"""What a selection keeps of the data, measured without labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+from sklearn.utils import check_array
+
+# Relative to the first pivot: a column with less of its own is a copy of others up to rounding.
+RANK_TOLERANCE = 1e-10
+
+
+def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
+    r"""Return the share of the variance of all features that a linear model rebuilds from some of them.
+
+    .. math:: \|Q^\top A\|_F^2 / \|A\|_F^2, \qquad Q \text{ an orthonormal basis of the chosen columns of } A
+
+    with A the centred data.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The data.
+    features : array-like
+        The selection: indices of features, or a boolean mask over all.
+    targets : array-like, default=None
+        The features to be rebuilt, as indices or a mask; None for all.
+
+    Returns
+    -------
+    float
+        A value in [0, 1]; 1 also where the targets do not vary.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ufselect.metrics import variance_rebuilt
+    >>> X = load_wine().data
+    >>> round(variance_rebuilt(X, [12]), 3), variance_rebuilt(X, range(13))
+    (0.998, 1.0)
+    """
+    centred = _dense(X)
+    centred = centred - centred.mean(axis=0)
+    target = centred if targets is None else centred[:, _index(targets, "targets", centred.shape[1])]
+    chosen = centred[:, _index(features, "features", centred.shape[1])]
+    return rebuilt_share(chosen, target)
+
+
+def rebuilt_share(chosen: NDArray, target: NDArray) -> float:
+    """Return the share of the squares of centred columns that lies in the span of others."""
+    total = float(np.sum(target**2))
+    # Pivoting tells the rank, so that copies of a feature add no direction.
+    basis, triangle, _ = linalg.qr(chosen, mode="economic", pivoting=True, check_finite=False)
+    size = np.abs(np.diag(triangle))
+    basis = basis[:, size > size[:1] * RANK_TOLERANCE]
+    return min(1.0, float(np.sum((basis.T @ target) ** 2)) / total) if total else 1.0
+
+
+def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
+    r"""Return the mean share of each sample's nearest neighbours that are its neighbours by some features.
+
+    .. math:: \frac{1}{n k} \sum_{i=1}^{n} |N_k(i) \cap N_k'(i)|
+
+    with :math:`N_k(i)` the k samples nearest to sample i by all features, and :math:`N_k'(i)` those
+    nearest by the chosen ones, in the Euclidean distance. Random subsets keep some, too: compare with them.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The data; memory grows with the square of n_samples.
+    features : array-like
+        The selection: indices of features, or a boolean mask over all.
+    n_neighbors : int, default=10
+        k, less than the number of samples.
+
+    Returns
+    -------
+    float
+        A value in [0, 1].
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ufselect.metrics import neighbours_kept
+    >>> X = load_wine().data
+    >>> neighbours_kept(X, range(13)), neighbours_kept(X, [0]) < 0.3
+    (1.0, True)
+    """
+    values = _dense(X)
+    if not 1 <= n_neighbors < values.shape[0]:
+        raise ValueError(
+            f"n_neighbors must lie between 1 and {values.shape[0] - 1}, one less than the number of samples, "
+            f"not {n_neighbors!r}."
+        )
+    chosen = _index(features, "features", values.shape[1])
+    return shared_neighbours(nearest(values, n_neighbors), nearest(values[:, chosen], n_neighbors))
+
+
+def nearest(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
+    """Return each row's nearest other rows, in no order."""
+    centred = values - values.mean(axis=0)  # far from the origin the squares would cancel
+    norms = np.einsum("ij,ij->i", centred, centred)
+    squared = norms[:, None] + norms - 2 * centred @ centred.T
+    np.fill_diagonal(squared, np.inf)
+    return np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
+
+
+def shared_neighbours(reference: NDArray[np.intp], found: NDArray[np.intp]) -> float:
+    """Return the mean share of the rows' neighbours that two tables of :func:`nearest` have in common."""
+    common = [np.intersect1d(a, b).size for a, b in zip(reference, found, strict=True)]
+    return float(np.mean(common)) / reference.shape[1]
+
+
+def _dense(X: Any) -> NDArray:
+    return check_array(X, dtype=np.float64, ensure_min_samples=2)
+
+
+def _index(features: Any, name: str, n_features: int) -> NDArray:
+    """Return a selection as what indexes columns."""
+    chosen = np.asarray(features)
+    is_mask = chosen.dtype == bool and chosen.shape == (n_features,)
+    is_index = chosen.ndim == 1 and chosen.size > 0 and np.issubdtype(chosen.dtype, np.integer)
+    if not (is_mask or (is_index and chosen.min() >= 0 and chosen.max() < n_features)):
+        raise ValueError(
+            f"{name} must be indices from 0 to {n_features - 1} or a boolean mask over {n_features} features."
+        )
+    return chosen

@@ -1,0 +1,44 @@
+r"""Non-negative weights with a given sum, each sample's alone or capped at 1."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+BISECTIONS = 60  # halve the interval beyond the 53 binary digits of a float
+
+
+def project(points: NDArray) -> NDArray:
+    r"""Return the nearest point of the simplex :math:`\{s \ge 0, \sum_j s_j = 1\}` to each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.sets import simplex
+    >>> simplex.project(np.array([[1.0, 0.5, -2.0]])).tolist()
+    [[0.75, 0.25, 0.0]]
+    """
+    # A common shift changes nothing, and keeps the digits of what is left.
+    points = points - points.max(axis=1, keepdims=True)
+    ordered = -np.sort(-points, axis=1)
+    counts = np.arange(1, points.shape[1] + 1)
+    thresholds = (np.cumsum(ordered, axis=1) - 1) / counts
+    n_positive = np.count_nonzero(ordered > thresholds, axis=1)
+    threshold = np.take_along_axis(thresholds, n_positive[:, None] - 1, axis=1)
+    return np.maximum(points - threshold, 0)
+
+
+def project_capped(point: NDArray, total: float) -> NDArray:
+    """Return the nearest weights in [0, 1] that sum to ``total``, at most the number of weights.
+
+    With ``total`` features to choose these are the convex hull of all choices. The projection is
+    ``clip(point − shift, 0, 1)``; its sum falls with the shift, found by bisection.
+    """
+    low, high = float(point.min()) - 1.0, float(point.max())
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        if np.clip(point - middle, 0, 1).sum() > total:
+            low = middle
+        else:
+            high = middle
+    return np.clip(point - low, 0, 1)

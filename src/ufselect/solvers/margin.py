@@ -1,0 +1,135 @@
+"""Feature weights under which the nearest cluster centre is the right one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from ufselect.sets import simplex
+from ufselect.solvers.accelerated import AcceleratedState, Point, advance, start_at
+from ufselect.solvers.iterate import Descent, iterate
+
+FIRST_MOVE = 0.3  # length of the first step, in units of the norm of r whole weights
+
+
+@dataclass(frozen=True)
+class MarginResult:
+    """Weights, the gradient there and the objective after each step."""
+
+    weights: NDArray
+    gradient: NDArray
+    objective_history: NDArray
+
+
+class CentreMargin:
+    r"""Logistic loss of the nearest-centre rule as a function of feature weights.
+
+    .. math::
+
+        f(w) = \frac{1}{n} \sum_i \sum_{q \ne y_i}
+        \log\Bigl(1 + \exp\frac{D_{i y_i}(w) - D_{iq}(w)}{T}\Bigr), \qquad
+        D_{iq}(w) = \sum_j w_j (a_{ij} - \mu_{qj})^2,
+
+    with :math:`\mu_q` the centre of cluster q. Distances are linear in w, so f is convex.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n_samples, n_features)
+        Centred data.
+    labels : ndarray of shape (n_samples,)
+        Cluster of each sample, 0, 1, … without gaps.
+    temperature : float
+        The positive scale T of distances.
+    """
+
+    def __init__(self, A: NDArray, labels: NDArray, temperature: float) -> None:
+        self.A = A
+        self.labels = labels
+        self.temperature = temperature
+        self.rows = np.arange(len(A))
+        sizes = np.bincount(labels)
+        self.member = np.zeros((len(A), sizes.size))
+        self.member[self.rows, labels] = 1.0
+        self.centres = (self.member.T @ A) / sizes[:, None]
+        self.squared_centres = np.square(self.centres)
+
+    def own_distance(self, weights: NDArray) -> float:
+        """Return the mean weighted squared distance of samples to their own centre."""
+        return float(np.square(self.A - self.centres[self.labels]).mean(axis=0) @ weights)
+
+    def value(self, weights: NDArray) -> float:
+        """Return f."""
+        return self._loss(self._excess(weights))
+
+    def value_and_gradient(self, weights: NDArray) -> tuple[float, NDArray]:
+        """Return f and its gradient."""
+        excess = self._excess(weights)
+        pull = expit(excess)
+        pull[self.rows, self.labels] = 0.0
+        balance = self.member * pull.sum(axis=1, keepdims=True) - pull
+        gradient = balance.sum(axis=0) @ self.squared_centres
+        gradient -= 2 * np.einsum("ij,ij->j", self.A, balance @ self.centres)
+        return self._loss(excess), gradient / (self.temperature * len(self.A))
+
+    def _excess(self, weights: NDArray) -> NDArray:
+        """Return by how much the own centre is farther than each other one, over T."""
+        # What all centres of a sample share, its own squared norm, drops out of the differences.
+        distance = self.squared_centres @ weights - 2 * self.A @ (self.centres * weights).T
+        return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
+
+    def _loss(self, excess: NDArray) -> float:
+        loss = np.logaddexp(0.0, excess)
+        loss[self.rows, self.labels] = 0.0
+        return float(loss.sum()) / len(self.A)
+
+
+class MarginWeights(Descent):
+    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
+
+    Parameters
+    ----------
+    loss : CentreMargin
+        What to minimise.
+    start : ndarray of shape (n_features,)
+        Weights to start from.
+    n_chosen : int
+        Sum of the weights.
+    """
+
+    def __init__(self, loss: CentreMargin, start: NDArray, n_chosen: int) -> None:
+        self.loss = loss
+        self.start = start
+        self.n_chosen = n_chosen
+
+    def init(self) -> AcceleratedState:
+        slope = float(np.linalg.norm(self.loss.value_and_gradient(self.start)[1]))
+        return start_at(self, (self.start,), slope / (FIRST_MOVE * np.sqrt(self.n_chosen)))
+
+    def step(self, state: AcceleratedState) -> AcceleratedState:
+        return advance(self, state) if state.curvature > 0 else state
+
+    def smooth(self, point: Point) -> float:
+        return self.loss.value(point[0])
+
+    def smooth_gradient(self, point: Point) -> tuple[float, Sequence[NDArray]]:
+        value, gradient = self.loss.value_and_gradient(point[0])
+        return value, (gradient,)
+
+    def proximal(self, point: Sequence[NDArray], curvature: float) -> Point:
+        return (simplex.project_capped(point[0], self.n_chosen),)
+
+    def penalty(self, point: Point) -> float:
+        return 0.0
+
+
+def minimise_margin(
+    loss: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 20, tol: float = 1e-4
+) -> MarginResult:
+    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``."""
+    result = iterate(MarginWeights(loss, start, n_chosen), max_iter=max_iter, tol=tol)
+    weights = result.state.point[0]
+    return MarginResult(weights, loss.value_and_gradient(weights)[1], result.objective_history)

@@ -1,0 +1,1 @@
+"""Robust neighbourhood embedding."""

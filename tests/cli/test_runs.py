@@ -1,0 +1,78 @@
+"""Runs and their records."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+from ufselect.cli.run import Request, make_selector, request_for, run_selection, unit_note
+from ufselect.cli.run_record import read_record, record_of, request_of
+from ufselect.io import ReadOptions, TableError, read_table
+from ufselect.io.writing import write_text
+
+
+def make_run(tmp_path, request):
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12)) + 0.1 * rng.standard_normal((60, 12))
+    np.save(tmp_path / "x.npy", data)
+    return run_selection(read_table(tmp_path / "x.npy"), request)
+
+
+def test_a_record_repeats_the_run_exactly(tmp_path):
+    request = Request("RandomSubset", 4, {}, seed=7)
+    run = make_run(tmp_path, request)
+    options = ReadOptions(impute="drop")
+    write_text(tmp_path / "r.json", json.dumps(record_of(run, options)))
+    record = read_record(tmp_path / "r.json")
+    assert request_of(record) == (request, options)
+    again = run_selection(read_table(record["data"]["path"], options), request)
+    np.testing.assert_array_equal(again.selector.ranking_, run.selector.ranking_)
+    assert [f["index"] for f in record["result"]["features"]] == run.ranked.tolist()
+    assert record["data"]["sha256"] == again.table.sha256
+    assert record["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("content", ["no json", "[]", '{"a": 1}', '{"ufselect_record": 99}'])
+def test_other_files_are_no_records(tmp_path, content):
+    (tmp_path / "r.json").write_text(content, encoding="utf-8")
+    with pytest.raises(TableError, match=r"give the \.json file"):
+        read_record(tmp_path / "r.json")
+
+
+def test_scaling_and_ranked_order(tmp_path):
+    run = make_run(tmp_path, Request("MaxVariance", 5, {}, scale="standard"))
+    np.testing.assert_allclose(run.data.std(axis=0), 1)
+    plain = make_run(tmp_path, Request("MaxVariance", 5))
+    np.testing.assert_array_equal(plain.ranked, np.argsort(-plain.table.data.std(axis=0))[:5])
+    np.testing.assert_array_equal(plain.selected, np.sort(plain.ranked))
+
+
+def test_units_far_apart_are_pointed_out(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((30, 6))
+    np.save(tmp_path / "a.npy", values)
+    np.save(tmp_path / "b.npy", values * [1, 1, 5000, 1, 1, 1])
+    assert unit_note(read_table(tmp_path / "a.npy"), Request()) is None
+    assert "feature_3" in unit_note(read_table(tmp_path / "b.npy"), Request())
+    assert unit_note(read_table(tmp_path / "b.npy"), Request(scale="standard")) is None
+
+
+def test_requests_that_cannot_be_met(tmp_path):
+    with pytest.raises(TableError, match=r"no method 'dscof'; did you mean DSCOFS"):
+        make_selector(Request("dscof"))
+    with pytest.raises(TableError, match=r"DSCOFS has no parameter 'mu'.*mu_row"):
+        make_selector(Request("DSCOFS", 5, {"mu": 1}))
+    with pytest.raises(TableError, match=r"20 features are asked for, but the table has 12"):
+        make_run(tmp_path, Request("MaxVariance", 20))
+
+
+def test_a_selector_becomes_a_request_and_back():
+    selector = make_selector(Request("DSCOFS", 5, {"mu_row": 0.5, "n_components": 3}, seed=4))
+    request = request_for(selector, Request(n_features=5, seed=4))
+    assert request == Request("DSCOFS", 5, {"mu_row": 0.5, "n_components": 3}, seed=4)

@@ -1,0 +1,35 @@
+"""Scatter matrices, and the search by a proxy from given rows."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from ufselect.gram import FormedGram
+from ufselect.solvers import iterate
+from ufselect.solvers.fspca import FeatureSparsePCA
+from ufselect.solvers.row_sparse.certificates import bound_from_spectrum
+
+
+def random_scatter(seed, order=12, rank=15):
+    rng = np.random.default_rng(seed)
+    factor = rng.standard_normal((rank, order)) * np.geomspace(1, 5, order)
+    return factor.T @ factor
+
+
+def improve_by_proxy(gram, start, m):
+    scores = np.isin(np.arange(gram.shape[0]), start).astype(float)
+    state = iterate(FeatureSparsePCA(gram, m, len(start), scores), max_iter=50, tol=0.0).state
+    return state.features, -state.objective
+
+
+def upper_bound(S, r, m, n_pairs):
+    gram = FormedGram(S, 20)
+    return bound_from_spectrum(gram.eigenpairs(n_pairs), gram.diag(), r, m)
+
+
+def brute_force(S, r, m):
+    return max(
+        np.sort(np.linalg.eigvalsh(S[np.ix_(c, c)]))[-m:].sum() for c in combinations(range(len(S)), r)
+    )
