@@ -210,8 +210,8 @@ def pairwise_gram(batches: Iterable[PairwiseSums]) -> FormedGram:
     """Return the operator of the sums of each batch, repaired where it has negative eigenvalues."""
     parts = list(batches)
     scale = max(part.scale for part in parts)
-    scatter = sum(_scatter(part) * (part.scale / scale) ** 2 for part in parts)
-    weights = sum(part.pair_weights for part in parts)
+    scatter = np.add.reduce([_scatter(part) * (part.scale / scale) ** 2 for part in parts])
+    weights = np.add.reduce([part.pair_weights for part in parts])
     n_rows, total = sum(part.n_samples for part in parts), sum(part.weight for part in parts)
     n_samples = max(n_rows, round(total))
     matrix = n_samples * _ratio(scatter, weights)

@@ -117,5 +117,5 @@ def plain_layout(n_rows: int) -> RowLayout:
     return RowLayout(np.ones(n_rows), np.zeros(n_rows, dtype=np.intp), n_rows)
 
 
-def _dense(values: NDArray | sparse.csr_array) -> NDArray:
+def _dense(values: Any) -> NDArray:
     return values.toarray() if sparse.issparse(values) else values

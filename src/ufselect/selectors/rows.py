@@ -67,9 +67,8 @@ class RowMetadata:
         if not self.is_given:
             return X, None
         n_rows = X.shape[0]
-        weights = np.ones(n_rows) if self.sample_weight is None else self.sample_weight
+        weights = np.ones(n_rows) if self.sample_weight is None else np.asarray(self.sample_weight)
         labels = np.zeros(n_rows) if self.batch is None else batch_labels(self.batch, n_rows)
-        weights = np.full(n_rows, weights) if np.ndim(weights) == 0 else np.asarray(weights)
         counted, positive = counted_rows(X, weights)
         layout = row_layout(positive, labels[weights > 0])
         if counted.shape[0] < 2:

@@ -170,9 +170,8 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         check_positive_int("n_resamples", self.n_resamples)
         if self.n_resamples % 2:
             raise ValueError(f"n_resamples={self.n_resamples} must be even: two halves a pair.")
-        if not (isinstance(self.threshold, str) and self.threshold == "auto") and not (
-            _is_number(self.threshold) and 0 < self.threshold <= 1
-        ):
+        is_auto = isinstance(self.threshold, str) and self.threshold == "auto"
+        if not is_auto and not (_is_number(self.threshold) and 0 < float(self.threshold) <= 1):
             raise ValueError(f'threshold must be a number in (0, 1] or "auto", not {self.threshold!r}.')
         if not _is_number(self.max_false) or not self.max_false > 0:
             raise ValueError(f"max_false must be a number above 0, not {self.max_false!r}.")
