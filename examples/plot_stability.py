@@ -30,8 +30,8 @@ for name, selector in selectors.items():
     )
 
 # %%
-# Half of the selection is certain. The pixels below the threshold take turns with their neighbours: more data,
-# or a method that avoids near copies, would settle which.
+# Half of the selection is certain. The pixels below the threshold take turns with their neighbours: more
+# data, or a method that avoids near copies, would settle which.
 figure, axes = plt.subplots(1, 2, figsize=(7, 3.6), layout="constrained")
 for axis, (name, stable) in zip(axes, fitted.items(), strict=True):
     image = axis.imshow(stable.frequencies_.reshape(8, 8), vmin=0, vmax=1, cmap="Blues")

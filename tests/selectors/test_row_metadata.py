@@ -188,7 +188,7 @@ def test_path_takes_missing_values():
     ("given", "message"),
     [
         ({"sample_weight": [1, 2]}, "sample_weight has shape"),
-        ({"sample_weight": -np.ones(80)}, "at least 0"),
+        ({"sample_weight": -np.ones(80)}, "at least zero"),
         ({"sample_weight": np.eye(80)[0]}, "minimum of 2"),
         ({"batch": ["a", "b"]}, "2 labels, but X has 80 rows"),
         ({"batch": np.arange(80)}, "Every batch has one row"),

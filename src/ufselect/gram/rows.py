@@ -97,7 +97,7 @@ def counted_rows(X: Any, sample_weight: Any) -> tuple[Any, NDArray]:
             f"sample_weight has shape {weights.shape}, but X has {X.shape[0]} rows; give one a row."
         )
     if not np.all(np.isfinite(weights)) or np.any(weights < 0) or not np.any(weights):
-        raise ValueError("sample_weight must hold finite numbers of at least 0, not all of them 0.")
+        raise ValueError("sample_weight must hold finite numbers of at least zero, not all of them zero.")
     counts = weights > 0
     return (X, weights) if np.all(counts) else (X[counts], weights[counts])
 
