@@ -3,8 +3,8 @@ Missing values
 ==============
 
 Selectors that work through the Gram matrix take NaN as it comes: no imputer is needed before them. Here a few
-sensors at a time fail for half of the samples, until a third of the table is gone, and the columns selected from
-what is left are compared with those of the whole table.
+sensors at a time fail for half of the samples, until a third of the table is gone, and the columns selected
+from what is left are compared with those of the whole table.
 """
 
 # %%
