@@ -16,10 +16,11 @@ from ufselect.graphs import (
     nearest_neighbors,
     usable_neighbors,
 )
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.large import sample_rows
 from ufselect.selectors.progress import FitProgress, with_callbacks
 from ufselect.selectors.rows import RowMetadata, refuse_row_metadata
+from ufselect.selectors.wishes import Wanted
 
 # Quotients of features that vary are at most 2.
 SCORE_OF_CONSTANT = -3.0
@@ -59,6 +60,15 @@ class LaplacianScore(UnsupervisedSelector):
     bandwidth : float or "auto", default="auto"
         Bandwidth t of the heat kernel, or the mean distance to the k neighbours. Weights are taken relative
         to the largest, which leaves the score unchanged, so that a small t does not make all of them vanish.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -99,10 +109,18 @@ class LaplacianScore(UnsupervisedSelector):
         *,
         n_neighbors: int = 5,
         bandwidth: float | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         _resolve_bandwidth(self.bandwidth)
@@ -139,13 +157,13 @@ class LaplacianScore(UnsupervisedSelector):
             rows.refuse_unless_absent()
         super()._fit_to(X, rows)
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         return self._on_graph(X, *nearest_neighbors(X, self._usable(X)))
 
-    def _fit_rows(self, X: Any, rows: RowMetadata, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
         batches = rows.batches(X.shape[0])
         if batches is None:
-            return self._fit(X, n_selected, progress)
+            return self._fit(X, wanted, progress)
         return self._on_graph(X, *balanced_neighbors(X, self._usable(X), batches))
 
     def _usable(self, X: Any) -> int:
