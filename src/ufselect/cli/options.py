@@ -15,6 +15,7 @@ DATA_HELP = (
 )
 SCALE_CHOICES = ("auto", "standard", "none")
 NORMALIZE_CHOICES = ("none", "log")
+CATEGORICAL_CHOICES = ("onehot",)
 IMPUTE_CHOICES = ("median", "drop")
 GOALS = ("clusters", "rebuild")
 
@@ -133,6 +134,41 @@ Count = Annotated[
     str,
     typer.Option(
         "-k", "--features", metavar="K", help="How many features to keep: 50, or a share: 0.1 or 10%."
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="Choose this column in any case: a name, a pattern as 'HLA-*', or a file with one a line; "
+        "may be repeated.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMN",
+        help="Never choose this column: a name, a pattern as 'MT-*', or a file with one a line; "
+        "may be repeated.",
+    ),
+]
+MaxCorrelation = Annotated[
+    float,
+    typer.Option(
+        "--max-correlation",
+        metavar="R",
+        help="A column more correlated with a better one waits until no other is left; 1 for no limit.",
+    ),
+]
+Categorical = Annotated[
+    str | None,
+    typer.Option(
+        "--categorical",
+        metavar="onehot",
+        help="onehot: text columns with a few values become columns of zeros and ones, chosen together.",
+        autocompletion=_among(CATEGORICAL_CHOICES),
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.")]

@@ -13,10 +13,11 @@ import typer
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import Opened, open_data
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
-from ufselect.cli.run import Request, Run, make_selector, run_selection
+from ufselect.cli.run import OWN_PARAMETERS, Request, Run, make_selector, run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
 from ufselect.cli.show import candidate_table, feature_table, pixel_map, plain_text
 from ufselect.cli.verdicts import candidates, verdicts
+from ufselect.cli.wishes import named_in
 from ufselect.io import ReadOptions, Table, TableError
 from ufselect.selectors.base import GramSelector
 
@@ -72,7 +73,12 @@ class Call:
 
 
 def request_from(
-    method: str, n_features: int | float, parameters: Mapping[str, Any], goal: str | None, preparing: Mapping
+    method: str,
+    n_features: int | float,
+    parameters: Mapping[str, Any],
+    goal: str | None,
+    preparing: Mapping,
+    wishing: Mapping,
 ) -> Request:
     """Return a request from what was typed.
 
@@ -83,7 +89,15 @@ def request_from(
     """
     name = AUTO if method.lower() == "auto" else method
     request = Request(
-        name, n_features, parameters, preparing["seed"], preparing["scale"], preparing["normalize"]
+        name,
+        n_features,
+        parameters,
+        preparing["seed"],
+        preparing["scale"],
+        preparing["normalize"],
+        named_in(wishing["keep"], "--keep"),
+        named_in(wishing["exclude"], "--exclude"),
+        wishing["max_correlation"],
     )
     if goal is None:
         return request
@@ -174,8 +188,7 @@ def _for_all_rows(opened: Opened, request: Request) -> Request:
     winner = judged.chosen_method
     if not isinstance(winner, GramSelector):
         return replace(request, method="DSCOFS", parameters={})
-    own = {"n_features_to_select", "random_state", "verbose"}
-    parameters = {name: value for name, value in winner.get_params().items() if name not in own}
+    parameters = {name: value for name, value in winner.get_params().items() if name not in OWN_PARAMETERS}
     return replace(request, method=type(winner).__name__, parameters=parameters)
 
 
@@ -204,11 +217,10 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, with_candidates: 
 def _choice(run: Run) -> str:
     winner = run.chosen_method
     default = type(winner)().get_params()
-    own = {"n_features_to_select", "random_state", "verbose"}
     changed = [
         f"{name}={value}"
         for name, value in winner.get_params().items()
-        if name not in own and repr(value) != repr(default[name])
+        if name not in OWN_PARAMETERS and repr(value) != repr(default[name])
     ]
     settings = ", ".join(changed) or "default parameters"
     return f"Chosen without labels: {type(winner).__name__}, {settings}."
