@@ -62,8 +62,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     returns a :class:`Fitted` record. The attributes are set only after ``_fit`` has returned, so that an
     interrupted fit leaves no half-fitted estimator.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     accepts_sparse : bool
         Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
     is_stochastic : bool
@@ -203,8 +203,8 @@ class GramSelector(UnsupervisedSelector):
     memory maps, stores, batches and accumulators reach it as one
     :class:`~ufselect.gram.GramOperator`.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     copies_wide_data : bool
         Whether wide dense data are centred once in a copy; else they are in every product, which takes less
         memory and pays where products are few.
