@@ -116,10 +116,14 @@ def run_select(call: Call) -> None:
         found["repeats"] = {"record": str(call.repeat), "same_features": same_features(found, earlier)}
     with working("Writing …"):
         write_outputs(run, found, explanation, outputs)
-    if call.as_json:
-        print_json(found)
-    elif not call.quiet:
-        show(run, found, outputs, call.show_candidates)
+    try:
+        if call.as_json:
+            print_json(found)
+        elif not call.quiet:
+            show(run, found, outputs, call.show_candidates)
+    except KeyboardInterrupt as stop:
+        stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
+        raise
 
 
 def print_json(found: Any) -> None:
