@@ -12,10 +12,11 @@ import typer
 
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import Opened, open_data
+from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
 from ufselect.cli.run import Request, Run, make_selector, run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
-from ufselect.cli.show import candidate_table, feature_table, pixel_map, plain_text
+from ufselect.cli.show import candidate_table, feature_table, pixel_map
 from ufselect.cli.verdicts import candidates, verdicts
 from ufselect.io import ReadOptions, Table, TableError
 from ufselect.selectors.base import GramSelector
