@@ -28,7 +28,7 @@ class LeastVariance(GramSelector):
     def __init__(self, n_features_to_select=0.1):
         self.n_features_to_select = n_features_to_select
 
-    def _fit_gram(self, gram, n_selected, progress):
+    def _fit_gram(self, gram, wanted, progress):
         return Fitted(-gram.diag())
 
 
