@@ -2,8 +2,8 @@
 Rebuild images from 30 pixels
 =============================
 
-Which few columns let you rebuild the others? ``RebuildSelector`` chooses them, ``Reconstructor`` maps back to all
-columns and says how well that works on rows it has not seen.
+Which few columns let you rebuild the others? ``RebuildSelector`` chooses them, ``Reconstructor`` maps back to
+all columns and says how well that works on rows it has not seen.
 """
 
 # %%

@@ -1,31 +1,8 @@
+# ruff: noqa: F405
 """Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
-
-from ufselect.auto import AutoSelector, PartitionSelector
-from ufselect.selectors import (
-    DSCOFS,
-    FSPCA,
-    RNE,
-    SOGFS,
-    SPCAFS,
-    SPCAPSD,
-    TSFS,
-    UDFS,
-    ConstrainedDSCOFS,
-    DOptimalLeverage,
-    DSCOFSPath,
-    GreedyProjection,
-    LaplacianScore,
-    MaxVariance,
-    PCALeverage,
-    RandomSubset,
-    RebuildSelector,
-    Reconstructor,
-    dscofs_path,
-)
-from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
 
 if TYPE_CHECKING:
     from ufselect.public import *  # noqa: F403
@@ -55,6 +32,7 @@ __all__ = [
     "RandomSubset",
     "RebuildSelector",
     "Reconstructor",
+    "StableSelector",
     "UnsupervisedSelector",
     "__version__",
     "dscofs_path",
@@ -62,7 +40,7 @@ __all__ = [
 
 _ROOMS = frozenset([
     "auto", "blocks", "datasets", "evaluation", "exceptions", "gram", "graphs", "io", "metrics", "plotting",
-    "registry", "report", "reproduction", "selectors", "sets", "solvers",
+    "registry", "report", "reproduction", "selectors", "sets", "solvers", "stability",
 ])  # fmt: skip
 
 

@@ -18,9 +18,12 @@ from ufselect.selectors import (
     MaxVariance,
     PCALeverage,
     RandomSubset,
+    RebuildSelector,
+    Reconstructor,
     dscofs_path,
 )
 from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
+from ufselect.stability import StableSelector
 
 __all__ = [
     "DSCOFS",
@@ -43,6 +46,9 @@ __all__ = [
     "PCALeverage",
     "PartitionSelector",
     "RandomSubset",
+    "RebuildSelector",
+    "Reconstructor",
+    "StableSelector",
     "UnsupervisedSelector",
     "dscofs_path",
 ]

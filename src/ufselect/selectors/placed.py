@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ufselect.blocks import ReducedData
 from ufselect.gram import GramOperator
+from ufselect.gram.factory import has_missing
 from ufselect.selectors.base import Fitted, GramSelector
 from ufselect.selectors.choice import Choice, ranks_from_scores
 from ufselect.selectors.dimension import rank_limit
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.rows import RowMetadata
 from ufselect.selectors.wishes import Wanted, Wishes
 from ufselect.solvers.rebuild.counts import count_curve
 from ufselect.solvers.rebuild.placement import Costs, Placement, Regions, Spacing
@@ -76,12 +79,13 @@ class PlacedSelector(GramSelector):
         # While the count is open, all columns are wanted.
         return Wishes.of(self, n_features).wanted(1.0) if self._is_auto else super()._wanted(n_features)
 
-    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
         if not self._is_auto:
-            return super()._fit(X, wanted, progress)
+            return super()._fit_rows(X, rows, wanted, progress)
+        _refuse_uneven_rows(X, rows)
         curve = count_curve(X, self._path(wanted))
         count = max(curve.chosen, wanted.kept.size)
-        fitted = super()._fit(X, replace(wanted, n_selected=count), progress)
+        fitted = super()._fit_rows(X, rows, replace(wanted, n_selected=count), progress)
         return replace(fitted, attributes={**fitted.attributes, "count_curve_": curve.table()})
 
     def _fit_reduced(self, reduced: ReducedData, wanted: Wanted) -> None:
@@ -154,6 +158,16 @@ class PlacedSelector(GramSelector):
                 f"Only {order.size} columns could be placed, not {placement.size}; lower "
                 "n_features_to_select or min_distance, or raise quotas."
             )
+
+
+def _refuse_uneven_rows(X: Any, rows: RowMetadata) -> None:
+    """Refuse rows that cannot be left out one like the other."""
+    values = X.data if sparse.issparse(X) else X
+    if rows.is_given or has_missing(values):
+        raise ValueError(
+            'n_features_to_select="auto" leaves rows out and knows nothing of sample_weight, batch or '
+            "missing values; give a number."
+        )
 
 
 def kept_columns(wanted: Wanted) -> NDArray:

@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.blocks import is_out_of_core, reduce_data
+from ufselect.blocks.dask import is_dask
 from ufselect.selectors.base import unchanged_on_error
 from ufselect.selectors.large import check_columns, open_if_stored
 from ufselect.selectors.rebuild import RebuildSelector
@@ -142,6 +143,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         X_selected : of the kind of X, of shape (n_samples, n_selected)
         """
         check_is_fitted(self, "weights_")
+        if not is_dask(X):
+            validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self.selector_.transform(X)
 
     def inverse_transform(self, X: Any) -> NDArray:
