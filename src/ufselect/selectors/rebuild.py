@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Columns, Fitted, Groups
+from ufselect.selectors.choice import kept_first
 from ufselect.selectors.placed import PlacedSelector, kept_columns
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
@@ -175,7 +176,8 @@ class RebuildSelector(PlacedSelector):
             "objective_history_": choice.errors,
             "n_iter_": len(choice.errors) - 1,
         }
-        return self._placed(choice.order, choice.gains, placement, attributes, wanted.n_selected)
+        order = kept_first(choice.order, kept_columns(wanted))
+        return self._placed(order, choice.gains, placement, attributes, wanted.n_selected)
 
     def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
         penalty = self._given_penalty()
