@@ -82,6 +82,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Whether NaN in the data marks a missing value; else it is refused.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
+    chooses_count : bool
+        Whether ``n_features_to_select`` may be ``"auto"``.
     label : str
         The method's name in tables and figures.
     cost : str
@@ -107,6 +109,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
     is_stochastic: ClassVar[bool] = False
+    chooses_count: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()

@@ -32,6 +32,8 @@ class PlacedSelector(GramSelector):
     a count that gives the first columns it would take.
     """
 
+    chooses_count = True
+
     n_features_to_select: int | float | str  # type: ignore[assignment]
     costs: Any
     budget: float | None
