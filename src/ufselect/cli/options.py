@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,10 +23,18 @@ GOALS = ("clusters", "rebuild")
 
 def _methods(incomplete: str) -> list[str]:
     """Complete the name of a method."""
-    from ufselect.registry import all_selectors
+    return [name for name in ("auto", *listed_methods()) if name.startswith(incomplete)]
 
-    names = ["auto", *all_selectors()]
-    return [name for name in names if name.lower().startswith(incomplete.lower())]
+
+def listed_methods() -> list[str]:
+    """Return the names in the registry's list without importing it, which would take seconds."""
+    spec = find_spec("ufselect.registry")
+    assert spec is not None
+    assert spec.origin is not None
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "SELECTORS":
+            return [ast.unparse(name) for name in getattr(node.value, "elts", [])]
+    return []
 
 
 def _data(incomplete: str) -> list[str]:

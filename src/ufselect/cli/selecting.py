@@ -12,10 +12,11 @@ import typer
 
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import Opened, open_data
+from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
 from ufselect.cli.run import OWN_PARAMETERS, Request, Run, make_selector, run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
-from ufselect.cli.show import candidate_table, feature_table, pixel_map, plain_text
+from ufselect.cli.show import candidate_table, feature_table, pixel_map
 from ufselect.cli.verdicts import candidates, verdicts
 from ufselect.cli.wishes import named_in
 from ufselect.io import ReadOptions, Table, TableError
@@ -130,10 +131,14 @@ def run_select(call: Call) -> None:
         found["repeats"] = {"record": str(call.repeat), "same_features": same_features(found, earlier)}
     with working("Writing …"):
         write_outputs(run, found, explanation, outputs)
-    if call.as_json:
-        print_json(found)
-    elif not call.quiet:
-        show(run, found, outputs, call.show_candidates)
+    try:
+        if call.as_json:
+            print_json(found)
+        elif not call.quiet:
+            show(run, found, outputs, call.show_candidates)
+    except KeyboardInterrupt as stop:
+        stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
+        raise
 
 
 def print_json(found: Any) -> None:

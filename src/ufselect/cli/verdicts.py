@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ufselect.cli.names import short_name
 from ufselect.cli.run import Run
-from ufselect.cli.show import short_name
 from ufselect.common.wording import listed
 
 CLEARLY = 0.9  # share of random subsets that must be beaten, or win

@@ -26,6 +26,7 @@ from ufselect.report.measures import (
     random_subsets,
 )
 from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.stability import SEED_LIMIT, with_seed
 
 logger = logging.getLogger("ufselect")
 
@@ -311,6 +312,7 @@ def _resampled(
     for turn in range(n_resamples):
         rows = np.sort(rng.choice(data.shape[0], n_rows, replace=False))
         again = clone(selector).set_params(**_refit_settings(selector, n_selected))
+        with_seed(again, int(rng.integers(SEED_LIMIT)))  # a fixed seed would make a blind draw look stable
         logger.info("resampling %d of %d", turn + 1, n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself has already said what is wrong
