@@ -371,3 +371,11 @@ def test_a_pickle_carries_no_eigenvectors():
     assert len(held) == 3
     assert len(pickle.dumps(fitted)) < 4 * held[0].nbytes
     assert pickle.loads(pickle.dumps(fitted)).optimality_gap_ == fitted.optimality_gap_
+
+
+def test_the_stopping_rule_adds_one_to_the_objective_in_the_papers_scale(data):
+    # Where |f| is far below 1, any step is small beside 1 + |f|; beside |f| alone it would not be.
+    small = DSCOFS(5, n_components=2, entry_sparsity=None, penalty_scale="absolute", init="random", n_init=1)
+    small.set_params(mu_row=1e-12, tau=0.0, tol=1e-6, random_state=0)
+    assert small.fit(1e-6 * data).n_iter_ == 1
+    assert small.set_params(penalty_scale="relative").fit(1e-6 * data).n_iter_ > 1

@@ -329,4 +329,6 @@ def _resampled(
 def _refit_settings(selector: Any, n_selected: int) -> dict[str, Any]:
     """Return what a refit changes: the count is that of the whole data, and nothing is printed."""
     wanted = {"n_features_to_select": n_selected, "verbose": False}
+    if getattr(selector, "groups", None) is not None:
+        del wanted["n_features_to_select"]  # it counts groups, not columns
     return {name: value for name, value in wanted.items() if name in selector.get_params()}
