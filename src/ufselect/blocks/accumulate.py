@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.common.row_blocks import row_blocks
+from ufselect.common.sparse_structure import canonical_csr, check_sparse
 from ufselect.gram.centring import NOT_FINITE, mean_and_scale, power_of_two_near, working_dtype
 from ufselect.gram.dense import FormedGram
 from ufselect.gram.sparse import column_means
@@ -173,10 +174,8 @@ def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
 
 def _sparse_moments(block: Any, probe: Probe, name: str) -> Moments:
     dtype = working_dtype(block.dtype, name)
-    block = sparse.csr_array(block)
-    if not block.has_canonical_format:
-        block = block.copy()
-        block.sum_duplicates()
+    check_sparse(block, name)
+    block = canonical_csr(block)
     if not np.all(np.isfinite(block.data)):
         raise ValueError(NOT_FINITE.format(name))
     scale = power_of_two_near(float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0)))

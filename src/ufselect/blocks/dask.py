@@ -13,6 +13,7 @@ from scipy import sparse
 from ufselect.blocks.accumulate import Moments, Probe, block_moments, merge_moments
 from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
 from ufselect.common.extras import import_extra
+from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram.centring import NOT_FINITE, working_dtype
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
@@ -205,7 +206,8 @@ def _batches(parts: list) -> Iterator[list]:
 
 
 def _checked(block: Any, dtype: np.dtype, name: str) -> Any:
-    """Return a block in working precision, refusing NaN and infinity."""
+    """Return a block in working precision, refusing NaN, infinity and damaged sparse indices."""
+    check_sparse(block, name)
     values = block.data if sparse.issparse(block) else np.asarray(block)
     if not np.all(np.isfinite(values)):
         raise ValueError(NOT_FINITE.format(name))

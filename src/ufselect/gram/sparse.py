@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from ufselect.common.row_blocks import row_blocks
+from ufselect.common.sparse_structure import canonical_csr
 from ufselect.gram.base import RememberingGram
 from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
@@ -23,11 +24,12 @@ class SparseGram(RememberingGram):
     Parameters
     ----------
     X : sparse array of shape (n_samples, n_features)
-        Converted to CSR; float32 and float64 are kept.
+        Never changed; a copy is made where it is not CSR with sorted indices and no duplicates. float32 and
+        float64 are kept.
     """
 
     def __init__(self, X: sparse.sparray | sparse.spmatrix) -> None:
-        self.data = X.tocsr()
+        self.data = canonical_csr(X)
         self.n_samples, self.n_features = self.data.shape
         self.mean = column_means(self.data).astype(self.data.dtype)
         largest = max(
@@ -100,8 +102,10 @@ class SparseGram(RememberingGram):
 
 
 def column_means(X: sparse.csr_array) -> NDArray:
-    """Return column means in float64, as exact as possible; a constant column gets exactly its value."""
-    X.sum_duplicates()
+    """Return column means of CSR without duplicates in float64, as exact as possible.
+
+    A constant column gets exactly its value.
+    """
     n_samples, n_features = X.shape
     n_stored = np.bincount(X.indices, minlength=n_features)
     if n_stored.max(initial=0) < n_samples:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ufselect.io.assemble import ColumnRoles, assemble
+from ufselect.io.damage import readable
 from ufselect.io.errors import TableError, need
 from ufselect.io.naming import distinct_names
 from ufselect.io.table import Table
@@ -43,18 +44,16 @@ def read_parquet(path: Path, roles: ColumnRoles, progress: Progress | None = Non
     names, notes = distinct_names(written)
     unnamed = [name == "__index_level_0__" or not name.strip() for name in written]
     n_rows = sum(file.metadata.num_rows for file in files)
-    blocks = _blocks(files, len(names), n_rows, progress)
+    blocks = _blocks(files, parts, len(names), n_rows, progress)
     table = assemble(blocks, names, unnamed, roles, n_rows=n_rows)
     return replace(table, notes=(*notes, *table.notes))
 
 
 def _open(parquet: Any, part: Path) -> Any:
-    try:
-        return parquet.ParquetFile(part)
-    except OSError:
-        raise
-    except Exception as error:
-        raise TableError(f"{part} is not a readable Parquet file; write it again.") from error
+    with readable(part, "Parquet"):
+        file = parquet.ParquetFile(part)
+        _ = file.schema_arrow  # decoded only now, and damaged as often as the rest
+    return file
 
 
 def _names(files: list[Any], parts: list[Path]) -> list[str]:
@@ -71,13 +70,16 @@ def _names(files: list[Any], parts: list[Path]) -> list[str]:
     return first
 
 
-def _blocks(files: list[Any], width: int, n_rows: int, progress: Progress | None) -> Iterator[Any]:
+def _blocks(
+    files: list[Any], parts: list[Path], width: int, n_rows: int, progress: Progress | None
+) -> Iterator[Any]:
     done = 0
-    for file in files:
-        for batch in file.iter_batches(batch_size=max(1, BLOCK_CELLS // max(1, width))):
-            block = batch.to_pandas(ignore_metadata=True)
-            block.columns = range(width)
-            yield block
-            done += batch.num_rows
-            if progress is not None:
-                progress(done, n_rows)
+    for file, part in zip(files, parts, strict=True):
+        with readable(part, "Parquet"):
+            for batch in file.iter_batches(batch_size=max(1, BLOCK_CELLS // max(1, width))):
+                block = batch.to_pandas(ignore_metadata=True)
+                block.columns = range(width)
+                yield block
+                done += batch.num_rows
+                if progress is not None:
+                    progress(done, n_rows)
