@@ -178,7 +178,8 @@ def _sparse_moments(block: Any, probe: Probe, name: str) -> Moments:
     block = canonical_csr(block)
     if not np.all(np.isfinite(block.data)):
         raise ValueError(NOT_FINITE.format(name))
-    scale = power_of_two_near(float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0)))
+    largest = float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0))
+    scale = power_of_two_near(largest, dtype)
     scaled = sparse.csr_array(
         (block.data.astype(dtype) * dtype.type(1 / scale), block.indices, block.indptr), shape=block.shape
     )
@@ -201,7 +202,7 @@ def _merge_two(first: Moments | None, second: Moments | None, probe: Probe) -> M
     with np.errstate(over="ignore"):
         shift = second.mean - first.mean
     furthest = float(np.abs(shift).max(initial=0.0))
-    scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
+    scale = max(first.scale, second.scale, power_of_two_near(furthest, shift.dtype) if furthest else 0.0)
     moments = first.second * (first.scale / scale) ** 2
     moments += second.second * (second.scale / scale) ** 2
     weight = first.n_samples * (second.n_samples / n_samples)

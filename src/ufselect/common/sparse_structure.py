@@ -41,7 +41,7 @@ def index_damage(indices: Any, n_columns: int) -> str | None:
     """Say what is wrong with the column indices of a compressed matrix, or return None."""
     if np.ndim(indices) != 1 or indices.dtype.kind not in "iu":
         return "its indices are not a list of whole numbers"
-    if indices.size and not (0 <= indices.min() and indices.max() < n_columns):
+    if indices.size and not (indices.min() >= 0 and indices.max() < n_columns):
         return f"its indices point outside the {n_columns} places that its shape has"
     return None
 

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from ufselect.common.row_blocks import row_blocks
 from ufselect.common.sparse_structure import canonical_csr
 from ufselect.gram.base import RememberingGram
-from ufselect.gram.centring import power_of_two_near
+from ufselect.gram.centring import is_extreme, power_of_two_near
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
 
@@ -31,11 +31,12 @@ class SparseGram(RememberingGram):
     def __init__(self, X: sparse.sparray | sparse.spmatrix) -> None:
         self.data = canonical_csr(X)
         self.n_samples, self.n_features = self.data.shape
+        self.scale = power_of_two_near(float(np.abs(self.data.data).max(initial=0.0)), self.data.dtype)
+        self._inner_scale = self.scale
+        if is_extreme(self.scale, self.data.dtype):
+            self.data = self.data * self.data.dtype.type(1 / self.scale)
+            self._inner_scale = 1.0
         self.mean = column_means(self.data).astype(self.data.dtype)
-        largest = max(
-            float(np.abs(self.data.data).max(initial=0.0)), float(np.abs(self.mean).max(initial=0.0))
-        )
-        self.scale = power_of_two_near(largest)
         self._diagonal: NDArray | None = None
 
     @property
@@ -50,9 +51,9 @@ class SparseGram(RememberingGram):
         scores = np.asarray(self.data @ vectors)
         scores -= self.mean @ vectors
         scores -= scores.mean(axis=0, dtype=np.float64).astype(scores.dtype)
-        scores *= 1 / self.scale
+        scores *= 1 / self._inner_scale
         product = np.asarray(self.data.T @ scores)
-        product *= 1 / self.scale
+        product *= 1 / self._inner_scale
         return product
 
     def diag(self) -> NDArray:
@@ -62,8 +63,8 @@ class SparseGram(RememberingGram):
 
     def _sum_squares(self) -> NDArray:
         """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
-        mean = self.mean.astype(np.float64) / self.scale
-        deviations = self.data.data / self.scale - mean[self.data.indices]
+        mean = self.mean.astype(np.float64) / self._inner_scale
+        deviations = self.data.data / self._inner_scale - mean[self.data.indices]
         stored = np.bincount(self.data.indices, weights=deviations**2, minlength=self.n_features)
         n_stored = np.bincount(self.data.indices, minlength=self.n_features)
         return (stored + (self.n_samples - n_stored) * mean**2).astype(self.dtype)
@@ -84,7 +85,7 @@ class SparseGram(RememberingGram):
         for rows in row_blocks(self.n_samples, mean.size * self.dtype.itemsize):
             block = columns[rows].toarray()
             block -= mean
-            block *= 1 / self.scale
+            block *= 1 / self._inner_scale
             gram += block.T @ block
         return gram
 

@@ -1,7 +1,7 @@
 """Whether the elements of a MATLAB file fit together; the compiled reader trusts their types and crashes.
 
-A level 5 file is a header of 128 bytes and a sequence of elements, each a type, a size and as many bytes [1]_. A
-matrix is an element whose bytes are elements again, the first of which holds its class.
+A level 5 file is a header of 128 bytes and a sequence of elements, each a type, a size and as many bytes
+[1]_. A matrix is an element whose bytes are elements again, the first of which holds its class.
 
 References
 ----------
