@@ -18,6 +18,7 @@ from ufselect.gram import gram_operator
 from ufselect.metrics import evaluate_selection
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.selectors.wishes import wanted_of
 
 
 def nuisance_data(seed=0, n=240):
@@ -92,7 +93,7 @@ def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data():
     X = load_digits().data[:80, :40]
     X = X[:, X.std(axis=0) > 0]
     gram = gram_operator(X)
-    shared = Shared(X, gram, build_reference(X, 5, 0), 8)
+    shared = Shared(X, gram, build_reference(X, 5, 0), wanted_of(MaxVariance(8), X.shape[1]))
     pool = default_pool(8, 5, shared, seed=0, max_samples=2000)
     for candidate in pool:
         with warnings.catch_warnings():

@@ -22,7 +22,10 @@ def main() -> int:
         print(case)
         print(run(case))
         return 0
-    jobs = (delayed(sweep)(arguments.count, arguments.seed, first, arguments.jobs) for first in range(arguments.jobs))
+    jobs = (
+        delayed(sweep)(arguments.count, arguments.seed, first, arguments.jobs)
+        for first in range(arguments.jobs)
+    )
     tallies = Parallel(n_jobs=arguments.jobs)(jobs)
     defects = sorted((defect for tally in tallies for defect in tally.defects), key=lambda defect: defect[0])
     for number, case, defect in defects:

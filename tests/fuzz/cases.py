@@ -25,14 +25,40 @@ from ufselect.registry import all_selectors, missing_requirements
 OUR_WARNINGS = (InactiveConstraintWarning, ApproximationWarning, ConvergenceWarning)
 REFUSALS = (ValueError, TypeError)
 # Words that only other libraries' internals use; a user cannot act on them.
-INTERNAL = ("LAPACK", "ARPACK", "broadcast", "array must not contain infs", "WRITEBACKIFCOPY", "zero-size", "leading minor")
+INTERNAL = (
+    "LAPACK",
+    "ARPACK",
+    "broadcast",
+    "array must not contain infs",
+    "WRITEBACKIFCOPY",
+    "zero-size",
+    "leading minor",
+)
 SELECTORS = {
     name: selector for name, selector in all_selectors().items() if not missing_requirements(selector)
 }
-WEIGHTS: tuple[Any, ...] = (0.0, 1e-300, 1e-15, 1e-6, 1e-2, 1.0, 1e2, 1e6, 1e150, 1e300, -1.0, np.nan, np.inf, "x", None)
+WEIGHTS: tuple[Any, ...] = (
+    0.0,
+    1e-300,
+    1e-15,
+    1e-6,
+    1e-2,
+    1.0,
+    1e2,
+    1e6,
+    1e150,
+    1e300,
+    -1.0,
+    np.nan,
+    np.inf,
+    "x",
+    None,
+)
 COUNTS: tuple[Any, ...] = (1, 2, 3, 5, "auto", "auto", 0, -1, 10**6, 2.5, True, None, "few")
 VALUES: dict[str, tuple[Any, ...]] = {
-    **dict.fromkeys(("gamma", "reg", "eta", "alpha", "mu_entry", "mu_row", "tau", "bandwidth", "ridge"), WEIGHTS),
+    **dict.fromkeys(
+        ("gamma", "reg", "eta", "alpha", "mu_entry", "mu_row", "tau", "bandwidth", "ridge"), WEIGHTS
+    ),
     **dict.fromkeys(("n_components", "n_clusters", "n_neighbors"), COUNTS),
     "p": (0.5, 1.0, 2.0, 1e-3, 0.0, 3.0, np.nan, "x"),
     "entry_sparsity": (0.1, 0.5, 1.0, 1, 3, None, 0.0, 2.0, -1, np.nan, "x"),
@@ -153,15 +179,23 @@ def _fit(case: Case, X: Any) -> Any:
         except Exception as error:
             raise Defect(f"{type(error).__name__}: {error} {_where(error)}") from error
     for warning in caught:
-        is_ours = issubclass(warning.category, UserWarning) and warning.filename == __file__  # the caller's line
+        is_ours = (
+            issubclass(warning.category, UserWarning) and warning.filename == __file__
+        )  # the caller's line
         if not is_ours and not issubclass(warning.category, OUR_WARNINGS):
-            raise Defect(f"{warning.category.__name__}: {warning.message} at {warning.filename}:{warning.lineno}")
+            raise Defect(
+                f"{warning.category.__name__}: {warning.message} at {warning.filename}:{warning.lineno}"
+            )
     return selector
 
 
 def _where(error: BaseException) -> str:
     """Return the innermost line of ours."""
-    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if f"{os.sep}ufselect{os.sep}" in frame.filename]
+    ours = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if f"{os.sep}ufselect{os.sep}" in frame.filename
+    ]
     return f"at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
 
 

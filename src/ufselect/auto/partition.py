@@ -11,9 +11,10 @@ from ufselect.auto.rules import RULES
 from ufselect.auto.sampling import resolve_n_clusters, sampled_rows, seed_from
 from ufselect.common.checks import check_choice, check_positive_int
 from ufselect.gram import gram_operator
-from ufselect.selectors.base import Fitted, UnsupervisedSelector, resolve_feature_count
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
 from ufselect.selectors.large import check_columns
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted, wanted_of
 
 
 class PartitionSelector(UnsupervisedSelector):
@@ -60,6 +61,15 @@ class PartitionSelector(UnsupervisedSelector):
         Rows to work on; more are sampled.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling and of the clustering.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -108,12 +118,20 @@ class PartitionSelector(UnsupervisedSelector):
         rule: str = "margin",
         max_samples: int = 2000,
         random_state: Any = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.rule = rule
         self.max_samples = max_samples
         self.random_state = random_state
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         check_choice("rule", self.rule, tuple(RULES))
@@ -124,17 +142,18 @@ class PartitionSelector(UnsupervisedSelector):
         if not isinstance(X, Reference):
             super()._fit_to(X)
             return
-        n_selected = resolve_feature_count(self.n_features_to_select, check_columns(self, X.A, reset=True))
+        wanted = wanted_of(self, check_columns(self, X.A, reset=True))
         n_clusters = resolve_n_clusters(self.n_clusters, X.gram, len(X.A))
-        self._set_fitted(self._judge(X, n_clusters, n_selected), n_selected)
+        fitted = self._judge(X, n_clusters, wanted.n_selected)
+        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.gram), wanted)
 
     def _judge(self, reference: Reference, n_clusters: int, n_selected: int) -> Fitted:
         scores = RULES[self.rule](reference, n_selected)
         return Fitted(scores, {"n_clusters_": n_clusters, "power_": reference.power})
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         seed = seed_from(self.random_state)
         rows = sampled_rows(X, self.max_samples, seed)
         n_clusters = resolve_n_clusters(self.n_clusters, gram_operator(X), len(rows))
         with threadpool_limits(limits=1, user_api="blas"):
-            return self._judge(build_reference(rows, n_clusters, seed), n_clusters, n_selected)
+            return self._judge(build_reference(rows, n_clusters, seed), n_clusters, wanted.n_selected)

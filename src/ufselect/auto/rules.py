@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.auto.reference import Reference, centred_basis
-from ufselect.solvers.greedy import greedy_target_projection, scores_of_rounds
+from ufselect.solvers.agenda import Agenda
+from ufselect.solvers.greedy import GivenTargets, scores_of_rounds
 from ufselect.solvers.margin import CentreMargin, minimise_margin
 
 Rule = Callable[[Reference, int], NDArray]
@@ -86,7 +86,8 @@ def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTN
 def _projection(reference: Reference, targets: NDArray, n_selected: int) -> NDArray:
     gram = reference.gram
     products = targets.T @ reference.A / gram.scale
-    return scores_of_rounds(gram, n_selected, partial(greedy_target_projection, gram, products))
+    agenda = Agenda.of_features(n_selected, gram.shape[0])
+    return scores_of_rounds(gram, lambda: GivenTargets(products, agenda.units), agenda)
 
 
 RULES: dict[str, Rule] = {

@@ -23,8 +23,9 @@ from ufselect.common.threads import one_blas_thread
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.selectors.base import Fitted, UnsupervisedSelector, ranks_from_scores
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 
 N_RUNS = 10
 ALL_FEATURES = "all features"
@@ -81,6 +82,15 @@ class AutoSelector(UnsupervisedSelector):
         Seed of the sampling and of the clusterings.
     verbose : bool, default=False
         Log each candidate.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -115,6 +125,7 @@ class AutoSelector(UnsupervisedSelector):
     cost = "n² d + that of every candidate"
     order = 160
     on_request = True  # it fits a dozen of the others
+    honours = frozenset({"keep", "groups"})  # as far as its candidates do
 
     best_estimator_: Any
     best_params_: dict[str, Any]
@@ -132,6 +143,10 @@ class AutoSelector(UnsupervisedSelector):
         max_samples: int = 2000,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.candidates = candidates
@@ -141,13 +156,17 @@ class AutoSelector(UnsupervisedSelector):
         self.max_samples = max_samples
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         # Most products here are small and only lose time in threads; candidates run beside each other.
         with one_blas_thread():
-            return self._choose(X, n_selected, progress)
+            return self._choose(X, wanted, progress)
 
-    def _choose(self, X: NDArray, n_selected: int, progress: FitProgress) -> Fitted:
+    def _choose(self, X: NDArray, wanted: Wanted, progress: FitProgress) -> Fitted:
         started = time.perf_counter()
         pool = None if self.candidates is None else given_pool(self.candidates)
         seed = seed_from(self.random_state)
@@ -156,9 +175,9 @@ class AutoSelector(UnsupervisedSelector):
         n_clusters = resolve_n_clusters(self.n_clusters, gram, len(rows))
         # As wide as any candidate asks for, so that the order in which they run does not matter.
         gram.eigenpairs(min(2 * n_clusters, len(X) - 1, X.shape[1]))
-        shared = Shared(X, gram, build_reference(rows, n_clusters, seed), n_selected)
+        shared = Shared(X, gram, build_reference(rows, n_clusters, seed), wanted)
         if pool is None:
-            pool = default_pool(n_selected, n_clusters, shared, seed, self.max_samples)
+            pool = default_pool(wanted.n_selected, n_clusters, shared, seed, self.max_samples)
         deadline = None if self.time_budget is None else started + self.time_budget
         judge = Judge(shared, n_clusters, seed, deadline)
         with warnings.catch_warnings():
@@ -190,13 +209,22 @@ class AutoSelector(UnsupervisedSelector):
         tried = [trial for trial in trials if trial.estimator is not None]
         winner = max(tried, key=lambda trial: float(trial.agreement.mean()))
         best = winner.estimator
+        scores = scores_of(best, winner.candidate.name, shared)
+        if shared.wanted.excludes and isinstance(best, UnsupervisedSelector):
+            self._let_it_know_all_columns(best, shared.wanted)
         attributes = {
             "best_estimator_": best,
             "best_params_": best.get_params(),
             "report_": report(trials, winner, judge.agreement(np.arange(shared.X.shape[1]))),
             "n_clusters_": n_clusters,
         }
-        return Fitted(scores_of(best, winner.candidate.name, shared), attributes)
+        return Fitted(scores, attributes, choice=shared.choice(scores))
+
+    def _let_it_know_all_columns(self, best: UnsupervisedSelector, wanted: Wanted) -> None:
+        """Make a selector of the columns that are left one of all columns that excludes the others."""
+        best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
+        best._spread(wanted)
+        best.n_features_in_ = wanted.n_features
 
 
 class Judge:
@@ -219,7 +247,7 @@ class Judge:
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
             raise
-        features = np.flatnonzero(ranks_from_scores(scores) <= self.shared.n_selected)
+        features = np.flatnonzero(self.shared.choice(scores).support)
         return Trial(candidate, estimator, self.agreement(features), time.perf_counter() - started)
 
     def agreement(self, features: NDArray) -> NDArray:

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from ufselect.blocks.dask import import_dask
+from ufselect.exceptions import TableError
 from ufselect.io.arrays import open_npy
 from ufselect.io.damage import readable
-from ufselect.io.errors import TableError
 from ufselect.io.parquet import parts_of
 from ufselect.io.stores import (
     find_matrix,

@@ -6,9 +6,6 @@ import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-from rich.table import Table as Grid
-from threadpoolctl import threadpool_info
-
 from ufselect import __version__
 from ufselect.cli.console import output
 
@@ -21,6 +18,8 @@ def show_version(verbose: bool) -> None:
     if not verbose:
         output().print(f"ufselect {__version__}", highlight=False)
         return
+    from rich.table import Table as Grid
+
     grid = Grid(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in environment().items():
         grid.add_row(name, value)
@@ -29,6 +28,8 @@ def show_version(verbose: bool) -> None:
 
 def environment() -> dict[str, str]:
     """Return versions, platform and linear algebra libraries by name."""
+    from threadpoolctl import threadpool_info
+
     found = {
         "ufselect": __version__,
         "python": platform.python_version(),

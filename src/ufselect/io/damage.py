@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ufselect.io.errors import TableError
+from ufselect.exceptions import TableError
 
 
 @contextmanager

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import index_damage, pointer_damage, sparse_damage
+from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
-from ufselect.io.errors import TableError, need
 
 
 def open_hdf5(path: Path) -> Any:
@@ -22,7 +23,7 @@ def open_hdf5(path: Path) -> Any:
     TableError
         If it is none.
     """
-    h5py = need("h5py", "Opening HDF5 files", "tables")
+    h5py = import_extra("h5py", "Opening HDF5 files", "tables")
     with readable(path, "HDF5"):
         file = h5py.File(path, "r")
         _refuse_other_files(file, path)
@@ -31,7 +32,7 @@ def open_hdf5(path: Path) -> Any:
 
 def _refuse_other_files(file: Any, path: Path) -> None:
     """Refuse a file that makes its readers open other files, which may be anything on this machine."""
-    h5py = need("h5py", "Opening HDF5 files", "tables")
+    h5py = import_extra("h5py", "Opening HDF5 files", "tables")
     elsewhere: list[str] = []
 
     def look_at_link(name: str, link: Any) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 
 from ufselect.blocks.dask import is_dask
 from ufselect.graphs import heat_affinity, laplacian_quotients, nearest_neighbors, usable_neighbors
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.large import sample_rows
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 
 # Quotients of features that vary are at most 2.
 SCORE_OF_CONSTANT = -3.0
@@ -51,6 +52,15 @@ class LaplacianScore(UnsupervisedSelector):
     bandwidth : float or "auto", default="auto"
         Bandwidth t of the heat kernel, or the mean distance to the k neighbours. Weights are taken relative
         to the largest, which leaves the score unchanged, so that a small t does not make all of them vanish.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -91,10 +101,18 @@ class LaplacianScore(UnsupervisedSelector):
         *,
         n_neighbors: int = 5,
         bandwidth: float | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         _resolve_bandwidth(self.bandwidth)
@@ -103,7 +121,7 @@ class LaplacianScore(UnsupervisedSelector):
         # The seed is fixed, for there is no parameter that names one.
         return sample_rows(X, 0) if is_dask(X) else super()._in_memory(X)
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         bandwidth = _resolve_bandwidth(self.bandwidth)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         indices, distances = nearest_neighbors(X, n_neighbors)
