@@ -1,4 +1,4 @@
-"""Run many random cases: ``python -m tests.fuzz --count 10000 --seed 0``; each defect is printed with its number."""
+"""Run many random cases, ``python -m tests.fuzz --count 10000 --seed 0``, and print each defect."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from joblib import Parallel, delayed
 from tests.fuzz.cases import case_number, run, sweep
 
 
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=10_000)
@@ -19,8 +23,7 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.only is not None:
         case = case_number(arguments.seed, arguments.only)
-        print(case)
-        print(run(case))
+        say(f"{case}\n{run(case)}")
         return 0
     jobs = (
         delayed(sweep)(arguments.count, arguments.seed, first, arguments.jobs)
@@ -29,11 +32,11 @@ def main() -> int:
     tallies = Parallel(n_jobs=arguments.jobs)(jobs)
     defects = sorted((defect for tally in tallies for defect in tally.defects), key=lambda defect: defect[0])
     for number, case, defect in defects:
-        print(f"case {number}: {defect}\n    {case}")
+        say(f"case {number}: {defect}\n    {case}")
     fitted, refused = (sum(getattr(tally, name) for tally in tallies) for name in ("fitted", "refused"))
     seconds, slowest = max((tally.slowest for tally in tallies), key=lambda pair: pair[0])
-    print(f"seed {arguments.seed}: {fitted} fitted, {refused} refused, {len(defects)} defects")
-    print(f"slowest: {seconds:.1f} s, {slowest}")
+    say(f"seed {arguments.seed}: {fitted} fitted, {refused} refused, {len(defects)} defects")
+    say(f"slowest: {seconds:.1f} s, {slowest}")
     return int(bool(defects))
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 from scipy.sparse.linalg import eigsh
 
-# Where a Krylov space is exhausted ARPACK goes on from a random vector, which SciPy draws from ``rng``, and from
-# fresh entropy if that is not given; before 1.17 it came from ARPACK's own constant seed.
+# Where a Krylov space is exhausted ARPACK goes on from a random vector, which SciPy draws from ``rng``, and
+# from fresh entropy if that is not given; before 1.17 it came from ARPACK's own constant seed.
 LANCZOS_SEED = 20240917
 _FIXED_RESTARTS: dict[str, Any] = (
     {"rng": LANCZOS_SEED} if "rng" in inspect.signature(eigsh).parameters else {}

@@ -16,8 +16,8 @@ NOT_FINITE = "{} contains NaN or infinity; fill in or drop those values first."
 def power_of_two_near(magnitude: float, dtype: np.dtype) -> float:
     """Return the power of two in ``(magnitude / 2, magnitude]``, or 1 for zero.
 
-    It is never below the least normal number of the type, so that its inverse is a number: data below that are
-    small after division too, but their squares are not.
+    It is never below the least normal number of the type, so that its inverse is a number; data below that
+    are still small after the division, but their squares are in range.
 
     Raises
     ------
