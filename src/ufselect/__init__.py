@@ -30,6 +30,7 @@ __all__ = [
     "PCALeverage",
     "PartitionSelector",
     "RandomSubset",
+    "StableSelector",
     "UnsupervisedSelector",
     "__version__",
     "dscofs_path",
@@ -37,7 +38,7 @@ __all__ = [
 
 _ROOMS = frozenset([
     "auto", "blocks", "datasets", "evaluation", "exceptions", "gram", "graphs", "io", "metrics", "plotting",
-    "registry", "report", "reproduction", "selectors", "sets", "solvers",
+    "registry", "report", "reproduction", "selectors", "sets", "solvers", "stability",
 ])  # fmt: skip
 
 

@@ -10,7 +10,11 @@ class InactiveConstraintWarning(UserWarning):
 
 
 class ApproximationWarning(UserWarning):
-    """A low-rank factor is too coarse for the ranking to be trusted."""
+    """A low-rank factor is too coarse, or too much is missing, for the ranking to be trusted."""
+
+
+class UnreachableBoundWarning(UserWarning):
+    """No threshold on selection frequencies keeps the error that was asked for."""
 
 
 class ConstantDataError(ValueError):

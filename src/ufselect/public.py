@@ -21,6 +21,7 @@ from ufselect.selectors import (
     dscofs_path,
 )
 from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
+from ufselect.stability import StableSelector
 
 __all__ = [
     "DSCOFS",
@@ -43,6 +44,7 @@ __all__ = [
     "PCALeverage",
     "PartitionSelector",
     "RandomSubset",
+    "StableSelector",
     "UnsupervisedSelector",
     "dscofs_path",
 ]

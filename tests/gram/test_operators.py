@@ -235,10 +235,10 @@ def test_a_range_beyond_floating_point_is_refused():
 
 @pytest.mark.parametrize("magnitude", [1e-300, 0.3, 1.0, 7.0, 1e300])
 def test_scale_is_a_power_of_two_just_below(magnitude):
-    scale = power_of_two_near(magnitude, np.dtype(np.float64))
+    scale = power_of_two_near(magnitude)
     assert scale <= magnitude < 2 * scale
     assert np.frexp(scale)[0] == 0.5
-    assert power_of_two_near(0.0, np.dtype(np.float64)) == 1.0
+    assert power_of_two_near(0.0) == 1.0
 
 
 @pytest.mark.parametrize("builder", BUILDERS)

@@ -237,11 +237,10 @@ def test_a_bad_parameter_gets_one_clear_sentence(data, parameters, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_missing_and_infinite_values_are_refused(data, bad):
+def test_infinite_values_are_refused(data):
     X = data.copy()
-    X[3, 4] = bad
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
+    X[3, 4] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
         fit(X)
 
 

@@ -13,6 +13,7 @@ from ufselect.gram import gram_operator
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
 from ufselect.selectors.large import check_columns
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.rows import RowMetadata
 from ufselect.selectors.wishes import Wanted, wanted_of
 
 
@@ -136,10 +137,10 @@ class PartitionSelector(UnsupervisedSelector):
         check_choice("rule", self.rule, tuple(RULES))
         check_positive_int("max_samples", self.max_samples)
 
-    def _fit_to(self, X: Any) -> None:
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         """Fit to data, or to a reference that has been built from them already."""
         if not isinstance(X, Reference):
-            super()._fit_to(X)
+            super()._fit_to(X, rows)
             return
         wanted = wanted_of(self, check_columns(self, X.A, reset=True))
         n_clusters = resolve_n_clusters(self.n_clusters, X.gram, len(X.A))

@@ -62,8 +62,12 @@ def run(arguments: list[str]) -> int:
             app(args=arguments, prog_name="ufselect")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:
-        say("Interrupted; nothing was written.", style="red")
+    except KeyboardInterrupt as stop:
+        files = getattr(stop, "written", ())
+        written = (
+            f"these files are complete: {', '.join(map(str, files))}." if files else "nothing was written."
+        )
+        say(f"Interrupted; {written}", style="red")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

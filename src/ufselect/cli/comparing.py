@@ -18,12 +18,12 @@ from rich.table import Table as Grid
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import open_data
 from ufselect.cli.methods import find_method
+from ufselect.cli.names import short_name
 from ufselect.cli.outputs import record_beside
 from ufselect.cli.prepare import prepared
 from ufselect.cli.run import dense
 from ufselect.cli.run_record import versions
 from ufselect.cli.selecting import print_json
-from ufselect.cli.show import short_name
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import Table as Results

@@ -8,21 +8,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-
 from ufselect.cli.flags import with_flags
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.status import Status
 
 
 def output() -> Console:
     """Return the console for results."""
+    from rich.console import Console
+
     return Console()
 
 
 def errors() -> Console:
     """Return the console for notes, progress and errors."""
+    from rich.console import Console
+
     return Console(stderr=True)
 
 
@@ -41,10 +44,13 @@ def allow_any_text() -> None:
 
 def say(sentence: str, style: str | None = None) -> None:
     """Print a sentence of the library on standard error, with flags for parameters, on one line."""
-    from ufselect.cli.show import plain_text
+    from ufselect.cli.names import plain_text
 
     text = plain_text(" ".join(with_flags(sentence).split()))
-    errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    if sys.stderr.isatty():
+        errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    else:  # without colours there is nothing to import for
+        sys.stderr.write(f"{text}\n")
 
 
 def note(sentences: Iterable[str]) -> None:

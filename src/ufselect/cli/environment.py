@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from ufselect import __version__
@@ -16,7 +17,7 @@ OPTIONAL = ("typer", "rich", "pandas", "matplotlib", "pyarrow", "anndata", "h5py
 def show_version(verbose: bool) -> None:
     """Print the version, or everything that a bug report should name."""
     if not verbose:
-        output().print(f"ufselect {__version__}", highlight=False)
+        sys.stdout.write(f"ufselect {__version__}\n")
         return
     from rich.table import Table as Grid
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,16 +16,25 @@ DATA_HELP = (
 )
 SCALE_CHOICES = ("auto", "standard", "none")
 NORMALIZE_CHOICES = ("none", "log")
+CATEGORICAL_CHOICES = ("onehot",)
 IMPUTE_CHOICES = ("median", "drop")
 GOALS = ("clusters", "rebuild")
 
 
 def _methods(incomplete: str) -> list[str]:
     """Complete the name of a method."""
-    from ufselect.registry import all_selectors
+    return [name for name in ("auto", *listed_methods()) if name.startswith(incomplete)]
 
-    names = ["auto", *all_selectors()]
-    return [name for name in names if name.lower().startswith(incomplete.lower())]
+
+def listed_methods() -> list[str]:
+    """Return the names in the registry's list without importing it, which would take seconds."""
+    spec = find_spec("ufselect.registry")
+    assert spec is not None
+    assert spec.origin is not None
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "SELECTORS":
+            return [ast.unparse(name) for name in getattr(node.value, "elts", [])]
+    return []
 
 
 def _data(incomplete: str) -> list[str]:
@@ -133,6 +143,41 @@ Count = Annotated[
     str,
     typer.Option(
         "-k", "--features", metavar="K", help="How many features to keep: 50, or a share: 0.1 or 10%."
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="Choose this column in any case: a name, a pattern as 'HLA-*', or a file with one a line; "
+        "may be repeated.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMN",
+        help="Never choose this column: a name, a pattern as 'MT-*', or a file with one a line; "
+        "may be repeated.",
+    ),
+]
+MaxCorrelation = Annotated[
+    float,
+    typer.Option(
+        "--max-correlation",
+        metavar="R",
+        help="A column more correlated with a better one waits until no other is left; 1 for no limit.",
+    ),
+]
+Categorical = Annotated[
+    str | None,
+    typer.Option(
+        "--categorical",
+        metavar="onehot",
+        help="onehot: text columns with a few values become columns of zeros and ones, chosen together.",
+        autocompletion=_among(CATEGORICAL_CHOICES),
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.")]

@@ -14,13 +14,18 @@ from scipy import sparse
 
 from ufselect.cli.methods import find_method
 from ufselect.cli.prepare import AllRows, Prepared, prepared
+from ufselect.cli.wishes import ColumnWishes, wishes_for
 from ufselect.exceptions import TableError
 from ufselect.io.table import Table
 from ufselect.registry import missing_requirements
 from ufselect.selectors.base import GramSelector, UnsupervisedSelector
 
 DENSE_BYTES = 4 << 30  # what most machines have to spare
-OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose"}  # set by -k, --seed and the program
+# set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation
+WISHES = {"keep", "exclude", "groups", "max_correlation"}
+OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose", *WISHES}
+# Below any difference that matters, above what rounding leaves of copies.
+MAX_CORRELATION = 0.999
 EXTRA_OF = {"torch": "deep"}
 GOALS = ("clusters", "rebuild")
 
@@ -43,6 +48,10 @@ class Request:
         Whether columns are given variance 1 first; "auto" when their units differ.
     normalize : {"none", "log"}
         Whether rows of counts are brought to one total and the logarithm is taken first.
+    keep, exclude : tuple of str
+        Names or patterns of columns that are chosen in any case, or never.
+    max_correlation : float
+        Above which a column waits behind a better one; 1 for no limit.
     """
 
     method: str = "AutoSelector"
@@ -51,6 +60,9 @@ class Request:
     seed: int = 0
     scale: str = "auto"
     normalize: str = "none"
+    keep: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_correlation: float = MAX_CORRELATION
 
 
 @dataclass(frozen=True)
@@ -136,8 +148,10 @@ def run_selection(
     TableError
         If there are fewer features than asked for, or the method cannot take such data.
     """
+    wishes = wishes_for(table, request.keep, request.exclude, request.max_correlation)
+    check_count(request.n_features, wishes.n_units(table.shape[1]))
     selector = make_selector(request, verbose)
-    check_count(request.n_features, table.shape[1])
+    selector.set_params(**_taken(wishes, selector))
     ready = prepared(table, request.scale, request.normalize, all_rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -146,6 +160,15 @@ def run_selection(
         seconds = time.perf_counter() - began
     messages = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
     return Run(request, table, ready, selector, tuple(messages), seconds)
+
+
+def _taken(wishes: ColumnWishes, selector: UnsupervisedSelector) -> dict[str, Any]:
+    """Return the wishes as parameters that the selector has; the limit to correlations is no must."""
+    asked, known = wishes.as_parameters, selector.get_params()
+    absent = sorted(asked.keys() - known.keys() - {"max_correlation"})
+    if absent:
+        raise TableError(f"{type(selector).__name__} has no parameter {absent[0]}; use another --method.")
+    return {name: value for name, value in asked.items() if name in known}
 
 
 def check_count(asked: int | float, n_features: int) -> None:
@@ -199,4 +222,6 @@ def json_value(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
     return value if isinstance(value, bool | int | float | str | type(None)) else repr(value)

@@ -105,7 +105,10 @@ def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
     """Return the request and the reading options of a record."""
     reading = {**record["reading"]}
     reading["missing"] = tuple(reading.get("missing", ()))
-    return Request(**record["request"]), ReadOptions(**reading)
+    request = {**record["request"]}
+    for name in ("keep", "exclude"):
+        request[name] = tuple(request.get(name, ()))
+    return Request(**request), ReadOptions(**reading)
 
 
 def data_of(record: Mapping[str, Any], path: Path) -> str:

@@ -12,11 +12,13 @@ import typer
 
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import Opened, open_data
+from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
-from ufselect.cli.run import Request, Run, make_selector, run_selection
+from ufselect.cli.run import OWN_PARAMETERS, Request, Run, make_selector, run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
-from ufselect.cli.show import candidate_table, feature_table, pixel_map, plain_text
+from ufselect.cli.show import candidate_table, feature_table, pixel_map
 from ufselect.cli.verdicts import candidates, verdicts
+from ufselect.cli.wishes import named_in
 from ufselect.io import ReadOptions, Table, TableError
 from ufselect.selectors.base import GramSelector
 
@@ -72,7 +74,12 @@ class Call:
 
 
 def request_from(
-    method: str, n_features: int | float, parameters: Mapping[str, Any], goal: str | None, preparing: Mapping
+    method: str,
+    n_features: int | float,
+    parameters: Mapping[str, Any],
+    goal: str | None,
+    preparing: Mapping,
+    wishing: Mapping,
 ) -> Request:
     """Return a request from what was typed.
 
@@ -83,7 +90,15 @@ def request_from(
     """
     name = AUTO if method.lower() == "auto" else method
     request = Request(
-        name, n_features, parameters, preparing["seed"], preparing["scale"], preparing["normalize"]
+        name,
+        n_features,
+        parameters,
+        preparing["seed"],
+        preparing["scale"],
+        preparing["normalize"],
+        named_in(wishing["keep"], "--keep"),
+        named_in(wishing["exclude"], "--exclude"),
+        wishing["max_correlation"],
     )
     if goal is None:
         return request
@@ -116,10 +131,14 @@ def run_select(call: Call) -> None:
         found["repeats"] = {"record": str(call.repeat), "same_features": same_features(found, earlier)}
     with working("Writing …"):
         write_outputs(run, found, explanation, outputs)
-    if call.as_json:
-        print_json(found)
-    elif not call.quiet:
-        show(run, found, outputs, call.show_candidates)
+    try:
+        if call.as_json:
+            print_json(found)
+        elif not call.quiet:
+            show(run, found, outputs, call.show_candidates)
+    except KeyboardInterrupt as stop:
+        stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
+        raise
 
 
 def print_json(found: Any) -> None:
@@ -174,8 +193,7 @@ def _for_all_rows(opened: Opened, request: Request) -> Request:
     winner = judged.chosen_method
     if not isinstance(winner, GramSelector):
         return replace(request, method="DSCOFS", parameters={})
-    own = {"n_features_to_select", "random_state", "verbose"}
-    parameters = {name: value for name, value in winner.get_params().items() if name not in own}
+    parameters = {name: value for name, value in winner.get_params().items() if name not in OWN_PARAMETERS}
     return replace(request, method=type(winner).__name__, parameters=parameters)
 
 
@@ -204,11 +222,10 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, with_candidates: 
 def _choice(run: Run) -> str:
     winner = run.chosen_method
     default = type(winner)().get_params()
-    own = {"n_features_to_select", "random_state", "verbose"}
     changed = [
         f"{name}={value}"
         for name, value in winner.get_params().items()
-        if name not in own and repr(value) != repr(default[name])
+        if name not in OWN_PARAMETERS and repr(value) != repr(default[name])
     ]
     settings = ", ".join(changed) or "default parameters"
     return f"Chosen without labels: {type(winner).__name__}, {settings}."

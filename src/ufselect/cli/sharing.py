@@ -65,6 +65,13 @@ READING = shared(
 )
 PREPARING = shared(scale=(opt.Scale, "auto"), normalize=(opt.Normalize, "none"), seed=(opt.Seed, 0))
 
+WISHING = shared(
+    keep=(opt.Keep, None),
+    exclude=(opt.Exclude, None),
+    max_correlation=(opt.MaxCorrelation, 0.999),
+    categorical=(opt.Categorical, None),
+)
+
 
 def with_debug(command: Command) -> Command:
     """Let a command take ``--debug``, which the program that runs it acts on."""
@@ -79,6 +86,20 @@ def reads_tables(command: Command) -> Command:
 def prepares_tables(command: Command) -> Command:
     """Let a command take scaling, normalisation and seed; they arrive as the dictionary ``preparing``."""
     return taking(command, PREPARING, lambda values: {"preparing": _preparing(values)})
+
+
+def wishes_columns(command: Command) -> Command:
+    """Let a command take wishes about columns; they arrive as the dictionary ``wishing``."""
+    return taking(command, WISHING, lambda values: {"wishing": _wishing(values)})
+
+
+def _wishing(values: dict[str, Any]) -> dict[str, Any]:
+    opt.choice(values["categorical"], opt.CATEGORICAL_CHOICES, "--categorical")
+    if not 0 < values["max_correlation"] <= 1:
+        raise typer.BadParameter(
+            "it must be above 0 and at most 1; 1 is no limit.", param_hint="--max-correlation"
+        )
+    return values
 
 
 def _reading(values: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ufselect.cli.console import takes_unicode
+from ufselect.cli.names import short_name
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,32 +19,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 30  # of a terminal; the whole list goes to files
 BAR_WIDTH = 16
-LONGEST_NAME = 48  # with rank, score and bar that fits a terminal of 80
 CANDIDATE_COLUMNS = ("candidate", "criterion", "seconds")
-
-
-def plain_text(text: str) -> str:
-    r"""Return text that cannot steer a terminal: control characters as they are written in code.
-
-    Examples
-    --------
-    >>> from ufselect.cli.show import plain_text
-    >>> print(plain_text("a\x1b[31mb"))
-    a\x1b[31mb
-    """
-    return "".join(
-        character if unicodedata.category(character) not in ("Cc", "Cf", "Cs") else ascii(character)[1:-1]
-        for character in text
-    )
-
-
-def short_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name for a line of text, its middle left out if it is long."""
-    shown = plain_text(name)
-    if len(shown) <= longest:
-        return shown
-    half = (longest - 1) // 2
-    return f"{shown[:half]}…{shown[-half:]}"
 
 
 def feature_table(run: Run, most: int = MOST_ROWS) -> Grid:

@@ -28,9 +28,16 @@ SAMPLE_ROWS = 4000  # for units, the page's figures and the choice of a method
 
 def should_stream(path: Path, options: ReadOptions, asked: bool | None) -> bool:
     """Whether to read a file in blocks: as asked, else when its numbers would take half the free memory."""
+    if asked and options.categorical is not None:
+        raise TableError("--categorical needs the whole table in memory; drop --stream.")
     if asked is not None:
         return asked and has_rows(path)
-    if not has_rows(path) or options.transpose or path.suffix.lower() == ".xlsx":
+    if (
+        not has_rows(path)
+        or options.categorical is not None
+        or options.transpose
+        or path.suffix.lower() == ".xlsx"
+    ):
         return False
     if path.is_file() and path.stat().st_size < MEMORY_SHARE * free_memory() / 8:
         return False  # no compression packs numbers so tightly that these could fill the memory

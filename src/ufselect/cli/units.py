@@ -120,7 +120,7 @@ def check_range(data: Any, names: list[str]) -> None:
         Naming the columns.
     """
     values = abs(data).max(axis=0)
-    values = values.toarray().ravel() if sparse.issparse(values) else np.asarray(values)
+    values = np.asarray(values.toarray().ravel() if sparse.issparse(values) else values, dtype=np.float64)
     wild = np.flatnonzero(values > LARGEST)
     if wild.size:
         raise TableError(

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from ufselect.cli.names import short_name
 from ufselect.cli.run import Run
-from ufselect.cli.show import short_name
 from ufselect.common.wording import listed
 
 CLEARLY = 0.9  # share of random subsets that must be beaten, or win
 COPY = 0.99999  # a correlation that rounding may leave of 1
+MOST_COPIES = 4  # named of one set
 ALMOST_ALL = 0.999  # of the variance
 TIED = 1.0  # standard errors of the winner's criterion
 
@@ -27,7 +28,8 @@ def verdicts(run: Run, explanation: Any) -> list[str]:
         What was found out about it.
     """
     found = [*_units(run), *_counts(run), _against_random(explanation)]
-    return [*found, *_copies(run, explanation), *_count(run, explanation), *_ties(run)]
+    copies = [*_copies(run, explanation), *_duplicates(run)]
+    return [*found, *copies, *_count(run, explanation), *_ties(run)]
 
 
 def _units(run: Run) -> list[str]:
@@ -74,6 +76,17 @@ def _copies(run: Run, explanation: Any) -> list[str]:
         return []
     be = "column is a copy" if count == 1 else "columns are copies"
     return [f"{count} chosen {be} of another chosen one ({listed(pairs, 3)}); one of each is enough."]
+
+
+def _duplicates(run: Run) -> list[str]:
+    sets = getattr(run.selector, "duplicates_", [])
+    if not sets:
+        return []
+    names = run.table.feature_names
+    shown = [" = ".join(short_name(names[j]) for j in same[:MOST_COPIES]) for same in sets]
+    more = sum(len(same) - 1 for same in sets)
+    be = "column of the table repeats" if more == 1 else "columns of the table repeat"
+    return [f"{more} {be} another exactly ({listed(shown, 3)}); copies are chosen last."]
 
 
 def _count(run: Run, explanation: Any) -> list[str]:

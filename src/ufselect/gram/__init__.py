@@ -5,7 +5,9 @@ from ufselect.gram.correlation import absolute_correlations
 from ufselect.gram.dense import FormedGram, dense_gram
 from ufselect.gram.factory import gram_operator
 from ufselect.gram.lowrank import FactoredGram
+from ufselect.gram.missing import MissingSummary
 from ufselect.gram.restricted import RestrictedGram
+from ufselect.gram.rows import RowLayout
 from ufselect.gram.sparse import SparseGram
 from ufselect.gram.spectrum import Spectrum, suggest_n_components
 from ufselect.gram.wide import ImplicitGram
@@ -15,7 +17,9 @@ __all__ = [
     "FormedGram",
     "GramOperator",
     "ImplicitGram",
+    "MissingSummary",
     "RestrictedGram",
+    "RowLayout",
     "SparseGram",
     "Spectrum",
     "absolute_correlations",

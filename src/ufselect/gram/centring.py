@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ufselect.common.row_blocks import row_blocks
 
@@ -13,7 +13,7 @@ MIN_SUM_ROWS = 16
 NOT_FINITE = "{} contains NaN or infinity; fill in or drop those values first."
 
 
-def power_of_two_near(magnitude: float, dtype: np.dtype) -> float:
+def power_of_two_near(magnitude: float, dtype: DTypeLike = np.float64) -> float:
     """Return the power of two in ``(magnitude / 2, magnitude]``, or 1 for zero.
 
     It is never below the least normal number of the type, so that its inverse is a number; data below that
@@ -50,6 +50,12 @@ def working_dtype(dtype: np.dtype, name: str = "X") -> np.dtype:
     if np.dtype(dtype).kind not in "biuf":
         raise TypeError(f"{name} holds {dtype} values; convert its columns to numbers first.")
     return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
+
+
+def refuse_infinity(values: NDArray, name: str) -> None:
+    """Raise a ValueError if data, called ``name``, hold infinity; NaN marks a missing value."""
+    if np.any(np.isinf(values)):
+        raise ValueError(f"{name} contains infinity; replace those values first.")
 
 
 def mean_and_scale(X: NDArray, name: str = "X") -> tuple[NDArray, float]:

@@ -11,11 +11,12 @@ from ufselect.common.row_blocks import row_blocks
 from ufselect.common.sparse_structure import canonical_csr
 from ufselect.gram.base import RememberingGram
 from ufselect.gram.centring import is_extreme, power_of_two_near
+from ufselect.gram.rows import RowLayout, plain_layout
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
 
 class SparseGram(RememberingGram):
-    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c.
+    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c, or as `RowLayout` has it.
 
     The product is computed as ``Xᵀ(W − mean(W))`` with ``W = XV − 1(cᵀV)``: removing the mean of W makes
     the correction for the second factor vanish, so rounding grows with mean/std and not with its square,
@@ -26,17 +27,22 @@ class SparseGram(RememberingGram):
     X : sparse array of shape (n_samples, n_features)
         Never changed; a copy is made where it is not CSR with sorted indices and no duplicates. float32 and
         float64 are kept.
+    layout : RowLayout, optional
+        Weights and batches of the rows.
     """
 
-    def __init__(self, X: sparse.sparray | sparse.spmatrix) -> None:
+    def __init__(self, X: sparse.sparray | sparse.spmatrix, layout: RowLayout | None = None) -> None:
         self.data = canonical_csr(X)
-        self.n_samples, self.n_features = self.data.shape
+        n_rows, self.n_features = self.data.shape
+        self.layout = plain_layout(n_rows) if layout is None else layout
+        self.n_samples = self.layout.n_samples
         self.scale = power_of_two_near(float(np.abs(self.data.data).max(initial=0.0)), self.data.dtype)
         self._inner_scale = self.scale
         if is_extreme(self.scale, self.data.dtype):
             self.data = self.data * self.data.dtype.type(1 / self.scale)
             self._inner_scale = 1.0
-        self.mean = column_means(self.data).astype(self.data.dtype)
+        means = column_means(self.data)[None] if self.layout.is_plain else self.layout.means(self.data)
+        self.mean = means.astype(self.data.dtype)
         self._diagonal: NDArray | None = None
 
     @property
@@ -49,10 +55,10 @@ class SparseGram(RememberingGram):
 
     def matmat(self, vectors: NDArray) -> NDArray:
         scores = np.asarray(self.data @ vectors)
-        scores -= self.mean @ vectors
-        scores -= scores.mean(axis=0, dtype=np.float64).astype(scores.dtype)
+        scores -= self.layout.spread(self.mean @ vectors)
+        scores -= self.layout.spread(self.layout.means(scores).astype(scores.dtype))
         scores *= 1 / self._inner_scale
-        product = np.asarray(self.data.T @ scores)
+        product = np.asarray(self.data.T @ self.layout.weighted(scores))
         product *= 1 / self._inner_scale
         return product
 
@@ -64,10 +70,15 @@ class SparseGram(RememberingGram):
     def _sum_squares(self) -> NDArray:
         """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
         mean = self.mean.astype(np.float64) / self._inner_scale
-        deviations = self.data.data / self._inner_scale - mean[self.data.indices]
-        stored = np.bincount(self.data.indices, weights=deviations**2, minlength=self.n_features)
-        n_stored = np.bincount(self.data.indices, minlength=self.n_features)
-        return (stored + (self.n_samples - n_stored) * mean**2).astype(self.dtype)
+        batches, columns = np.repeat(self.layout.batches, np.diff(self.data.indptr)), self.data.indices
+        weights = np.repeat(self.layout.weights, np.diff(self.data.indptr))
+        squares = weights * (self.data.data / self._inner_scale - mean[batches, columns]) ** 2
+        stored = np.bincount(columns, weights=squares, minlength=self.n_features)
+        places = batches * self.n_features + columns
+        stored_weight = np.bincount(places, weights=weights, minlength=mean.size).reshape(mean.shape)
+        return (stored + ((self.layout.batch_weights - stored_weight) * mean**2).sum(axis=0)).astype(
+            self.dtype
+        )
 
     def trace(self) -> float:
         return float(self.diag().sum(dtype=np.float64))
@@ -80,12 +91,13 @@ class SparseGram(RememberingGram):
     def subgram(self, indices: NDArray) -> NDArray:
         """Return the block from dense, centred slices of the few columns named, row block by row block."""
         columns = self.data[:, indices].tocsr()
-        mean = self.mean[indices]
-        gram = np.zeros((mean.size, mean.size), dtype=self.dtype)
-        for rows in row_blocks(self.n_samples, mean.size * self.dtype.itemsize):
+        mean = self.mean[:, indices]
+        gram = np.zeros((len(indices), len(indices)), dtype=self.dtype)
+        for rows in row_blocks(self.data.shape[0], len(indices) * self.dtype.itemsize):
             block = columns[rows].toarray()
-            block -= mean
+            block -= self.layout.spread(mean, rows)
             block *= 1 / self._inner_scale
+            block = self.layout.rooted(block, rows)
             gram += block.T @ block
         return gram
 

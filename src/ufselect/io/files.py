@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -69,9 +71,10 @@ def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:
         for path in outputs:
             if path.exists() and not force:
                 raise TableError(_exists(path))
-        for path, temporary in temporaries.items():
-            temporary.chmod(0o666 & ~_umask())
-            temporary.replace(path)
+        with _uninterrupted():
+            for path, temporary in temporaries.items():
+                temporary.chmod(0o666 & ~_umask())
+                temporary.replace(path)
 
 
 def write_atomically(path: Path, write: Write, force: bool = False) -> None:
@@ -108,7 +111,7 @@ def _prefix(process: int | str) -> str:
 
 def clear_leftovers(folder: Path) -> None:
     """Remove unfinished files of earlier runs on this machine that were killed."""
-    for file in folder.glob(_prefix("*")):
+    for file in folder.glob(f"{_prefix('*')}*"):
         if not _alive(int(file.name.split("-")[2])):
             with suppress(OSError):  # another run may clear it at the same time
                 file.unlink()
@@ -133,6 +136,22 @@ def _naming(path: Path) -> Iterator[None]:
         if error.errno is None:
             raise
         raise type(error)(error.errno, error.strerror, str(path)) from error
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Put an interrupt off until a few files have been moved, so that they appear together."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        raise KeyboardInterrupt
 
 
 def _umask() -> int:

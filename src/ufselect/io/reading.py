@@ -10,6 +10,7 @@ from ufselect.common.wording import Sentence, Setting
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
 from ufselect.io.assemble import assemble
+from ufselect.io.categories import with_categories
 from ufselect.io.cleaning import clean
 from ufselect.io.compression import ENDINGS
 from ufselect.io.h5ad import read_h5ad
@@ -54,6 +55,8 @@ class ReadOptions:
         Name of a sheet of a workbook; the first without it.
     layer : str or None
         Layer of an h5ad file; the main matrix without it.
+    categorical : {"onehot"} or None
+        Whether text columns with a few values become groups of columns of zeros and ones; else left out.
     """
 
     id_column: str | None = None
@@ -69,6 +72,7 @@ class ReadOptions:
     transpose: bool = False
     sheet: str | None = None
     layer: str | None = None
+    categorical: str | None = None
 
     @property
     def roles(self) -> ColumnRoles:
@@ -133,6 +137,8 @@ def read_uncleaned(path: Path, options: ReadOptions, progress: Progress | None =
     if not path.exists():
         raise TableError(f"There is no file {path}; check the name and the folder.")
     table = _read(path, options, progress)
+    if options.categorical is not None:
+        table = with_categories(table)
     table = replace(table, source=path, sha256=file_sha256(path))
     return table.with_notes(*role_notes(table, options))
 

@@ -90,6 +90,8 @@ class Table:
         Checksum of the file.
     n_rows : int or None
         Rows of the file, if ``data`` holds only a sample of them.
+    groups : tuple of str or None
+        For each feature the text column whose value it stands for, None for other features; None if all are.
     """
 
     data: Any
@@ -107,6 +109,7 @@ class Table:
     source: Path | None = None
     sha256: str = ""
     n_rows: int | None = None
+    groups: tuple[str | None, ...] | None = None
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"
 
@@ -129,6 +132,7 @@ class Table:
             whole=self.whole[keep],
             left_out=(*self.left_out, *left_out),
             columns=None if self.columns is None else _kept(self.columns, keep),
+            groups=None if self.groups is None else tuple(self.groups[j] for j in np.flatnonzero(keep)),
             image_shape=None,
         )
 

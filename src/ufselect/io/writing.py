@@ -162,7 +162,7 @@ def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, 
         decimal = table.dialect.decimal
         separator = table.dialect.separator if kind != ".tsv" else separator
         encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else encoding
-    copies = table.dialect is not None
+    copies = table.dialect is not None and table.columns is not None
     frames = _copied if copies else _typed_frames
     text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
     for place, frame in enumerate(frames(table, selected, drop_text)):

@@ -19,6 +19,8 @@ WORDS = {
     "FSPCA": "The score is the variance that a feature contributes to the components of the kept ones.",
     "SPCAFS": "The score is the feature's weight in sparse principal components.",
     "SPCAPSD": "The score is the feature's weight in rebuilding all features.",
+    "Graph partition": "The score says how well the feature keeps groups apart that a cut of the graph of "
+    "neighbouring samples found.",
     "TSFS": "The score is the feature's weight at the entrance of a small neural network.",
 }
 

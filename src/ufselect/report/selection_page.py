@@ -81,8 +81,9 @@ def report_html(
 
 def _summary(e: Explanation) -> str:
     gain = 100 * (e.variance.selection - float(e.variance.random.mean()))
+    plural = "" if round(abs(gain)) == 1 else "s"
     verdict = (
-        f"{abs(gain):.0f} points {'more' if gain > 0 else 'less'} than random subsets of the same size"
+        f"{abs(gain):.0f} point{plural} {'more' if gain > 0 else 'less'} than random subsets of the same size"
         if abs(gain) >= LEAST_GAIN
         else "as much as random subsets of the same size"
     )

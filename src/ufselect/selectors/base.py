@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
 from ufselect.common.sparse_structure import check_sparse
-from ufselect.gram import GramOperator, RestrictedGram, gram_operator
+from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, gram_operator
 from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.duplicates import identical_columns
 from ufselect.selectors.large import (
@@ -30,6 +30,7 @@ from ufselect.selectors.large import (
     summarise_reduction,
 )
 from ufselect.selectors.progress import CallbackSupportMixin, FitProgress, with_callbacks
+from ufselect.selectors.rows import RowMetadata, missing_summary, refuse_row_metadata
 from ufselect.selectors.wishes import Wanted, check_max_correlation, wanted_of
 
 Columns = Sequence[str] | Sequence[int] | NDArray
@@ -78,6 +79,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     ----------
     accepts_sparse : bool
         Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
+    accepts_missing : bool
+        Whether NaN in the data marks a missing value; else it is refused.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
     label : str
@@ -103,6 +106,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """
 
     accepts_sparse: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = False
     is_stochastic: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
@@ -136,42 +140,50 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Refuse bad parameters; called once, before the data are read."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
         """Choose the features.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The data, without missing values. Selectors that work through the Gram matrix also take a dask
-            array or data frame, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store,
-            a :class:`~ufselect.blocks.GramAccumulator`, or a Gram operator.
+            The data, without missing values.
         y : ignored
             Present for scikit-learn's pipelines.
+        **row_metadata
+            ``sample_weight`` and ``batch`` are refused: this method has no meaning for them.
 
         Returns
         -------
         self
         """
+        refuse_row_metadata(self, row_metadata)
+        return self._fit_with(X, RowMetadata())
+
+    def _fit_with(self, X: Any, rows: RowMetadata) -> Self:
         with unchanged_on_error(self):
             self._check()
-            self._fit_to(open_if_stored(X))
+            self._fit_to(open_if_stored(X), rows)
         return self
 
     def _check(self) -> None:
         check_max_correlation(self.max_correlation)
         self._check_parameters()
 
-    def _fit_to(self, X: Any) -> None:
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         """Bring data into memory and fit to them."""
         X = validated(self, self._in_memory(X))
         wanted = wanted_of(self, X.shape[1])
         allowed = wanted.restrict(X)
         with FitProgress(self, X) as progress:
-            fitted = self._fit(allowed, wanted, progress)
+            fitted = self._fit_rows(allowed, rows, wanted, progress)
         choice = choice_of(fitted, wanted, lambda: gram_operator(allowed))
         self._set_fitted(fitted, choice, wanted)
         if self.max_correlation is not None:
             self.duplicates_ = identical_columns(X)
+
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
+        """Score the features of validated data, for methods that know of weights or batches."""
+        return self._fit(X, wanted, progress)
 
     def _in_memory(self, X: Any) -> Any:
         """Return X if it is in memory or can be mapped into it.
@@ -209,7 +221,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _set_fitted(self, fitted: Fitted, choice: Choice, wanted: Wanted) -> None:
         """Set the attributes."""
-        for stale in {"_accumulator", "reduction_", "duplicates_"} & vars(self).keys():
+        for stale in {"_accumulator", "reduction_", "duplicates_", "missing_"} & vars(self).keys():
             delattr(self, stale)
         for name, value in fitted.attributes.items():
             setattr(self, name, value)
@@ -231,6 +243,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.accepts_sparse
+        tags.input_tags.allow_nan = self.accepts_missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.non_deterministic = False
         return tags
@@ -251,23 +264,56 @@ class GramSelector(UnsupervisedSelector):
     """
 
     accepts_sparse = True
+    accepts_missing = True
     copies_wide_data: ClassVar[bool] = True
 
     reduction_: ReductionSummary
+    missing_: MissingSummary
 
     @abstractmethod
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         """Score the features of data known through their Gram operator."""
 
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
+        """Choose the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The data; NaN marks a missing value. Also a dask array or data frame, a memory-mapped array, the
+            path of a parquet directory, zarr or HDF5 store, a :class:`~ufselect.blocks.GramAccumulator`, or a
+            Gram operator.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: an integer weight equals so many copies of the row, 0 leaves it out.
+            Weights that sum to less than the number of rows are taken in proportion, with a mean of 1. Only
+            for data in memory.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, such as donor, day or plate. Each batch is centred by itself, so that
+            differences between batches are not taken for structure. Only for data in memory.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_with(X, RowMetadata(sample_weight, batch))
+
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
-        gram = gram_operator(X, copy=self.copies_wide_data)
-        fitted = self._fit_gram(gram, wanted, progress)
+        return self._fit_rows(X, RowMetadata(), wanted, progress)
+
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
+        X, layout = rows.laid_out(X)
+        gram = gram_operator(X, copy=self.copies_wide_data, layout=layout)
+        fitted = with_missing(gram, self._fit_gram(gram, wanted, progress))
         return replace(fitted, choice=choice_of(fitted, wanted, lambda: gram))
 
-    def _fit_to(self, X: Any) -> None:
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         if not is_out_of_core(X):
-            super()._fit_to(X)
+            super()._fit_to(X, rows)
             return
+        rows.refuse_unless_absent()
         source = gram_source(self, X)
         wanted = wanted_of(self, source.n_features)
         self._fit_reduced(source.read(), wanted)
@@ -275,13 +321,13 @@ class GramSelector(UnsupervisedSelector):
     def _fit_reduced(self, reduced: ReducedData, wanted: Wanted) -> None:
         gram = restricted(reduced.gram, wanted)
         with FitProgress(self, reduced) as progress:
-            fitted = self._fit_gram(gram, wanted, progress)
+            fitted = with_missing(reduced.gram, self._fit_gram(gram, wanted, progress))
         n_leading = fitted.n_leading or fitted.attributes.get("n_components_")
         summary = summarise_reduction(reduced, n_leading)
         self._set_fitted(fitted, choice_of(fitted, wanted, lambda: gram), wanted)
         self.reduction_ = summary
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Take in a batch of rows and choose the features anew from all batches so far.
 
         Memory does not grow with the number of batches. Each call solves the problem again; to take in
@@ -291,9 +337,11 @@ class GramSelector(UnsupervisedSelector):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The batch; the first one needs two rows.
+            The batch; the first one needs two rows. NaN marks a missing value.
         y : ignored
             Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts, as in ``fit``.
 
         Returns
         -------
@@ -309,10 +357,11 @@ class GramSelector(UnsupervisedSelector):
                 reset=earlier is None,
                 accept_sparse="csr",
                 dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan",
                 ensure_min_samples=2 if earlier is None else 1,
             )
             wanted = wanted_of(self, batch.shape[1])
-            accumulator = accumulate(earlier, batch)
+            accumulator = accumulate(earlier, batch, sample_weight)
             self._fit_reduced(reduce_data(accumulator), wanted)
             self._accumulator = accumulator
         return self
@@ -337,6 +386,14 @@ def gram_source(selector: GramSelector, X: Any) -> GramSource:
     return GramSource(data.shape[1], lambda: ReducedData(gram(), 1, "given"))
 
 
+def with_missing(gram: GramOperator, fitted: Fitted) -> Fitted:
+    """Add to a fit what was done about missing values, if there were any."""
+    summary = missing_summary(gram)
+    if summary is None:
+        return fitted
+    return replace(fitted, attributes={**fitted.attributes, "missing_": summary})
+
+
 def _components_asked(selector: GramSelector) -> int | None:
     """Return the number of leading components that will be needed, where it is a given number."""
     asked = getattr(selector, "n_components", None)
@@ -351,6 +408,7 @@ def validated(selector: UnsupervisedSelector, X: Any) -> Any:
         X,
         accept_sparse="csr" if selector.accepts_sparse else False,
         dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if selector.accepts_missing else True,
         ensure_min_samples=2,
     )
 

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.blocks.dask import is_dask
-from ufselect.graphs import heat_affinity, laplacian_quotients, nearest_neighbors, usable_neighbors
+from ufselect.graphs import (
+    balanced_neighbors,
+    heat_affinity,
+    laplacian_quotients,
+    nearest_neighbors,
+    usable_neighbors,
+)
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.large import sample_rows
-from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.progress import FitProgress, with_callbacks
+from ufselect.selectors.rows import RowMetadata, refuse_row_metadata
 from ufselect.selectors.wishes import Wanted
 
 # Quotients of features that vary are at most 2.
@@ -71,7 +79,7 @@ class LaplacianScore(UnsupervisedSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     n_neighbors_ : int
-        The number of neighbours used.
+        The number of neighbours used; with batches a multiple of their number.
 
     References
     ----------
@@ -121,13 +129,51 @@ class LaplacianScore(UnsupervisedSelector):
         # The seed is fixed, for there is no parameter that names one.
         return sample_rows(X, 0) if is_dask(X) else super()._in_memory(X)
 
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
+        """Choose the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+            The data, without missing values; of a dask collection a sample of the rows is taken.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, such as donor, day or plate. Every sample then gets equally many neighbours
+            from each batch, so that what differs between batches alone is not smooth on the graph.
+        **row_metadata
+            ``sample_weight`` is refused: copies of a sample would be its nearest neighbours.
+
+        Returns
+        -------
+        self
+        """
+        refuse_row_metadata(self, row_metadata)
+        return self._fit_with(X, RowMetadata(batch=batch))
+
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
+        if is_dask(X):
+            rows.refuse_unless_absent()
+        super()._fit_to(X, rows)
+
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
-        bandwidth = _resolve_bandwidth(self.bandwidth)
-        n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        indices, distances = nearest_neighbors(X, n_neighbors)
-        quotients = laplacian_quotients(X, heat_affinity(indices, distances, bandwidth))
+        return self._on_graph(X, *nearest_neighbors(X, self._usable(X)))
+
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
+        batches = rows.batches(X.shape[0])
+        if batches is None:
+            return self._fit(X, wanted, progress)
+        return self._on_graph(X, *balanced_neighbors(X, self._usable(X), batches))
+
+    def _usable(self, X: Any) -> int:
+        return usable_neighbors(self.n_neighbors, X.shape[0] - 1)
+
+    def _on_graph(self, X: Any, indices: NDArray, distances: NDArray) -> Fitted:
+        affinity = heat_affinity(indices, distances, _resolve_bandwidth(self.bandwidth))
+        quotients = laplacian_quotients(X, affinity)
         scores = np.where(np.isnan(quotients), SCORE_OF_CONSTANT, -quotients)
-        return Fitted(scores, {"n_neighbors_": n_neighbors})
+        return Fitted(scores, {"n_neighbors_": indices.shape[1]})
 
 
 def _resolve_bandwidth(bandwidth: Any) -> float | None:

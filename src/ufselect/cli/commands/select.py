@@ -10,11 +10,12 @@ import typer
 
 from ufselect.cli import options as opt
 from ufselect.cli.early import check_data, check_files
-from ufselect.cli.sharing import prepares_tables, reads_tables
+from ufselect.cli.sharing import prepares_tables, reads_tables, wishes_columns
 
 
 @reads_tables
 @prepares_tables
+@wishes_columns
 def select(
     data: opt.DataOrRecord = None,
     k: opt.Count = "0.1",
@@ -45,6 +46,7 @@ def select(
     *,
     reading: dict[str, Any],
     preparing: dict[str, Any],
+    wishing: dict[str, Any],
 ) -> None:
     """Choose the features of a table.
 
@@ -62,8 +64,8 @@ def select(
     run_select(
         Call(
             data,
-            request_from(method, count, parameters, goal, preparing),
-            ReadOptions(**reading, keep_constant=picture is not None),
+            request_from(method, count, parameters, goal, preparing, wishing),
+            ReadOptions(**reading, categorical=wishing["categorical"], keep_constant=picture is not None),
             Outputs(output_table, report, record, ranking, names, drop_text, force),
             picture,
             resamples,

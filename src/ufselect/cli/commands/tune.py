@@ -9,11 +9,12 @@ import typer
 
 from ufselect.cli import options as opt
 from ufselect.cli.early import check_data, check_files
-from ufselect.cli.sharing import prepares_tables, reads_tables
+from ufselect.cli.sharing import prepares_tables, reads_tables, wishes_columns
 
 
 @reads_tables
 @prepares_tables
+@wishes_columns
 def tune(
     data: opt.Data,
     k: opt.Count = "0.1",
@@ -35,6 +36,7 @@ def tune(
     *,
     reading: dict[str, Any],
     preparing: dict[str, Any],
+    wishing: dict[str, Any],
 ) -> None:
     """Choose method and parameters without labels, then the features: select --method auto, with its table.
 
@@ -52,8 +54,8 @@ def tune(
     run_select(
         Call(
             data,
-            request_from("auto", count, parameters, goal, preparing),
-            ReadOptions(**reading),
+            request_from("auto", count, parameters, goal, preparing, wishing),
+            ReadOptions(**reading, categorical=wishing["categorical"]),
             Outputs(output_table, report, record, ranking, names, drop_text, force),
             resamples=resamples,
             as_json=as_json,
