@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rules import RULES
 from ufselect.auto.sampling import resolve_n_clusters, sampled_rows, seed_from
 from ufselect.common.checks import check_choice, check_positive_int
+from ufselect.common.threads import one_blas_thread
 from ufselect.gram import gram_operator
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
 from ufselect.selectors.large import check_columns
@@ -156,5 +155,5 @@ class PartitionSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         rows = sampled_rows(X, self.max_samples, seed)
         n_clusters = resolve_n_clusters(self.n_clusters, gram_operator(X), len(rows))
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return self._judge(build_reference(rows, n_clusters, seed), n_clusters, wanted.n_selected)

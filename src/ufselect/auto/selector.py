@@ -13,13 +13,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from ufselect.auto.criteria import neighbour_agreement
 from ufselect.auto.pool import Candidate, Shared, default_pool, given_pool, scores_of
 from ufselect.auto.reference import build_reference
 from ufselect.auto.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
 from ufselect.common.checks import check_positive_int
+from ufselect.common.threads import one_blas_thread
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
@@ -163,7 +163,7 @@ class AutoSelector(UnsupervisedSelector):
 
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         # Most products here are small and only lose time in threads; candidates run beside each other.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             return self._choose(X, wanted, progress)
 
     def _choose(self, X: NDArray, wanted: Wanted, progress: FitProgress) -> Fitted:

@@ -8,7 +8,7 @@ from scipy.linalg import get_blas_funcs
 
 from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import RememberingGram
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.centring import centre_and_scale, is_extreme
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 from ufselect.gram.wide import MAX_MEAN, ImplicitGram
@@ -84,7 +84,7 @@ def dense_gram(X: NDArray, *, copy: bool = True) -> FormedGram | FactoredGram | 
     mean, scale = centre_and_scale(X)
     if n_features <= FORM_RATIO * n_samples:
         return FormedGram(_accumulate(X, mean, scale), n_samples, scale, mean)
-    if not copy and np.abs(mean).max() <= MAX_MEAN * scale:
+    if not copy and np.abs(mean).max() <= MAX_MEAN * scale and not is_extreme(scale, X.dtype):
         return ImplicitGram(X, mean, scale)
     return FactoredGram(_centred_copy(X, mean, scale), n_samples, scale, mean)
 

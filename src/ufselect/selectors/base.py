@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
+from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, gram_operator
 from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.duplicates import identical_columns
@@ -372,6 +373,7 @@ class GramSelector(UnsupervisedSelector):
         earlier = getattr(self, "_accumulator", None)
         with unchanged_on_error(self):
             self._check()
+            check_sparse(X, "The batch")
             batch = validate_data(
                 self,
                 X,
@@ -423,6 +425,7 @@ def _components_asked(selector: GramSelector) -> int | None:
 
 def validated(selector: UnsupervisedSelector, X: Any) -> Any:
     """Return data in memory as the selector takes them, and let it remember number and names of features."""
+    check_sparse(X, "X")
     return validate_data(
         selector,
         X,
