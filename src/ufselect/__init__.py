@@ -1,6 +1,6 @@
 """Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
 
-from ufselect.auto import AutoSelector, PartitionSelector
+from ufselect.auto import AutoSelector, GraphClustering, PartitionSelector
 from ufselect.selectors import (
     DSCOFS,
     FSPCA,
@@ -39,6 +39,7 @@ __all__ = [
     "DSCOFSPath",
     "Fitted",
     "GramSelector",
+    "GraphClustering",
     "GreedyProjection",
     "LaplacianScore",
     "MaxVariance",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.auto.reference import Reference, centred_basis
-from ufselect.solvers.greedy import greedy_target_projection, scores_of_rounds
+from ufselect.auto.reference import Reference, References
+from ufselect.auto.rows import Rows
+from ufselect.graphs.score_graph import centred_basis
+from ufselect.selectors.base import ranks_from_scores
+from ufselect.solvers.greedy import greedy_target_projection, projection_scores, scores_of_rounds
 from ufselect.solvers.margin import CentreMargin, minimise_margin
 
 Rule = Callable[[Reference, int], NDArray]
@@ -21,18 +24,15 @@ TRACE_RATIO_STEPS = 50
 SOFTNESS = 0.5
 
 
-def scatters(A: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
+def scatters(rows: Rows, labels: NDArray) -> tuple[NDArray, NDArray]:
     """Return the sums of squares between and within clusters of each feature."""
-    sizes = np.bincount(labels)
-    sums = np.zeros((sizes.size, A.shape[1]))
-    np.add.at(sums, labels, A)
-    between = np.square(sums / np.sqrt(sizes)[:, None]).sum(axis=0)
-    return between, np.maximum(np.square(A).sum(axis=0) - between, 0)
+    between = np.bincount(labels) @ np.square(rows.cluster_means(labels))
+    return between, np.maximum(rows.squares() - between, 0)
 
 
 def variance_ratio(reference: Reference, n_selected: int) -> NDArray:
     """Score each feature alone by the share of its variance that lies between the clusters."""
-    between, within = scatters(reference.A, reference.labels)
+    between, within = scatters(reference.rows, reference.labels)
     return between / np.maximum(between + within, TINY)
 
 
@@ -48,7 +48,7 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
     .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
        selection", AAAI.
     """
-    between, within = scatters(reference.A, reference.labels)
+    between, within = scatters(reference.rows, reference.labels)
     ratio = between.sum() / max(within.sum(), TINY)
     for _ in range(TRACE_RATIO_STEPS):
         best = np.argsort(ratio * within - between, kind="stable")[:n_selected]
@@ -62,30 +62,36 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
 def cluster_projection(reference: Reference, n_selected: int) -> NDArray:
     """Choose features whose span explains the membership of the clusters, greedily."""
     membership = np.eye(reference.labels.max() + 1)[reference.labels]
-    return _projection(reference, centred_basis(membership), n_selected)
+    return _projection(reference.rows, centred_basis(membership), n_selected)
 
 
 def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
     """Choose features whose span explains the smooth vectors of the graph, greedily."""
-    return _projection(reference, reference.embedding, n_selected)
+    return _projection(reference.rows, reference.embedding, n_selected)
+
+
+def component_projection(reference: Reference, n_selected: int) -> NDArray:
+    """Choose features whose span explains the leading principal-component scores, greedily."""
+    gram = reference.rows.gram
+    return projection_scores(gram, gram.eigenpairs(reference.n_clusters), n_selected)
 
 
 def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTNESS) -> NDArray:
     """Weigh features so that the nearest centre is the right one, at a temperature of ``softness``."""
-    A = reference.A
-    even = np.full(A.shape[1], n_selected / A.shape[1])
-    own = CentreMargin(A, reference.labels, 1.0).own_distance(even)
+    data = reference.rows.matrix
+    even = np.full(data.shape[1], n_selected / data.shape[1])
+    own = CentreMargin(data, reference.labels, 1.0).own_distance(even)
     if own <= TINY:
         return variance_ratio(reference, n_selected)
-    result = minimise_margin(CentreMargin(A, reference.labels, softness * own), even, n_selected)
+    result = minimise_margin(CentreMargin(data, reference.labels, softness * own), even, n_selected)
     steepest = max(float(np.abs(result.gradient).max()), TINY)
     # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
     return result.weights - 1e-6 * result.gradient / steepest
 
 
-def _projection(reference: Reference, targets: NDArray, n_selected: int) -> NDArray:
-    gram = reference.gram
-    products = targets.T @ reference.A / gram.scale
+def _projection(rows: Rows, targets: NDArray, n_selected: int) -> NDArray:
+    gram = rows.gram
+    products = rows.explained_by(targets) / gram.scale
     return scores_of_rounds(gram, n_selected, partial(greedy_target_projection, gram, products))
 
 
@@ -95,4 +101,34 @@ RULES: dict[str, Rule] = {
     "variance-ratio": variance_ratio,
     "clusters": cluster_projection,
     "embedding": embedding_projection,
+    "components": component_projection,
 }
+
+
+class Rankings:
+    """Scores by any of the rules, or by several at once; each rule is worked out once."""
+
+    def __init__(self, references: References, n_selected: int) -> None:
+        self.references = references
+        self.n_selected = n_selected
+        self._known: dict[str, list[NDArray]] = {}
+
+    def scores(self, rules: Sequence[str]) -> NDArray:
+        """Return scores that follow the rankings of some rules, for all references together."""
+        return mixed([scores for rule in rules for scores in self._of(rule)])
+
+    def _of(self, rule: str) -> list[NDArray]:
+        if rule not in self._known:
+            self._known[rule] = [RULES[rule](part, self.n_selected) for part in self.references.parts]
+        return self._known[rule]
+
+
+def mixed(rankings: Sequence[NDArray]) -> NDArray:
+    r"""Return scores that follow several rankings at once: minus the mean of :math:`\sqrt{\text{rank}/d}`.
+
+    The square root lets a feature that one ranking puts first outweigh its middling place in another.
+    """
+    if len(rankings) == 1:
+        return rankings[0]
+    places = [np.sqrt(ranks_from_scores(scores) / scores.size) for scores in rankings]
+    return -np.mean(places, axis=0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from ufselect.gram import GramOperator, Spectrum
+from ufselect.gram import GramOperator, Spectrum, gram_operator
 from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector, ranks_from_scores
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
@@ -22,8 +22,10 @@ from ufselect.selectors.dscofs_steps import (
     starting_point,
 )
 from ufselect.selectors.entries import warn_if_entries_cannot_bind
+from ufselect.selectors.graph_start import graph_start
 from ufselect.selectors.progress import FitProgress
 from ufselect.solvers import DoubleSparsePCA, SolverResult
+from ufselect.solvers.dscofs.start import Start, given_start
 from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
 
 
@@ -167,7 +169,7 @@ class DSCOFS(GramSelector):
         n_features_to_select: int | float = 0.1,
         *,
         n_components: int | str = "auto",
-        entry_sparsity: float | int | None = 0.1,
+        entry_sparsity: float | int | str | None = "auto",
         mu_entry: float = 0.1,
         mu_row: float = 0.01,
         penalty_scale: str = "relative",
@@ -200,12 +202,25 @@ class DSCOFS(GramSelector):
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+        if not isinstance(self.init, str) or self.init != "graph":
+            return super()._fit(X, n_selected, progress)
+        gram = gram_operator(X, copy=self.copies_wide_data)
+        return self._fit_gram(gram, n_selected, progress, X)
+
+    def _graph_start(self, X: Any, gram: GramOperator, spectrum: Spectrum) -> Start:
+        point = graph_start(X, gram, spectrum.values.size)
+        return given_start(point, gram.shape[0], spectrum.values.size, gram.dtype)
+
+    def _fit_gram(
+        self, gram: GramOperator, n_selected: int, progress: FitProgress, X: Any = None
+    ) -> Fitted:
         spectrum = component_spectrum(gram, components_asked(self))
         problem = build_problem(self, gram, spectrum, n_selected)
-        if self.entry_sparsity is not None:
+        if self.entry_sparsity is not None and not isinstance(self.entry_sparsity, str):
             warn_if_entries_cannot_bind(problem.n_entries, n_selected, spectrum.values.size, gram.shape[0])
-        result = solve(self, problem, starting_point(self, gram, spectrum), progress)
+        start = starting_point(self, gram, spectrum) if X is None else self._graph_start(X, gram, spectrum)
+        result = solve(self, problem, start, progress)
         run = run_attributes("DSCOFS", result, gram.scale)
         return _fitted(gram, spectrum, problem, result, run)
 

@@ -20,7 +20,6 @@ from ufselect.selectors.dscofs_steps import (
     solve,
     starting_point,
 )
-from ufselect.selectors.entries import resolve_entry_count
 from ufselect.selectors.large import summarise_reduction
 from ufselect.solvers.dscofs.start import Start
 
@@ -50,7 +49,7 @@ class DSCOFSPath:
     """
 
     n_features_to_select: tuple[int, ...]
-    entry_sparsity: tuple[float | int | None, ...]
+    entry_sparsity: tuple[float | int | str | None, ...]
     scores: NDArray
     objective: NDArray
     n_iter: NDArray
@@ -58,13 +57,13 @@ class DSCOFSPath:
     entries_bind: NDArray
     n_components: int
 
-    def ranking(self, n_features_to_select: int, entry_sparsity: float | int | None) -> NDArray:
+    def ranking(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> NDArray:
         """Return the ranks at one grid point, 1 for the best feature."""
         row = self.n_features_to_select.index(n_features_to_select)
         column = self.entry_sparsity.index(entry_sparsity)
         return ranks_from_scores(self.scores[row, column])
 
-    def support(self, n_features_to_select: int, entry_sparsity: float | int | None) -> NDArray:
+    def support(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> NDArray:
         """Return the mask of selected features at one grid point."""
         return self.ranking(n_features_to_select, entry_sparsity) <= n_features_to_select
 
@@ -72,7 +71,7 @@ class DSCOFSPath:
 def dscofs_path(
     X: Any,
     n_features_to_select: Sequence[int | float] = PAPER_COUNTS,
-    entry_sparsity: Sequence[float | int | None] = PAPER_ENTRY_SHARES,
+    entry_sparsity: Sequence[float | int | str | None] = PAPER_ENTRY_SHARES,
     *,
     warm_start: bool = True,
     **parameters: Any,
@@ -85,7 +84,7 @@ def dscofs_path(
         The data, as for the ``fit`` of :class:`DSCOFS`.
     n_features_to_select : sequence of int or float
         Feature counts or shares.
-    entry_sparsity : sequence of float, int or None
+    entry_sparsity : sequence of float, int, "auto" or None
         Values of DSCOFS's parameter of that name.
     warm_start : bool, default=True
         Start each point from the solution for the next larger count at the same entry sparsity. Its steps
@@ -122,17 +121,18 @@ def dscofs_path(
     summarise_reduction(reduced, n_components)
     first_start = starting_point(template, gram, spectrum)
     selectors = [DSCOFS(**{**parameters, "entry_sparsity": value}) for value in sparsities]
-    allowed = [resolve_entry_count(value, source.n_features, n_components) for value in sparsities]
 
     shape = (len(counts), len(sparsities))
     scores = np.empty((*shape, source.n_features), dtype=gram.dtype)
     objective, n_iter = np.empty(shape), np.empty(shape, dtype=np.intp)
-    converged = np.empty(shape, dtype=bool)
+    converged, entries_bind = np.empty(shape, dtype=bool), np.empty(shape, dtype=bool)
     for column, selector in enumerate(selectors):
         start = first_start
         # The count changes the problem less than the entry sparsity does, so warm starts follow the counts.
         for row in np.argsort(counts, kind="stable")[::-1]:
-            result = solve(selector, build_problem(selector, gram, spectrum, counts[row]), start)
+            problem = build_problem(selector, gram, spectrum, counts[row])
+            result = solve(selector, problem, start)
+            entries_bind[row, column] = problem.n_entries < counts[row] * n_components
             scores[row, column] = row_norms(result)
             objective[row, column] = result.objective_history[-1] * gram.scale * gram.scale
             n_iter[row, column], converged[row, column] = result.n_iter, result.converged
@@ -145,6 +145,6 @@ def dscofs_path(
         objective=objective,
         n_iter=n_iter,
         converged=converged,
-        entries_bind=np.less.outer(allowed, np.multiply(counts, n_components)).T,
+        entries_bind=entries_bind,
         n_components=n_components,
     )
