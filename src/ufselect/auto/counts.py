@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numbers import Integral
 
-from ufselect.auto.criteria import neighbour_agreement
-from ufselect.auto.cut import best_cut, cut_runs, diffusion_coordinates
-from ufselect.auto.reference import Scores, gaussian_clarity, leading_scores
+import numpy as np
+
+from ufselect.auto.reference import Scores, clarity, gaussian_clarity, leading_scores
 from ufselect.auto.rows import Rows, rows_of
 from ufselect.auto.sampling import sampled_indices
 from ufselect.graphs.score_graph import score_graph, score_widths
@@ -16,7 +16,6 @@ from ufselect.selectors.dimension import auto_n_components
 GRID = (2, 3, 4, 6, 8, 11, 15, 21, 29, 41)
 SAMPLES_PER_CLUSTER = 4
 MAX_ROWS = 600
-N_RUNS = 5
 N_DRAWS = 1
 
 
@@ -68,8 +67,5 @@ def _gap(scores: Scores, n_clusters: int, seed: int) -> float:
     n_samples, rank = scores.values.shape
     widths = score_widths(n_clusters, rank)
     graph = score_graph(scores.values[:, : max(widths)], widths)
-    coordinates, _ = diffusion_coordinates(graph, n_clusters)
-    labels = best_cut(coordinates, cut_runs(coordinates, n_clusters, seed, N_RUNS))
-    even = scores.spread[: max(widths)] ** 0
-    null = gaussian_clarity(n_samples, even, widths, n_clusters, N_DRAWS)
-    return float(neighbour_agreement(labels[None], graph)[0]) - null
+    even = np.ones(max(widths))
+    return clarity(graph, n_clusters, seed) - gaussian_clarity(n_samples, even, widths, n_clusters, N_DRAWS)

@@ -8,7 +8,7 @@ from scipy import linalg, sparse
 
 from ufselect.auto.sampling import kmeans_seeds
 from ufselect.graphs.score_graph import smooth_vectors
-from ufselect.metrics.kmeans import kmeans_runs
+from ufselect.metrics.kmeans import inertias, kmeans_runs
 
 N_RUNS = 20
 # Vectors beyond one per cluster keep clusters apart that the first c mix; raising the eigenvalues to this
@@ -48,9 +48,7 @@ def cut_runs(coordinates: NDArray, n_clusters: int, seed: int, n_runs: int = N_R
 
 def best_cut(coordinates: NDArray, runs: NDArray) -> NDArray:
     """Return the run with the smallest sum of squares, labelled 0, 1, … without gaps."""
-    points = _unit_rows(coordinates)
-    best = min(runs, key=lambda labels: _inertia(points, labels))
-    return np.unique(best, return_inverse=True)[1]
+    return _lowest(_unit_rows(coordinates), runs)
 
 
 def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
@@ -71,18 +69,14 @@ def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
     axes = linalg.eigh(shared.T @ shared, subset_by_index=[shared.shape[1] - width, shared.shape[1] - 1])[1]
     points = np.ascontiguousarray(shared @ axes)
     again = kmeans_runs(points, n_clusters, kmeans_seeds(seed, len(runs)), "greedy-k-means++")
-    best = min(again, key=lambda labels: _inertia(points, labels))
+    return _lowest(points, again)
+
+
+def _lowest(points: NDArray, runs: NDArray) -> NDArray:
+    best = runs[int(np.argmin(inertias(points, runs)))]
     return np.unique(best, return_inverse=True)[1]
 
 
 def _unit_rows(vectors: NDArray) -> NDArray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.ascontiguousarray(vectors / np.maximum(lengths, np.finfo(float).tiny))
-
-
-def _inertia(points: NDArray, labels: NDArray) -> float:
-    codes = np.unique(labels, return_inverse=True)[1]
-    entries = (np.ones(codes.size), (codes, np.arange(codes.size)))
-    sums = sparse.csr_array(entries, shape=(codes.max() + 1, codes.size)) @ points
-    between = np.square(sums).sum(axis=1) / np.bincount(codes)
-    return float(np.square(points).sum() - between.sum())

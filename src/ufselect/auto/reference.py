@@ -17,12 +17,13 @@ from ufselect.exceptions import ConstantDataError
 from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths
 
 POWERS = (0.0, 0.5, 1.0)
-# Gaps closer than this are a tie: two standard errors of the mean clarity of three Gaussian draws.
+# Gaps closer than this are a tie: two standard errors of the mean clarity of two Gaussian draws.
 TIED_GAP = 0.05
-NULL_DRAWS = 3
-NULL_RUNS = 5
+NULL_DRAWS = 2
+# Runs of K-means for a cut that is only to tell how clean it is, for data and draws alike.
+FEW_RUNS = 5
 # How cleanly Gaussian scores are cut hardly depends on the number of samples beyond this.
-NULL_SAMPLES = 300
+NULL_SAMPLES = 200
 NULL_SEED = 20240917
 
 
@@ -64,10 +65,8 @@ class Reference:
         The share of searches that found two samples to be neighbours.
     vectors : ndarray of shape (n_samples, n_vectors)
         Vectors smooth on the graph, smoothest first.
-    runs : ndarray of shape (n_runs, n_samples)
-        Cuts of the graph.
     labels : ndarray of shape (n_samples,)
-        Their consensus, 0, 1, … without gaps.
+        The consensus of several cuts of the graph, 0, 1, … without gaps.
     n_clusters : int
         Number of clusters asked for.
     gap : float
@@ -80,10 +79,15 @@ class Reference:
     powers: tuple[float, ...]
     graph: sparse.csr_array
     vectors: NDArray
-    runs: NDArray
     labels: NDArray
     n_clusters: int
     gap: float
+
+    @cached_property
+    def scatters(self) -> tuple[NDArray, NDArray]:
+        """Sums of squares of each feature between and within the clusters."""
+        between = np.bincount(self.labels) @ np.square(self.rows.cluster_means(self.labels))
+        return between, np.maximum(self.rows.squares() - between, 0)
 
     @cached_property
     def embedding(self) -> NDArray:
@@ -92,11 +96,9 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class _Cut:
+class _Weighted:
     power: float
     graph: sparse.csr_array
-    vectors: NDArray
-    runs: NDArray
     gap: float
 
 
@@ -131,40 +133,38 @@ def build_reference(
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
-    cuts = [_cut_scores(scores, counts, n_clusters, seed, power) for power in powers]
+    cuts = [_weighted(scores, counts, n_clusters, seed, power) for power in powers]
     widest = max(cut.gap for cut in cuts)
     tied = [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
-    best = tied[0] if len(tied) == 1 else _average(tied, n_clusters, seed)
+    graph = tied[0].graph if len(tied) == 1 else sparse.csr_array(sum(cut.graph for cut in tied) / len(tied))
+    coordinates, vectors = diffusion_coordinates(graph, n_clusters)
+    runs = cut_runs(coordinates, n_clusters, seed)
     return Reference(
         rows=rows,
         scores=scores,
         widths=tuple(counts),
         powers=tuple(cut.power for cut in tied),
-        graph=best.graph,
-        vectors=best.vectors,
-        runs=best.runs,
-        labels=consensus(best.runs, n_clusters, seed),
+        graph=graph,
+        vectors=vectors,
+        labels=consensus(runs, n_clusters, seed),
         n_clusters=n_clusters,
         gap=widest,
     )
 
 
-def _cut_scores(scores: Scores, counts: list[int], n_clusters: int, seed: int, power: float) -> _Cut:
+def _weighted(scores: Scores, counts: list[int], n_clusters: int, seed: int, power: float) -> _Weighted:
+    """Return the graph of scores weighted by a power of their spread, and its gap."""
     weights = scores.spread**power
     graph = score_graph(scores.values * weights, counts)
-    coordinates, vectors = diffusion_coordinates(graph, n_clusters)
-    runs = cut_runs(coordinates, n_clusters, seed)
-    clarity = float(neighbour_agreement(best_cut(coordinates, runs)[None], graph)[0])
-    gap = clarity - gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
-    return _Cut(power, graph, vectors, runs, gap)
+    null = gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
+    return _Weighted(power, graph, clarity(graph, n_clusters, seed) - null)
 
 
-def _average(tied: list[_Cut], n_clusters: int, seed: int) -> _Cut:
-    """Return the cut of the mean of several graphs."""
-    graph = sparse.csr_array(sum(cut.graph for cut in tied) / len(tied))
-    coordinates, vectors = diffusion_coordinates(graph, n_clusters)
-    power = float(np.mean([cut.power for cut in tied]))
-    return _Cut(power, graph, vectors, cut_runs(coordinates, n_clusters, seed), tied[0].gap)
+def clarity(graph: sparse.csr_array, n_clusters: int, seed: int) -> float:
+    """Return how well the best of a few cuts of a graph agrees with it."""
+    coordinates, _ = diffusion_coordinates(graph, n_clusters)
+    labels = best_cut(coordinates, cut_runs(coordinates, n_clusters, seed, FEW_RUNS))
+    return float(neighbour_agreement(labels[None], graph)[0])
 
 
 def gaussian_clarity(
@@ -183,9 +183,7 @@ def gaussian_clarity(
         draw = rng.standard_normal((n_drawn, width))
         scores = np.linalg.qr(draw - draw.mean(axis=0))[0]
         graph = score_graph(scores * weights[:width], counts)
-        coordinates, _ = diffusion_coordinates(graph, n_clusters)
-        labels = best_cut(coordinates, cut_runs(coordinates, n_clusters, NULL_SEED, NULL_RUNS))
-        clarities.append(neighbour_agreement(labels[None], graph)[0])
+        clarities.append(clarity(graph, n_clusters, NULL_SEED))
     return float(np.mean(clarities))
 
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ufselect.auto.pool import Candidate
 from ufselect.auto.reference import Reference
-from ufselect.auto.rules import scatters
 
 ALL_FEATURES = "all features"
 RANDOM_SUBSETS = "random subsets"
@@ -119,7 +118,7 @@ def describe_clusters(reference: Reference, labels: NDArray, selected: NDArray, 
     """
     rows, sizes = reference.rows, np.bincount(reference.labels)
     means = rows.cluster_means(reference.labels)[:, selected]
-    within = scatters(rows, reference.labels)[1][selected] / rows.shape[0]
+    within = reference.scatters[1][selected] / rows.shape[0]
     others = -means * (sizes / np.maximum(rows.shape[0] - sizes, 1))[:, None]
     floor = np.finfo(float).eps * max(float(within.max()), np.finfo(float).tiny)
     distance = (means - others) / np.sqrt(np.maximum(within, floor))

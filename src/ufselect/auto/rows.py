@@ -51,10 +51,7 @@ class Rows:
     def cluster_means(self, labels: NDArray) -> NDArray:
         """Return the mean of each cluster, one per row, of the centred data."""
         sizes = np.bincount(labels)
-        entries = (np.ones(labels.size), (labels, np.arange(labels.size)))
-        member = sparse.csr_array(entries, shape=(sizes.size, labels.size))
-        sums = member @ self.matrix
-        return (sums.toarray() if sparse.issparse(sums) else sums) / sizes[:, None] - self.mean
+        return np.asarray(np.eye(sizes.size)[labels].T @ self.matrix) / sizes[:, None] - self.mean
 
     def squares(self) -> NDArray:
         """Return the sum of squares of each centred column."""

@@ -24,15 +24,9 @@ TRACE_RATIO_STEPS = 50
 SOFTNESS = 0.5
 
 
-def scatters(rows: Rows, labels: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the sums of squares between and within clusters of each feature."""
-    between = np.bincount(labels) @ np.square(rows.cluster_means(labels))
-    return between, np.maximum(rows.squares() - between, 0)
-
-
 def variance_ratio(reference: Reference, n_selected: int) -> NDArray:
     """Score each feature alone by the share of its variance that lies between the clusters."""
-    between, within = scatters(reference.rows, reference.labels)
+    between, within = reference.scatters
     return between / np.maximum(between + within, TINY)
 
 
@@ -48,7 +42,7 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
     .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
        selection", AAAI.
     """
-    between, within = scatters(reference.rows, reference.labels)
+    between, within = reference.scatters
     ratio = between.sum() / max(within.sum(), TINY)
     for _ in range(TRACE_RATIO_STEPS):
         best = np.argsort(ratio * within - between, kind="stable")[:n_selected]
