@@ -28,9 +28,7 @@ def test_scatters_add_up_and_match_their_definition(seed):
     data, labels = reference.rows.matrix, reference.labels
     between, within = reference.scatters
     np.testing.assert_allclose(between + within, np.square(data).sum(axis=0))
-    direct = sum(
-        np.square(data[labels == c] - data[labels == c].mean(axis=0)).sum(axis=0) for c in range(3)
-    )
+    direct = sum(np.square(data[labels == c] - data[labels == c].mean(axis=0)).sum(axis=0) for c in range(3))
     np.testing.assert_allclose(within, direct)
 
 
@@ -70,7 +68,9 @@ def test_sparse_rows_are_not_made_dense(monkeypatch):
     shapes = []
     to_dense = sparse.csr_array.toarray
     monkeypatch.setattr(
-        sparse.csr_array, "toarray", lambda self, *a, **k: shapes.append(self.shape) or to_dense(self, *a, **k)
+        sparse.csr_array,
+        "toarray",
+        lambda self, *a, **k: shapes.append(self.shape) or to_dense(self, *a, **k),
     )
     for rule in RULES.values():
         rule(reference, 12)

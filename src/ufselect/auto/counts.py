@@ -15,7 +15,7 @@ from ufselect.selectors.dimension import auto_n_components
 # Each about 1.4 times the one before: a finer grid follows noise.
 GRID = (2, 3, 4, 6, 8, 11, 15, 21, 29, 41)
 SAMPLES_PER_CLUSTER = 4
-MAX_ROWS = 600
+MAX_ROWS = 1200
 N_DRAWS = 1
 
 
@@ -34,7 +34,8 @@ def cluster_counts(n_clusters: int | str, rows: Rows, seed: int) -> tuple[int, .
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":
         spanned = min(auto_n_components(rows.gram) + 1, n_rows)
-        return tuple(dict.fromkeys((widest_gap_count(rows, seed), spanned)))
+        clearest = widest_gap_count(rows, seed)
+        return tuple(dict.fromkeys((clearest, round((clearest * spanned) ** 0.5), spanned)))
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
     if n_clusters > n_rows:
@@ -63,9 +64,14 @@ def _sample(rows: Rows, seed: int) -> object:
 
 
 def _gap(scores: Scores, n_clusters: int, seed: int) -> float:
-    """Return how much more cleanly whitened scores are cut than Gaussian ones."""
+    """Return how much more cleanly whitened scores are cut than Gaussian ones, times its share of the most.
+
+    The gap alone grows with the number of clusters while Gaussian data are cut less and less cleanly; its
+    share of the largest possible gap falls as soon as true clusters are split.
+    """
     n_samples, rank = scores.values.shape
     widths = score_widths(n_clusters, rank)
     graph = score_graph(scores.values[:, : max(widths)], widths)
-    even = np.ones(max(widths))
-    return clarity(graph, n_clusters, seed) - gaussian_clarity(n_samples, even, widths, n_clusters, N_DRAWS)
+    null = gaussian_clarity(n_samples, np.ones(max(widths)), widths, n_clusters, N_DRAWS)
+    gap = clarity(graph, n_clusters, seed) - null
+    return gap * max(gap, 0) / max(1 - null, np.finfo(float).eps)

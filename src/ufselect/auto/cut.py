@@ -41,9 +41,7 @@ def cut_runs(coordinates: NDArray, n_clusters: int, seed: int, n_runs: int = N_R
     .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
        Advances in Neural Information Processing Systems 14.
     """
-    return kmeans_runs(
-        _unit_rows(coordinates), n_clusters, kmeans_seeds(seed, n_runs), "greedy-k-means++"
-    )
+    return kmeans_runs(_unit_rows(coordinates), n_clusters, kmeans_seeds(seed, n_runs), "greedy-k-means++")
 
 
 def best_cut(coordinates: NDArray, runs: NDArray) -> NDArray:

@@ -188,7 +188,9 @@ class AutoSelector(UnsupervisedSelector):
         if isinstance(self.candidates, str):
             check_choice("candidates", self.candidates, (DSCOFS_ONLY,))
             if self.goal != "clusters":
-                raise ValueError('candidates="dscofs" serves goal="clusters" alone; give a list of selectors.')
+                raise ValueError(
+                    'candidates="dscofs" serves goal="clusters" alone; give a list of selectors.'
+                )
         check_positive_int("max_samples", self.max_samples)
         budget = self.time_budget
         if budget is not None and (

@@ -212,9 +212,7 @@ class DSCOFS(GramSelector):
         point = graph_start(X, gram, spectrum.values.size)
         return given_start(point, gram.shape[0], spectrum.values.size, gram.dtype)
 
-    def _fit_gram(
-        self, gram: GramOperator, n_selected: int, progress: FitProgress, X: Any = None
-    ) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress, X: Any = None) -> Fitted:
         spectrum = component_spectrum(gram, components_asked(self))
         problem = build_problem(self, gram, spectrum, n_selected)
         if self.entry_sparsity is not None and not isinstance(self.entry_sparsity, str):
