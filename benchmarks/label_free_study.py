@@ -4,8 +4,9 @@
         [--json benchmarks/results/label_free.json] [--title "seven sets"]
 
 Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
-scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 50 runs of K-means
-with plain k-means++ seeding, or that of one graph clustering. Results are added to the JSON file under the title.
+scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 50 runs of
+K-means with plain k-means++ seeding, or that of one graph clustering. Results are added to the JSON file under
+the title.
 """
 
 from __future__ import annotations

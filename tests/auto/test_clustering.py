@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
-
 from tests.auto.examples import clusters_under_nuisance, sparse_clusters
+
 from ufselect import GraphClustering
 from ufselect.metrics import clustering_accuracy
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.linear_model import Ridge
-
 from tests.auto.examples import clusters_under_nuisance, reference_with
+
 from ufselect import GraphClustering, GreedyProjection, RandomSubset
 from ufselect.auto.judges import RIDGES, GraphJudge, KMeansJudge, RebuildJudge, rebuilt_shares
 from ufselect.auto.pool import Candidate, Shared
@@ -57,18 +57,18 @@ def test_rebuilt_shares_are_those_of_ridge_regression(store):
 
 
 def test_rows_that_judge_took_no_part_in_the_choice():
-    class Spy(GreedyProjection):
-        seen: list = []
+    rows_seen = []
 
+    class Spy(GreedyProjection):
         def fit(self, X, y=None):
-            Spy.seen.append(X.copy())
+            rows_seen.append(X.copy())
             return super().fit(X)
 
     X = np.random.default_rng(0).standard_normal((30, 8))
     judge = RebuildJudge(X, 0)
     values = judge.values_of(Candidate("spy", Spy(3)), Shared(X, None, 3), np.arange(3), slice(0, 3))
     assert values.shape == (3,)
-    for fold, seen in zip(judge.folds, Spy.seen, strict=True):
+    for fold, seen in zip(judge.folds, rows_seen, strict=True):
         assert len(seen) == 30 - fold.size
         assert not any(np.any(np.all(seen == X[row], axis=1)) for row in fold)
 

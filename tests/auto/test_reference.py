@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
-
 from tests.auto.examples import clusters_under_nuisance, sparse_clusters
+
 from ufselect.auto import reference as module
 from ufselect.auto.cut import best_cut, consensus, cut_runs, diffusion_coordinates
 from ufselect.auto.reference import build_reference, gaussian_clarity, leading_scores

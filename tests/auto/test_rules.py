@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-
 from tests.auto.examples import reference_with, sparse_clusters
+
 from ufselect.auto.reference import References
 from ufselect.auto.rules import RULES, Rankings, mixed, trace_ratio, variance_ratio
 

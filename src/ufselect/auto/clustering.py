@@ -27,7 +27,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     1. Each sample is joined with its 5 nearest neighbours in the leading c, 1.5 c and 2 c
        principal-component scores; an edge weighs the share of these searches that found it. Scores are
        whitened, half whitened or left as they are, whichever gives the graph that is cut more cleanly than
-       that of Gaussian scores with the same spread by the widest gap; graphs as good as the best are averaged.
+       that of Gaussian scores with the same spread by the widest gap; graphs as good as the best are
+       averaged.
     2. The samples get the diffusion coordinates :math:`\lambda_k^4 v_k`, with :math:`\lambda_k, v_k` the
        leading 1.5 c eigenpairs of the random walk on the graph [1]_, scaled to unit length [2]_.
     3. Twenty runs of K-means cluster them, and the clusters on which the runs agree are the result [3]_.
@@ -42,7 +43,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` takes, of the numbers 2, 3, 4, 6, 8, 11, 15, 21, 29 and 41, the one
-        whose graph is cut more cleanly than that of Gaussian data by the widest gap.
+        with the largest product of gap and its share of the largest possible gap, where the gap is how much
+        more cleanly the graph is cut than that of Gaussian data.
     max_samples : int, default=2000
         Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
     random_state : int, RandomState, Generator or None, default=None
@@ -62,7 +64,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
 
     References
     ----------
-    .. [1] R. R. Coifman and S. Lafon (2006), "Diffusion maps", Applied and Computational Harmonic Analysis 21.
+    .. [1] R. R. Coifman and S. Lafon (2006), "Diffusion maps", Applied and Computational Harmonic
+       Analysis 21.
     .. [2] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
        Advances in Neural Information Processing Systems 14.
     .. [3] A. Strehl and J. Ghosh (2002), "Cluster ensembles: a knowledge reuse framework for combining

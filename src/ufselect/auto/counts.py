@@ -22,9 +22,10 @@ N_DRAWS = 1
 def cluster_counts(n_clusters: int | str, rows: Rows, seed: int) -> tuple[int, ...]:
     """Turn ``n_clusters`` into the numbers of clusters to judge by, the one to report first.
 
-    ``"auto"`` gives two: the number whose graph is cut more cleanly than that of Gaussian data by the widest
-    gap, and one more than the components that the broken-stick rule keeps, since c clusters in general
-    position span c − 1 directions.
+    ``"auto"`` gives three: the number whose graph is cut most cleanly beside that of Gaussian data, one more
+    than the components that the broken-stick rule keeps, since c clusters in general position span c − 1
+    directions, and their geometric mean. Each of the first two errs, and a selection that serves all
+    three is hurt less by it.
 
     Raises
     ------

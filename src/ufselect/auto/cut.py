@@ -26,7 +26,8 @@ def diffusion_coordinates(graph: sparse.csr_array, n_clusters: int) -> tuple[NDA
 
     References
     ----------
-    .. [1] R. R. Coifman and S. Lafon (2006), "Diffusion maps", Applied and Computational Harmonic Analysis 21.
+    .. [1] R. R. Coifman and S. Lafon (2006), "Diffusion maps", Applied and Computational Harmonic
+       Analysis 21.
     """
     count = min(graph.shape[0] - 1, max(2, round(VECTORS_PER_CLUSTER * n_clusters)))
     values, vectors = smooth_vectors(graph, count)

@@ -58,8 +58,9 @@ class PartitionSelector(UnsupervisedSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_clusters : int or "auto", default="auto"
-        Number c of clusters. ``"auto"`` follows two numbers: the one of
-        :class:`~ufselect.GraphClustering`, and one more than the components of the broken-stick rule.
+        Number c of clusters. ``"auto"`` follows three numbers: the one of
+        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
+        geometric mean.
     rule : str or sequence of str, default="margin"
         How features are chosen once the clusters are known: any of "margin", "trace-ratio",
         "variance-ratio", "clusters", "embedding" and "components".
@@ -77,7 +78,7 @@ class PartitionSelector(UnsupervisedSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     n_clusters_ : int
-        The c used, or the first of the two.
+        The c used, or the first of the three.
     power_ : float
         Mean power of the singular values in the scores: 0 if they were whitened, 1 if left as they are.
 

@@ -95,7 +95,7 @@ def _partition(rules: tuple[str, ...], n_clusters: int | str, seed: int, max_sam
 
 
 def dscofs_pool(references: References) -> list[Candidate]:
-    """Return DSCOFS with starts from the graph's smooth vectors, three strengths of its penalties and two α."""
+    """Return DSCOFS from two starts by the graph's smooth vectors, with three strengths of its penalties."""
     rows, embedding = references.rows, references.parts[0].embedding
     pool = []
     for ridge in DSCOFS_RIDGES:

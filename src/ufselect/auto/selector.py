@@ -91,8 +91,9 @@ class AutoSelector(UnsupervisedSelector):
         library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or greedy
         projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
-        Number of clusters to look for. ``"auto"`` judges by two numbers at once: that of
-        :class:`~ufselect.GraphClustering`, and one more than the components of the broken-stick rule.
+        Number of clusters to look for. ``"auto"`` judges by three numbers at once: that of
+        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
+        geometric mean.
     time_budget : float or None, default=None
         Seconds after which no further candidate is begun; at least one is tried. The most promising come
         first. With a budget the result can depend on the machine.

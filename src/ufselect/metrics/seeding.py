@@ -29,7 +29,7 @@ def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], see
 
 
 def _seeded(seeds: Sequence[int]) -> Iterator[np.random.RandomState]:
-    """Return one generator in the state of each seed in turn: making a new one takes as long as a short run."""
+    """Return one generator in the state of each seed in turn; a new one would take as long as a short run."""
     rng = np.random.RandomState(0)
     for seed in seeds:
         rng.seed(seed)

@@ -75,8 +75,8 @@ def starting_point(selector: Any, gram: GramOperator, spectrum: Spectrum) -> Sta
         return best_random_start(gram, n_components, selector.n_init, generator(selector.random_state))
     if selector.init == "graph":
         raise ValueError(
-            'init="graph" needs rows in memory to find neighbours among: fit to an array or a sample of rows, '
-            'or use init="pca".'
+            'init="graph" needs rows in memory to find neighbours among: fit to an array or a sample of '
+            'rows, or use init="pca".'
         )
     return pca_start(spectrum)
 
