@@ -58,10 +58,10 @@ class DSCOFS(GramSelector):
     n_components : int or "auto", default="auto"
         Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
     entry_sparsity : "auto", float, int or None, default="auto"
-        Entries of X to keep: 0.4 of the r·m entries of as many rows as are selected with ``"auto"``, a share α
-        of all d·m, their number s, or None for no entry constraint. It can bind only if s < r·m. A share of
-        d·m, as in [1]_, cannot bind where few features are selected; of 0.2, 0.4, 0.6, 0.8 and all of the r·m
-        entries, 0.4 gave the best clusters.
+        Entries of X to keep: with ``"auto"`` 0.4 of the r·m entries of as many rows as are selected, a share
+        α of all d·m, their number s, or None for no entry constraint. It can bind only if s < r·m. A share
+        of d·m, as in [1]_, cannot bind where few features are selected; of 0.2, 0.4, 0.6, 0.8 and all of the
+        r·m entries, 0.4 gave the best clusters.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
     penalty_scale : {"relative", "absolute"}, default="relative"
