@@ -36,7 +36,7 @@ from ufselect.auto.rules import Rankings
 from ufselect.auto.sampling import kmeans_seeds
 from ufselect.metrics import clustering_accuracy, evaluate_selection
 from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.selectors.base import ranks_from_scores
+from ufselect.selectors.choice import ranks_from_scores
 
 MIN_FEATURES = 30
 RANDOM_DRAWS = 3
@@ -62,7 +62,7 @@ def number_selected(X: NDArray) -> int:
 
 
 def selectors(r: int, c: int, X: NDArray, seed: int) -> dict[str, Any]:
-    """Return the selectors of the table: all for the first seed, random ones for two, then the default alone."""
+    """Return the selectors of the table: all for the first seed, random ones for two, then the default."""
     m = min(c, X.shape[1], len(X) - 1)
     seeded = {
         GIVEN: AutoSelector(r, n_clusters=c, random_state=seed),

@@ -5,28 +5,47 @@ from __future__ import annotations
 from docutils import nodes
 from docutils.parsers.rst import Directive
 from docutils.statemachine import StringList
+from sklearn.utils.validation import has_fit_parameter
 
 from ufselect.registry import all_selectors
+from ufselect.selectors.base import UnsupervisedSelector
 
 
 class SelectorTable(Directive):
-    """Render name, table label, cost and needs of all selectors."""
+    """Render name, cost and abilities of all selectors."""
 
     def run(self) -> list[nodes.Node]:
-        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 22 34 14 30", ""]
-        lines += _row("class", "leading cost", "sparse data", "idea")
+        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 18 24 8 11 11 10 18", ""]
+        lines += _row(
+            "class", "leading cost", "sparse data", "keep", "groups", "gaps, weights, batches", "idea"
+        )
         for name, selector in all_selectors().items():
-            idea = next(line.strip() for line in (selector.__doc__ or "").splitlines() if line.strip())
-            lines += _row(
-                f":class:`~ufselect.{name}`", selector.cost, "yes" if selector.accepts_sparse else "no", idea
-            )
+            lines += _row(f":class:`~ufselect.{name}`", *cells(selector))
         container = nodes.container()
         self.state.nested_parse(StringList(lines, "selectors"), self.content_offset, container)
         return container.children
 
 
-def _row(*cells: str) -> list[str]:
-    first, *rest = cells
+def cells(selector: type[UnsupervisedSelector]) -> list[str]:
+    """Return cost, whether sparse data are taken, where keep and groups enter, what rows may be, the idea."""
+    idea = next(line.strip() for line in (selector.__doc__ or "").splitlines() if line.strip())
+    sparse = "yes" if selector.accepts_sparse else "no"
+    wishes = ["criterion" if wish in selector.honours else "ranking" for wish in ("keep", "groups")]
+    return [selector.cost, sparse, *wishes, _rows(selector), idea]
+
+
+def _rows(selector: type[UnsupervisedSelector]) -> str:
+    """Return which of missing values, weights and batches of rows a selector takes."""
+    taken = {
+        "gaps": selector.accepts_missing,
+        "weights": has_fit_parameter(selector, "sample_weight"),
+        "batches": has_fit_parameter(selector, "batch"),
+    }
+    return ", ".join(name for name, is_taken in taken.items() if is_taken) or "none"
+
+
+def _row(*entries: str) -> list[str]:
+    first, *rest = entries
     return [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
 
 

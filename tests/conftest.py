@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from sklearn.datasets import load_breast_cancer, load_digits
 
 settings.register_profile(
     "ufselect", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
@@ -16,12 +17,16 @@ settings.load_profile("ufselect")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 DATA_DIR = Path(os.environ.get("UFSELECT_DATA", SHARED / "data"))
-REFERENCE_DIR = SHARED / "reference"
+REFERENCE_DIR = Path(__file__).parent / "reference"
 REAL_SETS = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
+# These come with scikit-learn, so that a clean clone tests on real data too.
+BUNDLED_SETS = {"digits": load_digits, "breast_cancer": load_breast_cancer}
 
 
 def load_real(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Return the data as float64 and the labels of a real data set, or skip the test."""
+    if name in BUNDLED_SETS:
+        return BUNDLED_SETS[name](return_X_y=True)
     path = DATA_DIR / f"{name}.npz"
     if not path.exists():
         pytest.skip(f"real data absent: no {name}.npz beside the project (set UFSELECT_DATA)")
@@ -37,7 +42,5 @@ def real():
 
 @pytest.fixture
 def reference_path():
-    """Give a test the folder of the original programs' outputs, or skip it."""
-    if not REFERENCE_DIR.exists():
-        pytest.skip("reference outputs absent: no shared/reference beside the project")
+    """Give a test the folder of the original programs' outputs."""
     return REFERENCE_DIR

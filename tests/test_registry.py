@@ -28,7 +28,7 @@ class LeastVariance(GramSelector):
     def __init__(self, n_features_to_select=0.1):
         self.n_features_to_select = n_features_to_select
 
-    def _fit_gram(self, gram, n_selected, progress):
+    def _fit_gram(self, gram, wanted, progress):
         return Fitted(-gram.diag())
 
 
@@ -40,7 +40,7 @@ def own_list(monkeypatch):
 def test_every_public_selector_is_listed_once_and_in_the_order_of_tables():
     public = {
         value
-        for value in vars(ufselect).values()
+        for value in (getattr(ufselect, name) for name in ufselect.__all__)
         if isinstance(value, type) and issubclass(value, UnsupervisedSelector)
     } - {UnsupervisedSelector, GramSelector}
     assert set(SELECTORS) == public

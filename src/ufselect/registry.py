@@ -94,7 +94,7 @@ def register(selector: type[UnsupervisedSelector]) -> type[UnsupervisedSelector]
             def __init__(self, n_features_to_select=0.1):
                 self.n_features_to_select = n_features_to_select
 
-            def _fit_gram(self, gram, n_selected, progress):
+            def _fit_gram(self, gram, wanted, progress):
                 return Fitted(-gram.diag())
     """
     known = {name: other for name, other in all_selectors().items() if other is not selector}

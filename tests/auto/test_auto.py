@@ -17,6 +17,7 @@ from ufselect.auto.rows import rows_of
 from ufselect.metrics import evaluate_selection, normalized_mutual_info
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.selectors.wishes import wanted_of
 
 
 def nuisance_data(seed=0, n=240):
@@ -92,7 +93,8 @@ def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data():
     """A candidate of the pool is the estimator that the report names."""
     X = load_digits().data[:80, :40]
     X = X[:, X.std(axis=0) > 0]
-    shared = Shared(X, build_references(rows_of(X), (5,), 0), 8)
+    wanted = wanted_of(MaxVariance(8), X.shape[1])
+    shared = Shared(X, build_references(rows_of(X), (5,), 0), wanted)
     for candidate in default_pool(5, seed=0, max_samples=2000):
         direct = candidate.estimator.set_params(n_features_to_select=8).fit(X)
         found = candidate.fitted(shared)

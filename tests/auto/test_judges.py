@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 from tests.auto.examples import clusters_under_nuisance, reference_with
 
-from ufselect import GraphClustering, GreedyProjection, RandomSubset
+from ufselect import GraphClustering, GreedyProjection, MaxVariance, RandomSubset
 from ufselect.auto.judges import RIDGES, GraphJudge, KMeansJudge, RebuildJudge, rebuilt_shares
 from ufselect.auto.pool import Candidate, Shared
 from ufselect.auto.reference import References, build_references
@@ -16,6 +16,7 @@ from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import kmeans_seeds
 from ufselect.metrics import normalized_mutual_info
 from ufselect.metrics.kmeans import kmeans_runs
+from ufselect.selectors.wishes import wanted_of
 
 
 def test_kmeans_is_compared_with_every_reference():
@@ -60,13 +61,15 @@ def test_rows_that_judge_took_no_part_in_the_choice():
     rows_seen = []
 
     class Spy(GreedyProjection):
-        def fit(self, X, y=None):
+        def fit(self, X, y=None, **given):
             rows_seen.append(X.copy())
             return super().fit(X)
 
     X = np.random.default_rng(0).standard_normal((30, 8))
     judge = RebuildJudge(X, 0)
-    values = judge.values_of(Candidate("spy", Spy(3)), Shared(X, None, 3), np.arange(3), slice(0, 3))
+    values = judge.values_of(
+        Candidate("spy", Spy(3)), Shared(X, None, wanted_of(MaxVariance(3), 8)), np.arange(3), slice(0, 3)
+    )
     assert values.shape == (3,)
     for fold, seen in zip(judge.folds, rows_seen, strict=True):
         assert len(seen) == 30 - fold.size
@@ -76,7 +79,7 @@ def test_rows_that_judge_took_no_part_in_the_choice():
 def test_good_columns_rebuild_more_than_random_ones():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((90, 4)) @ rng.standard_normal((4, 30)) + 0.1 * rng.standard_normal((90, 30))
-    judge, shared = RebuildJudge(X, 0), Shared(X, None, 4)
+    judge, shared = RebuildJudge(X, 0), Shared(X, None, wanted_of(MaxVariance(4), 30))
     values = {
         name: judge.values_of(Candidate(name, selector), shared, np.arange(4), slice(0, 3)).mean()
         for name, selector in {

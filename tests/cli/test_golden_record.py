@@ -19,9 +19,10 @@ GOLDEN = Path(__file__).with_name("golden_record.json")
 
 def comparable(record: dict) -> dict:
     """Return a record without time and versions, its figures rounded as far as all platforms agree."""
-    del record["created"], record["versions"], record["result"]["fit_seconds"]
+    del record["created"], record["versions"], record["command"], record["result"]["fit_seconds"]
     for feature in record["result"]["features"]:
-        feature["score"] = float(f"{feature['score']:.6g}")
+        for figure in ("score", "mean", "deviation"):
+            feature[figure] = float(f"{feature[figure]:.6g}")
     return record
 
 

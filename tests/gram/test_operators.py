@@ -15,7 +15,9 @@ from ufselect.gram import (
     FormedGram,
     GramOperator,
     ImplicitGram,
+    RestrictedGram,
     SparseGram,
+    absolute_correlations,
     dense_gram,
     gram_operator,
 )
@@ -43,6 +45,7 @@ BUILDERS = {
     "implicit": lambda X: ImplicitGram(X, *centre_and_scale(X)),
     "streamed": lambda X: _streamed(X),
     "dask": lambda X: _from_dask(X),
+    "restricted": lambda X: _restricted(X),
 }
 
 
@@ -57,6 +60,16 @@ def _streamed(X):
     for batch in np.array_split(X, 3):
         accumulator.update(batch)
     return accumulator.gram()
+
+
+def _restricted(X):
+    """Put columns of noise around and between those of X, and take them out again."""
+    rng = np.random.default_rng(1)
+    places = np.sort(rng.choice(X.shape[1] + 7, X.shape[1], replace=False))
+    whole = np.zeros((X.shape[0], X.shape[1] + 7), dtype=X.dtype)
+    whole[:, np.setdiff1d(np.arange(whole.shape[1]), places)] = np.ptp(X) / 10 * rng.random((len(X), 7))
+    whole[:, places] = X
+    return RestrictedGram(gram_operator(whole), places)
 
 
 def _from_dask(X):
@@ -226,3 +239,15 @@ def test_scale_is_a_power_of_two_just_below(magnitude):
     assert scale <= magnitude < 2 * scale
     assert np.frexp(scale)[0] == 0.5
     assert power_of_two_near(0.0) == 1.0
+
+
+@pytest.mark.parametrize("builder", BUILDERS)
+@pytest.mark.parametrize("kind", ["tall", "wide", "constant and duplicate"])
+def test_correlations_are_those_of_numpy(kind, builder):
+    X = DATA[kind]
+    picked = np.array([5, 0, 2])
+    with np.errstate(invalid="ignore"):
+        expected = np.nan_to_num(np.abs(np.corrcoef(X, rowvar=False)[:, picked]))
+    found = absolute_correlations(BUILDERS[builder](X), picked)
+    assert found.max() <= 1
+    np.testing.assert_allclose(found, expected, atol=1e-5)

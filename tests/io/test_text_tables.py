@@ -128,22 +128,23 @@ def test_labels_and_ids_are_recognised_or_named_or_refused(written):
     assert (table.id_name, table.label_name, table.feature_names) == ("id", "class", ["size", "kind"])
     other = read_table(path, ReadOptions(label_column="kind", guess=False))
     assert (other.id_name, other.label_name, other.feature_names) == (None, "kind", ["id", "size"])
-    assert other.labels.tolist() == [i % 3 for i in range(8)]
+    assert other.labels.tolist() == [str(i % 3) for i in range(8)]
     with pytest.raises(TableError, match=r"label_column names the column 'clas'.*did you mean class"):
         read_table(path, ReadOptions(label_column="clas"))
 
 
-def test_repeated_numbers_are_no_ids_and_measurements_no_labels(written):
-    table = read_table(written("id,y\n1,0.5\n1,1.5\n2,2.5\n3,4.5\n"))
-    assert table.feature_names == ["id", "y"]
+def test_repeated_ids_stay_ids_and_measurements_are_no_labels(written):
+    table = read_table(written("id,y\n01,0.5\n01,1.5\n2,2.5\n3,4.5\n"))
+    assert table.feature_names == ["y"]
+    assert table.ids.tolist() == ["01", "01", "2", "3"]
 
 
 def test_a_column_that_turns_to_words_late_is_left_out_and_named(written, monkeypatch):
     monkeypatch.setattr(text_module, "BLOCK_BYTES", 60)
-    rows = "".join(f"{i},{i * 2},{i % 5}\n" for i in range(200))
-    table = read_table(written("a,b,c\n" + rows + "200,<5,1\n201,7,2\n"))
+    rows = "".join(f"{i}.5,{i * 2},{i % 5}\n" for i in range(200))
+    table = read_table(written("a,b,c\n" + rows + "200.5,<5,1\n201.5,7,2\n"))
     assert table.feature_names == ["a", "c"]
-    np.testing.assert_array_equal(table.data[:, 0], np.arange(202))
+    np.testing.assert_array_equal(table.data[:, 0], np.arange(202) + 0.5)
     np.testing.assert_array_equal(table.data[:200, 1], np.arange(200) % 5)
     assert any("b is mostly numbers" in note and "<5" in note for note in table.notes)
 
@@ -217,7 +218,13 @@ def test_quoted_line_breaks_in_names(written):
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("a.xlsx", "as csv"), ("a.pkl", "never loaded"), ("a.foo", "give csv")]
+    ("name", "hint"),
+    [
+        ("a.ods", "as csv"),
+        ("a.xlsx", "not a readable workbook"),
+        ("a.pkl", "never loaded"),
+        ("a.foo", "give csv"),
+    ],
 )
 def test_formats_that_are_not_read(tmp_path, name, hint):
     (tmp_path / name).write_bytes(b"x")

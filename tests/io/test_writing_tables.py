@@ -7,7 +7,7 @@ import pytest
 
 from ufselect.io import ReadOptions, TableError, read_table, write_selection
 from ufselect.io.cleaning import clean
-from ufselect.io.writing import check_outputs, write_atomically, write_text
+from ufselect.io.files import check_outputs, write_atomically, write_text
 
 pytest.importorskip("pandas")
 CHOSEN = np.array([0, 2])

@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThreshold, f_classif
 
-from ufselect import DSCOFS, MaxVariance
+from ufselect import DSCOFS, MaxVariance, RandomSubset
 from ufselect.report import explain, report_html
 from ufselect.report.measures import correlations, largest_correlations
 
@@ -57,6 +57,8 @@ def test_stability_of_a_clear_and_of_a_random_choice(data):
     even = data / data.std(axis=0)
     close = explain(MaxVariance(3).fit(even), even, n_resamples=8)
     assert close.stability < 0.9
+    blind = explain(RandomSubset(2, random_state=0).fit(data), data, n_resamples=20)
+    assert blind.stability < 0.3
     assert close.frequencies.sum() == pytest.approx(3)
 
 

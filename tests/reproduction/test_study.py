@@ -47,15 +47,18 @@ def test_folder_holds_tables_figures_log_and_page(made):
     assert {f"{table.name}.{end}" for table in study.tables for end in ("csv", "md", "tex")} == names
     figures = {path.stem for path in (folder / "figures").glob("*.png")}
     assert figures == {path.stem for path in (folder / "figures").glob("*.pdf")}
-    assert {
+    assert figures == {
         "curves_acc",
+        "curves_nmi",
         "critical_difference",
         "boxes",
         "time",
         "loadings",
         "convergence",
+        "sensitivity",
         "shapes",
-    } <= figures
+        "pixels",
+    }
     assert "iris: fits" in (folder / "run.log").read_text()
     assert set(json.loads((folder / "summary.json").read_text())["means"]) >= {"oracle", "fixed"}
 

@@ -12,6 +12,7 @@ from scipy import linalg
 from tests.strategies import COARSE, matrices
 
 from ufselect.sets import entry_sparse, row_sparse, stiefel
+from ufselect.sets.units import RowRules, Units
 
 
 @given(matrices(elements=COARSE), st.integers(0, 10))
@@ -28,6 +29,41 @@ def test_row_projection_keeps_exactly_the_count_and_is_nearest(matrix, count):
     )
     assert distance == pytest.approx(best, abs=1e-12)
     np.testing.assert_array_equal(row_sparse.project(projected, count)[0], projected)
+
+
+@given(matrices(elements=COARSE), st.data())
+def test_group_projection_keeps_fixed_groups_and_is_nearest(matrix, data):
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=len(matrix), max_size=len(matrix)))
+    units = Units(np.unique(labels, return_inverse=True)[1])
+    count = data.draw(st.integers(1, units.count))
+    n_fixed = data.draw(st.integers(0, count))
+    fixed = np.array(data.draw(st.permutations(range(units.count)))[:n_fixed], dtype=np.intp)
+    rules = RowRules(units, fixed)
+    projected, kept = row_sparse.project(matrix, count, rules=rules)
+    assert kept.mask.sum() == count
+    assert kept.mask[fixed].all()
+    assert not projected[~kept.mask[units.codes]].any()
+    distances = [
+        np.linalg.norm(matrix[~np.isin(units.codes, chosen)])
+        for chosen in combinations(range(units.count), count)
+        if set(fixed) <= set(chosen)
+    ]
+    assert np.linalg.norm(matrix - projected) == pytest.approx(min(distances), abs=1e-12)
+    assert row_sparse.distance(matrix, count, rules) == pytest.approx(min(distances), abs=1e-12)
+    again, same = row_sparse.project(matrix, count, kept, rules=rules)  # with a hint
+    np.testing.assert_array_equal(again, projected)
+    np.testing.assert_array_equal(same.mask, kept.mask)
+
+
+def test_units_know_their_rows():
+    units = Units(np.array([0, 1, 0, 2]))
+    assert (units.count, units.sizes.tolist(), units.shared.tolist()) == (3, [2, 1, 1], [0])
+    assert units.members(0).tolist() == [0, 2]
+    assert units.sums(np.array([1.0, 2.0, 3.0, 4.0])).tolist() == [4, 2, 4]
+    assert units.means(np.array([1.0, 2.0, 3.0, 4.0])).tolist() == [2, 2, 4]
+    assert units.of_rows(np.array([5, 6, 7])).tolist() == [5, 6, 5, 7]
+    assert (units.most_rows(2), units.fewest_rows(2)) == (3, 2)
+    assert Units.single(3).is_single
 
 
 @given(matrices(max_rows=4, max_columns=3, elements=COARSE), st.integers(0, 12))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ufselect.auto.criteria import partition_agreement
-from ufselect.auto.pool import Candidate, Shared
+from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.reference import References, build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import kmeans_seeds
@@ -107,8 +107,9 @@ class RebuildJudge:
         """Let the candidate choose anew without each fold, so that no row judges what it helped to choose."""
         shares = []
         for fold in self.folds:
-            part = Shared(self._others(fold), None, shared.n_selected)
-            chosen = np.flatnonzero(candidate.fitted(part).get_support())
+            part = Shared(self._others(fold), None, shared.wanted)
+            scores = scores_of(candidate.fitted(part), candidate.name, part)
+            chosen = np.flatnonzero(part.choice(scores).support)
             shares.append(self._shares(fold, chosen))
         return _best_ridge(shares)[runs]
 

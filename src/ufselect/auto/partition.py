@@ -15,9 +15,11 @@ from ufselect.auto.rules import RULES, Rankings
 from ufselect.auto.sampling import sampled_rows, seed_from
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
-from ufselect.selectors.base import Fitted, UnsupervisedSelector, resolve_feature_count
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
 from ufselect.selectors.large import check_columns, sample_rows
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.rows import RowMetadata
+from ufselect.selectors.wishes import Wanted, wanted_of
 
 
 class PartitionSelector(UnsupervisedSelector):
@@ -68,6 +70,15 @@ class PartitionSelector(UnsupervisedSelector):
         Rows to work on; more are sampled.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling and of the clustering.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -115,12 +126,20 @@ class PartitionSelector(UnsupervisedSelector):
         rule: str | Sequence[str] = "margin",
         max_samples: int = 2000,
         random_state: Any = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.rule = rule
         self.max_samples = max_samples
         self.random_state = random_state
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         for rule in rules_of(self.rule):
@@ -130,26 +149,26 @@ class PartitionSelector(UnsupervisedSelector):
     def _in_memory(self, X: Any) -> Any:
         return sample_rows(X, self.random_state) if is_dask(X) else super()._in_memory(X)
 
-    def _fit_to(self, X: Any) -> None:
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         """Fit to data, or to rankings that have been worked out from them already."""
         if not isinstance(X, Rankings):
-            super()._fit_to(X)
+            super()._fit_to(X, rows)
             return
-        n_features = check_columns(self, X.references, reset=True)
-        n_selected = resolve_feature_count(self.n_features_to_select, n_features)
-        self._set_fitted(self._rank(X), n_selected)
+        wanted = wanted_of(self, check_columns(self, X.references, reset=True))
+        fitted = self._rank(X)
+        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.references.rows.gram), wanted)
 
     def _rank(self, rankings: Rankings) -> Fitted:
         first = rankings.references.parts[0]
         attributes = {"n_clusters_": first.n_clusters, "power_": float(np.mean(first.powers))}
         return Fitted(rankings.scores(rules_of(self.rule)), attributes)
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         seed = seed_from(self.random_state)
         rows = rows_of(sampled_rows(X, self.max_samples, seed))
         with threadpool_limits(limits=1, user_api="blas"):
             counts = cluster_counts(self.n_clusters, rows, seed)
-            return self._rank(Rankings(build_references(rows, counts, seed), n_selected))
+            return self._rank(Rankings(build_references(rows, counts, seed), wanted.n_selected))
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:

@@ -18,9 +18,11 @@ from ufselect.auto.reference import References
 from ufselect.auto.rules import Rankings
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors.baselines import MaxVariance, PCALeverage
+from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.graph_start import regressed_start
 from ufselect.selectors.greedy import GreedyProjection
+from ufselect.selectors.wishes import Wanted
 
 # Rules alone and mixed, the most promising first: of thirty-eight mixtures these served fifteen labelled sets
 # best; docs/tuning.md has the table.
@@ -46,7 +48,7 @@ class Shared:
 
     X: Any
     references: References | None
-    n_selected: int
+    wanted: Wanted
 
     @cached_property
     def gram(self) -> GramOperator:
@@ -60,7 +62,11 @@ class Shared:
         """The rankings of the rules."""
         if self.references is None:
             raise ValueError("There are no clusters to rank features by.")
-        return Rankings(self.references, self.n_selected)
+        return Rankings(self.references, self.wanted.n_selected)
+
+    def choice(self, scores: NDArray) -> Choice:
+        """Return the ranking and selection by some scores."""
+        return choose(scores, self.wanted, lambda: self.gram)
 
 
 @dataclass(frozen=True)
@@ -72,10 +78,11 @@ class Candidate:
     source: Callable[[Shared], Any] = attrgetter("X")
 
     def fitted(self, shared: Shared) -> Any:
-        """Return a fitted copy that selects as many features as asked for, if it has a parameter for that."""
+        """Return a fitted copy that is asked for what is wanted, as far as it has parameters for that."""
         copy = clone(self.estimator)
-        if "n_features_to_select" in copy.get_params():
-            copy.set_params(n_features_to_select=shared.n_selected)
+        known = copy.get_params()
+        asked = shared.wanted.as_parameters()
+        copy.set_params(**{name: value for name, value in asked.items() if name in known})
         return copy.fit(self.source(shared))
 
 
@@ -154,13 +161,14 @@ def scores_of(selector: Any, name: str, shared: Shared) -> NDArray:
         return np.asarray(selector.scores_, dtype=np.float64)
     if hasattr(selector, "get_support"):
         mask = np.asarray(selector.get_support())
-        if mask.sum() == shared.n_selected:
+        if mask.sum() == shared.wanted.n_selected:
             return mask.astype(np.float64)
     if _has_one_each(selector, "ranking_", n_features):
         return -np.asarray(selector.ranking_, dtype=np.float64)
     raise ValueError(
         f"Candidate {name!r} has neither scores_ nor ranking_ for the {n_features} features, nor a mask of "
-        f"{shared.n_selected} of them; set the number of features it selects to {shared.n_selected}."
+        f"{shared.wanted.n_selected} of them; set the number of features it selects to "
+        f"{shared.wanted.n_selected}."
     )
 
 

@@ -15,6 +15,8 @@ ALL_FEATURES = "all features"
 RANDOM_SUBSETS = "random subsets"
 SKIPPED = "skipped: the time budget was used up"
 STOPPED = "stopped early: too far behind"
+# Standard errors by which the winner, the best of several, must be ahead of three random draws to be called better.
+SURE = 3.0
 # Columns named per cluster: enough to recognise it, few enough to read.
 N_TELLING = 5
 
@@ -102,7 +104,7 @@ def verdict(winner: Trial, comparison: Comparison, measure: str) -> str:
     random, spread = float(comparison.random.mean()), float(comparison.random.std())
     everything = float(comparison.all_features.mean())
     figures = f"{winner.mean:.3f}, random subsets {random:.3f} ± {spread:.3f}, all features {everything:.3f}"
-    slack = float(np.hypot(winner.error, spread))
+    slack = SURE * float(np.hypot(winner.error, spread))
     if winner.mean <= random + slack:
         return f"No better than random: keep all columns ({measure}: {figures})."
     if winner.mean < everything - slack:

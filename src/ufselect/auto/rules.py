@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.auto.reference import Reference, References
 from ufselect.auto.rows import Rows
+from ufselect.gram import GramOperator
 from ufselect.graphs.score_graph import centred_basis
-from ufselect.selectors.base import ranks_from_scores
-from ufselect.solvers.greedy import greedy_target_projection, projection_scores, scores_of_rounds
+from ufselect.selectors.choice import ranks_from_scores
+from ufselect.solvers.agenda import Agenda
+from ufselect.solvers.greedy import GivenTargets, score_products, scores_of_rounds
 from ufselect.solvers.margin import CentreMargin, minimise_margin
 
 Rule = Callable[[Reference, int], NDArray]
@@ -67,7 +68,7 @@ def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
 def component_projection(reference: Reference, n_selected: int) -> NDArray:
     """Choose features whose span explains the leading principal-component scores, greedily."""
     gram = reference.rows.gram
-    return projection_scores(gram, gram.eigenpairs(reference.n_clusters), n_selected)
+    return _greedy(gram, score_products(gram.eigenpairs(reference.n_clusters)), n_selected)
 
 
 def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTNESS) -> NDArray:
@@ -84,9 +85,12 @@ def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTN
 
 
 def _projection(rows: Rows, targets: NDArray, n_selected: int) -> NDArray:
-    gram = rows.gram
-    products = rows.explained_by(targets) / gram.scale
-    return scores_of_rounds(gram, n_selected, partial(greedy_target_projection, gram, products))
+    return _greedy(rows.gram, rows.explained_by(targets) / rows.gram.scale, n_selected)
+
+
+def _greedy(gram: GramOperator, products: NDArray, n_selected: int) -> NDArray:
+    agenda = Agenda.of_features(n_selected, gram.shape[0])
+    return scores_of_rounds(gram, lambda: GivenTargets(products, agenda.units), agenda)
 
 
 RULES: dict[str, Rule] = {

@@ -34,9 +34,10 @@ from ufselect.auto.trials import Course
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
 from ufselect.exceptions import InactiveConstraintWarning
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.large import sample_rows
 from ufselect.selectors.progress import FitProgress, logger
+from ufselect.selectors.wishes import Wanted
 
 GOALS = ("clusters", "rebuild")
 CLUSTERERS = ("kmeans", "graph")
@@ -104,7 +105,16 @@ class AutoSelector(UnsupervisedSelector):
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling and of the clusterings.
     verbose : bool, default=False
-        Log each candidate.
+        Log each candidate and the time left.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -149,6 +159,7 @@ class AutoSelector(UnsupervisedSelector):
     cost = "a PCA + n² c + n d c per candidate"
     order = 160
     on_request = True  # it fits several of the others
+    honours = frozenset({"keep", "groups"})  # as far as its candidates do
 
     best_estimator_: Any
     best_params_: dict[str, Any]
@@ -171,6 +182,10 @@ class AutoSelector(UnsupervisedSelector):
         max_samples: int = 2000,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.goal = goal
@@ -182,6 +197,10 @@ class AutoSelector(UnsupervisedSelector):
         self.max_samples = max_samples
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         check_choice("goal", self.goal, GOALS)
@@ -202,7 +221,7 @@ class AutoSelector(UnsupervisedSelector):
     def _in_memory(self, X: Any) -> Any:
         return sample_rows(X, self.random_state) if is_dask(X) else super()._in_memory(X)
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         started = time.perf_counter()
         # Most products here are small and only lose time in threads; candidates run beside each other.
         with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
@@ -210,22 +229,22 @@ class AutoSelector(UnsupervisedSelector):
                 # They tell users to change a setting; the pool's settings are judged as they are.
                 warnings.simplefilter("ignore", InactiveConstraintWarning)
                 warnings.simplefilter("ignore", ConvergenceWarning)
-            setting = self._setting(X, n_selected)
+            setting = self._setting(X, wanted)
             return self._choose(setting, started, progress)
 
-    def _setting(self, X: Any, n_selected: int) -> Setting:
+    def _setting(self, X: Any, wanted: Wanted) -> Setting:
         given = None if self.candidates is None or isinstance(self.candidates, str) else self.candidates
         pool = None if given is None else given_pool(given)
         seed = seed_from(self.random_state)
         chosen = sampled_indices(X.shape[0], self.max_samples, seed)
         sample = X if chosen.size == X.shape[0] else X[chosen]
         if self.goal == "rebuild":
-            shared = Shared(X, None, n_selected)
+            shared = Shared(X, None, wanted)
             return Setting(shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, chosen, seed)
         rows = rows_of(sample)
         references = build_references(rows, cluster_counts(self.n_clusters, rows, seed), seed)
         judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
-        shared = Shared(X, references, n_selected)
+        shared = Shared(X, references, wanted)
         return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)
 
     def _pool(self, references: References, seed: int) -> list[Candidate]:
@@ -248,14 +267,24 @@ class AutoSelector(UnsupervisedSelector):
         most = max(trial.values.size for trial in tried)
         winner = max((trial for trial in tried if trial.values.size == most), key=lambda trial: trial.mean)
         comparison = course.compare(setting.seed)
+        best, shared = winner.estimator, setting.shared
+        scores = scores_of(best, winner.candidate.name, shared)
+        if shared.wanted.excludes and isinstance(best, UnsupervisedSelector):
+            self._let_it_know_all_columns(best, shared.wanted)
         attributes = {
-            "best_estimator_": winner.estimator,
-            "best_params_": winner.estimator.get_params(),
+            "best_estimator_": best,
+            "best_params_": best.get_params(),
             "report_": report(trials, winner, comparison, setting.judge.n_all),
             "verdict_": verdict(winner, comparison, setting.judge.measure),
             **self._clusters(setting, winner),
         }
-        return Fitted(scores_of(winner.estimator, winner.candidate.name, setting.shared), attributes)
+        return Fitted(scores, attributes, choice=shared.choice(scores))
+
+    def _let_it_know_all_columns(self, best: UnsupervisedSelector, wanted: Wanted) -> None:
+        """Make a selector of the columns that are left one of all columns that excludes the others."""
+        best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
+        best._spread(wanted)
+        best.n_features_in_ = wanted.n_features
 
     def _clusters(self, setting: Setting, winner: Trial) -> dict[str, Any]:
         """Return what is known about the clusters, if they are the goal."""
@@ -263,7 +292,8 @@ class AutoSelector(UnsupervisedSelector):
             return {}
         reference = setting.references.parts[0]
         labels = labels_of(reference, setting.shared.X, setting.chosen)
-        names = getattr(self, "feature_names_in_", np.arange(setting.shared.X.shape[1]))
+        wanted = setting.shared.wanted
+        names = wanted.restrict_rows(getattr(self, "feature_names_in_", np.arange(wanted.n_features)))
         return {
             "labels_": labels,
             "n_clusters_": reference.n_clusters,

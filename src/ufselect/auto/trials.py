@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ufselect.auto.judges import Judge
 from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.report import Comparison, Trial
-from ufselect.selectors.base import ranks_from_scores
 
 # Random subsets to compare with.
 N_DRAWS = 3
@@ -69,8 +68,8 @@ class Course:
         n_features = self.shared.X.shape[1]
         first = slice(0, min(COMPARED_RUNS, self.judge.n_first))
         rng = np.random.default_rng(seed)
-        draws = [rng.choice(n_features, self.shared.n_selected, replace=False) for _ in range(N_DRAWS)]
-        random = [self.judge.values(np.sort(draw), first).mean() for draw in draws]
+        draws = [self.shared.choice(rng.random(n_features)).support for _ in range(N_DRAWS)]
+        random = [self.judge.values(np.flatnonzero(draw), first).mean() for draw in draws]
         return Comparison(self.judge.values(np.arange(n_features), first), np.array(random))
 
     def _first_look(self, candidate: Candidate, place: int, longest: list[float]) -> Trial:
@@ -83,7 +82,7 @@ class Course:
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
             raise
-        features = np.flatnonzero(ranks_from_scores(scores) <= self.shared.n_selected)
+        features = np.flatnonzero(self.shared.choice(scores).support)
         values = self._values(candidate, features, slice(0, self.judge.n_first))
         seconds = time.perf_counter() - started
         longest[0] = max(longest[0], seconds)

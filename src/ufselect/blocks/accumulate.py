@@ -18,15 +18,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.common.row_blocks import row_blocks
-from ufselect.gram.centring import NOT_FINITE, mean_and_scale, power_of_two_near, working_dtype
+from ufselect.gram.centring import (
+    NOT_FINITE,
+    mean_and_scale,
+    power_of_two_near,
+    refuse_infinity,
+    working_dtype,
+)
 from ufselect.gram.dense import FormedGram
+from ufselect.gram.factory import has_missing
+from ufselect.gram.pairwise import PairwiseSums, complete_sums, merge_sums, pairwise_gram, pairwise_sums
+from ufselect.gram.rows import counted_rows
 from ufselect.gram.sparse import column_means
 
 PANEL = 256  # rows at once: the square on the diagonal, stored in full, is then little of a large S
@@ -38,11 +47,13 @@ CENTRED_BYTES = 2**23
 class Moments:
     """What a set of rows contributes: count, column means and second moments about them.
 
-    ``second`` is in units of ``scale ** 2`` and laid out by the probe that made it. All sums are float64;
-    ``dtype`` is the working type of the data.
+    ``weight`` is the total weight of the rows, which is their number where none are given. ``second`` is in
+    units of ``scale ** 2`` and laid out by the probe that made it. All sums are float64; ``dtype`` is the
+    working type of the data.
     """
 
     n_samples: int
+    weight: float
     mean: NDArray
     scale: float
     second: NDArray
@@ -51,6 +62,9 @@ class Moments:
     def __sizeof__(self) -> int:
         """Tell a scheduler how much memory the record holds."""
         return object.__sizeof__(self) + self.mean.nbytes + self.second.nbytes
+
+
+Record: TypeAlias = Moments | PairwiseSums
 
 
 class Probe(Protocol):
@@ -144,19 +158,58 @@ def panels(second: NDArray, n_features: int) -> Iterator[tuple[int, int, NDArray
         offset += shape[0] * shape[1]
 
 
-def block_moments(block: Any, probe: Probe, name: str = "X") -> Moments | None:
+def block_moments(block: Any, probe: Probe, name: str = "X", weights: NDArray | None = None) -> Record | None:
     """Reduce one block of rows, dense or sparse; a block without rows gives None.
+
+    Where all of S is accumulated, NaN marks a missing value and gives pairwise sums.
 
     Raises
     ------
     ValueError
-        If the block holds NaN or infinity; the message begins with ``name``.
+        If the block holds infinity, or NaN where a part of S is accumulated; the message begins with
+        ``name``.
     """
     if block.shape[0] == 0:
         return None
+    block = block if sparse.issparse(block) else np.asarray(block)
+    if isinstance(probe, WholeGram) and _has_gaps(block):
+        refuse_infinity(block.data if sparse.issparse(block) else block, name)
+        return pairwise_sums(block, weights)
+    if weights is not None:
+        return _weighted_moments(block, probe, name, weights)
     if sparse.issparse(block):
         return _sparse_moments(block, probe, name)
-    return _dense_moments(np.asarray(block), probe, name)
+    return _dense_moments(block, probe, name)
+
+
+def _has_gaps(block: Any) -> bool:
+    values = block.data if sparse.issparse(block) else block
+    return values.dtype.kind == "f" and has_missing(values)
+
+
+def _weighted_moments(block: Any, probe: Probe, name: str, weights: NDArray) -> Moments:
+    """Reduce rows that count as often as their weights say; sparse ones are made dense a few at a time."""
+    dtype = working_dtype(block.dtype, name)
+    parts = (
+        _weighted_rows(block[rows], probe, name, weights[rows], dtype)
+        for rows in row_blocks(block.shape[0], block.shape[1] * dtype.itemsize, CENTRED_BYTES)
+    )
+    merged = merge_moments(parts, probe)
+    assert isinstance(merged, Moments)
+    return merged
+
+
+def _weighted_rows(block: Any, probe: Probe, name: str, weights: NDArray, dtype: np.dtype) -> Moments:
+    rows = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=dtype)
+    around, _ = mean_and_scale(rows, name)
+    deviations = rows - around.astype(dtype)
+    offset = weights @ deviations / weights.sum()
+    deviations -= offset.astype(dtype)
+    deviations *= np.sqrt(weights)[:, None].astype(dtype)
+    scale = power_of_two_near(float(np.abs(deviations).max(initial=0.0)))
+    second = probe.zeros(rows.shape[1])
+    probe.add_rows(second, deviations * dtype.type(1 / scale))
+    return Moments(len(rows), float(weights.sum()), around + offset, scale, second, dtype)
 
 
 def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
@@ -168,7 +221,7 @@ def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
         centred = np.subtract(block[rows], centre, order="C")
         centred *= 1 / scale
         probe.add_rows(second, centred)
-    return Moments(block.shape[0], mean, scale, second, dtype)
+    return Moments(block.shape[0], block.shape[0], mean, scale, second, dtype)
 
 
 def _sparse_moments(block: Any, probe: Probe, name: str) -> Moments:
@@ -187,39 +240,58 @@ def _sparse_moments(block: Any, probe: Probe, name: str) -> Moments:
     mean = column_means(scaled)
     second = probe.zeros(block.shape[1])
     probe.add_sparse(second, scaled, mean)
-    return Moments(block.shape[0], mean * scale, scale, second, dtype)
+    return Moments(block.shape[0], block.shape[0], mean * scale, scale, second, dtype)
 
 
-def merge_moments(parts: Iterable[Moments | None], probe: Probe) -> Moments | None:
+def merge_moments(parts: Iterable[Record | None], probe: Probe) -> Record | None:
     """Merge the records of disjoint sets of rows; the order changes only the rounding."""
     return reduce(lambda first, second: _merge_two(first, second, probe), parts, None)
 
 
-def _merge_two(first: Moments | None, second: Moments | None, probe: Probe) -> Moments | None:
+def _merge_two(first: Record | None, second: Record | None, probe: Probe) -> Record | None:
     if first is None or second is None:
         return first if second is None else second
-    n_samples = first.n_samples + second.n_samples
+    if isinstance(first, PairwiseSums) or isinstance(second, PairwiseSums):
+        return merge_sums(_as_pairwise(first), _as_pairwise(second))
+    total = first.weight + second.weight
     with np.errstate(over="ignore"):
         shift = second.mean - first.mean
     furthest = float(np.abs(shift).max(initial=0.0))
     scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
     moments = first.second * (first.scale / scale) ** 2
     moments += second.second * (second.scale / scale) ** 2
-    weight = first.n_samples * (second.n_samples / n_samples)
     if furthest:
-        probe.add_rank_one(moments, shift / scale, weight)
-    mean = first.mean + shift * (second.n_samples / n_samples)
-    return Moments(n_samples, mean, scale, moments, np.result_type(first.dtype, second.dtype))
+        probe.add_rank_one(moments, shift / scale, first.weight * (second.weight / total))
+    mean = first.mean + shift * (second.weight / total)
+    n_samples = first.n_samples + second.n_samples
+    return Moments(n_samples, total, mean, scale, moments, np.result_type(first.dtype, second.dtype))
 
 
-def formed_gram(moments: Moments) -> FormedGram:
+def _as_pairwise(record: Record) -> PairwiseSums:
+    if isinstance(record, PairwiseSums):
+        return record
+    scatter = _whole_matrix(record, np.dtype(np.float64))
+    return complete_sums(record.n_samples, record.weight, record.mean, record.scale, scatter, record.dtype)
+
+
+def formed_gram(record: Record) -> FormedGram:
     """Return the full matrix S of a record made with `WholeGram`, in the working type of the data."""
+    if isinstance(record, PairwiseSums):
+        return pairwise_gram([record])
+    matrix = _whole_matrix(record, record.dtype)
+    n_samples = max(record.n_samples, round(record.weight))
+    if n_samples != record.weight:
+        matrix *= n_samples / record.weight
+    return FormedGram(matrix, n_samples, record.scale)
+
+
+def _whole_matrix(moments: Moments, dtype: np.dtype) -> NDArray:
     n_features = moments.mean.size
-    matrix = np.empty((n_features, n_features), dtype=moments.dtype)
+    matrix = np.empty((n_features, n_features), dtype=dtype)
     for start, stop, panel in panels(moments.second, n_features):
         matrix[start:stop, start:] = panel
         matrix[stop:, start:stop] = matrix[start:stop, stop:].T
-    return FormedGram(matrix, moments.n_samples, moments.scale)
+    return matrix
 
 
 class GramAccumulator:
@@ -245,10 +317,13 @@ class GramAccumulator:
     """
 
     def __init__(self) -> None:
-        self.moments: Moments | None = None
+        self.moments: Record | None = None
 
-    def update(self, batch: Any) -> GramAccumulator:
-        """Take in a batch of rows, dense or sparse; on an error nothing changes."""
+    def update(self, batch: Any, sample_weight: NDArray | None = None) -> GramAccumulator:
+        """Take in a batch of rows, dense or sparse; NaN marks a missing value. On an error nothing changes.
+
+        With ``sample_weight`` each row counts so many times; those of weight 0 do not count.
+        """
         batch = batch if sparse.issparse(batch) else np.asarray(batch)
         if batch.ndim != 2:
             raise ValueError(f"A batch must have two dimensions, not {batch.ndim}.")
@@ -256,9 +331,10 @@ class GramAccumulator:
             raise ValueError(
                 f"This batch has {batch.shape[1]} features, but earlier ones had {self.n_features}."
             )
-        self.moments = merge_moments(
-            [self.moments, block_moments(batch, WholeGram(), "The batch")], WholeGram()
-        )
+        if sample_weight is not None:
+            batch, sample_weight = counted_rows(batch, sample_weight)
+        record = block_moments(batch, WholeGram(), "The batch", sample_weight)
+        self.moments = merge_moments([self.moments, record], WholeGram())
         return self
 
     def merge(self, other: GramAccumulator) -> GramAccumulator:
@@ -285,7 +361,7 @@ class GramAccumulator:
         """Return S of the rows seen so far."""
         return formed_gram(self._collected())
 
-    def _collected(self) -> Moments:
+    def _collected(self) -> Record:
         if self.moments is None:
             raise ValueError("The accumulator has seen no rows yet; call update first.")
         return self.moments

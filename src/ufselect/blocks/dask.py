@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.blocks.accumulate import Moments, Probe, block_moments, merge_moments
+from ufselect.blocks.accumulate import Probe, Record, block_moments, merge_moments
 from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
 from ufselect.common.extras import import_extra
-from ufselect.gram.centring import NOT_FINITE, working_dtype
+from ufselect.gram.centring import refuse_infinity, working_dtype
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
 TARGET_BYTES = 2**27  # of a block that is made by joining chunks: within the 50 to 200 MB that dask advises
@@ -74,7 +74,7 @@ class DaskBlocks:
             self.array = _with_known_chunks(self.array)
         return int(self.array.shape[0])
 
-    def moments(self, probe: Probe) -> Moments | None:
+    def moments(self, probe: Probe) -> Record | None:
         dask = import_dask()
         array = self._row_blocks()
         names = _names(array.chunks[0], "rows")
@@ -153,7 +153,7 @@ class DaskBlocks:
 
 def _named_moments(
     block: Any, probe: Probe, names: Sequence[str], block_id: tuple[int, int]
-) -> Moments | None:
+) -> Record | None:
     return block_moments(block, probe, names[block_id[0]])
 
 
@@ -205,10 +205,9 @@ def _batches(parts: list) -> Iterator[list]:
 
 
 def _checked(block: Any, dtype: np.dtype, name: str) -> Any:
-    """Return a block in working precision, refusing NaN and infinity."""
+    """Return a block in working precision, refusing infinity; NaN marks a missing value."""
     values = block.data if sparse.issparse(block) else np.asarray(block)
-    if not np.all(np.isfinite(values)):
-        raise ValueError(NOT_FINITE.format(name))
+    refuse_infinity(values, name)
     return block.astype(dtype) if sparse.issparse(block) else values.astype(dtype, copy=False)
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ufselect.blocks.accumulate import (
     GramAccumulator,
     Moments,
     Probe,
+    Record,
     WholeGram,
     block_moments,
     formed_gram,
@@ -28,12 +29,11 @@ from ufselect.blocks.rotate import (
     merge_sample_grams,
     rotated_gram,
 )
-from ufselect.blocks.sketch import TruncatedGram, krylov_gram
+from ufselect.blocks.sketch import GramTimes, TruncatedGram, krylov_gram
 from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import GramOperator
-from ufselect.gram.centring import NOT_FINITE, working_dtype
-from ufselect.gram.dense import dense_gram
-from ufselect.gram.sparse import SparseGram
+from ufselect.gram.centring import refuse_infinity, working_dtype
+from ufselect.gram.factory import gram_operator
 
 # Order up to which S or the sample Gram matrix is formed: 800 MB in float64.
 MAX_ORDER = 10_000
@@ -119,7 +119,7 @@ class BlockSource(ColumnBlocks, Protocol):
     def count_rows(self) -> int:
         """Return the number of samples, reading the data for it only if there is no other way."""
 
-    def moments(self, probe: Probe) -> Moments | None:
+    def moments(self, probe: Probe) -> Record | None:
         """Reduce all blocks of rows: one pass."""
 
     def gather(self) -> Any:
@@ -142,7 +142,8 @@ def reduce_blocks(source: BlockSource, n_components: int | None = None) -> Reduc
     Raises
     ------
     ValueError
-        If there are fewer than two rows, or a block holds NaN or infinity.
+        If there are fewer than two rows, or a block holds infinity, or NaN where it is not reduced to S as a
+        whole.
     """
     n_features = source.n_features
     if n_features <= MAX_ORDER:
@@ -150,17 +151,21 @@ def reduce_blocks(source: BlockSource, n_components: int | None = None) -> Reduc
         return ReducedData(formed_gram(moments), 1, "formed")
     n_samples = source.count_rows()
     if n_samples <= MAX_ORDER and n_samples * n_features * source.dtype.itemsize <= LOCAL_BYTES:
-        gathered = source.gather()
-        gram = SparseGram(gathered) if sparse.issparse(gathered) else dense_gram(gathered)
-        return ReducedData(gram, 1, "gathered")
+        return ReducedData(gram_operator(source.gather()), 1, "gathered")
     if n_samples <= MAX_ORDER and not source.is_sparse:
         max_rank = max(1, LOCAL_BYTES // (n_features * source.dtype.itemsize))
         return ReducedData(rotated_gram(source, n_features, max_rank), 2, "rotated")
-    sketched, n_passes = krylov_gram(lambda probe: _counted(source.moments(probe)), n_features, n_components)
+    sketched, n_passes = krylov_gram(partial(_product, source), n_features, n_components)
     return ReducedData(sketched, n_passes, "sketched")
 
 
-def _counted(moments: Moments | None) -> Moments:
+def _product(source: BlockSource, probe: GramTimes) -> Moments:
+    moments = _counted(source.moments(probe))
+    assert isinstance(moments, Moments)  # pairwise sums come of the whole matrix alone
+    return moments
+
+
+def _counted(moments: Record | None) -> Record:
     n_samples = 0 if moments is None else moments.n_samples
     if moments is None or n_samples < 2:
         raise ValueError(f"X has {n_samples} sample(s), but a minimum of 2 is required.")
@@ -188,7 +193,7 @@ class LocalBlocks:
     def count_rows(self) -> int:
         return int(self.array.shape[0])
 
-    def moments(self, probe: Probe) -> Moments | None:
+    def moments(self, probe: Probe) -> Record | None:
         blocks = row_blocks(
             self.count_rows(), self.n_features * self.array.dtype.itemsize, LOCAL_BLOCK_BYTES, min_rows=1
         )
@@ -202,8 +207,7 @@ class LocalBlocks:
 
     def gather(self) -> NDArray:
         gathered = np.asarray(self.array, dtype=self.dtype)
-        if not np.all(np.isfinite(gathered)):
-            raise ValueError(NOT_FINITE.format("X"))
+        refuse_infinity(gathered, "X")
         return gathered
 
     def sample(self, rows: NDArray) -> NDArray:

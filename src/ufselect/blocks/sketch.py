@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ufselect.blocks.accumulate import Moments
-from ufselect.gram.lowrank import FactoredGram
+from ufselect.gram.lowrank import KnownDiagonalGram
 
 SKETCH_SEED = 20240917  # fixed, so that the same data give the same factor
 # Columns of a block: so many at least, and so many more than the components asked for.
@@ -84,7 +84,7 @@ def _squares_about(block: sparse.csr_array, mean: NDArray) -> NDArray:
     return stored + (n_samples - np.bincount(block.indices, minlength=n_features)) * mean**2
 
 
-class TruncatedGram(FactoredGram):
+class TruncatedGram(KnownDiagonalGram):
     """A low-rank approximation of S whose diagonal, trace and error are known.
 
     Parameters
@@ -110,34 +110,9 @@ class TruncatedGram(FactoredGram):
         ritz_values: NDArray,
         residuals: NDArray,
     ) -> None:
-        super().__init__(factor, n_samples, scale)
-        self._diagonal = diagonal.astype(factor.dtype)
-        self._trace = float(diagonal.sum(dtype=np.float64))
+        super().__init__(factor, n_samples, scale, diagonal)
         self.ritz_values = ritz_values
         self.residuals = residuals
-
-    def diag(self) -> NDArray:
-        return self._diagonal.copy()
-
-    def trace(self) -> float:
-        return self._trace
-
-    def columns(self, indices: NDArray) -> NDArray:
-        """Return the columns of the factor's product, with the known diagonal."""
-        block = super().columns(indices)
-        place = np.arange(len(indices))
-        block[indices, place] = np.maximum(block[indices, place], self._diagonal[indices])
-        return block
-
-    def squared_column_norms(self) -> NDArray:
-        own = np.einsum("ij,ij->j", self.factor, self.factor, dtype=np.float64)
-        return super().squared_column_norms() + np.maximum(np.square(self._diagonal) - np.square(own), 0)
-
-    def subgram(self, indices: NDArray) -> NDArray:
-        """Return the block of the factor's product, with the known diagonal."""
-        block = super().subgram(indices)
-        np.fill_diagonal(block, np.maximum(block.diagonal(), self._diagonal[indices]))
-        return block
 
     def missing_share(self) -> float:
         """Return the share of the trace of S that the factor leaves out."""

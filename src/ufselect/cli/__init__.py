@@ -15,6 +15,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if absent:
         sys.stderr.write(f'The command line needs {" and ".join(absent)}: pip install "ufselect[cli]"\n')
         raise SystemExit(1)
-    from ufselect.cli.app import run
-
+    try:
+        from ufselect.cli.app import run
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted; nothing was written.\n")
+        raise SystemExit(130) from None
     raise SystemExit(run(list(sys.argv[1:] if arguments is None else arguments)))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import traceback
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
 
-from ufselect.cli.commands import compare, datasets, demo, report, reproduce, select, tune
-from ufselect.cli.console import errors
-from ufselect.cli.environment import show_version
-from ufselect.cli.flags import with_flags
+from ufselect.cli.commands import apply, compare, datasets, demo, report, reproduce, select, tune
+from ufselect.cli.console import allow_any_text, say
 from ufselect.cli.sharing import with_debug
-from ufselect.io import TableError
+
+INTERRUPTED, TERMINATED = 130, 143  # 128 + the signal, as shells count
 
 app = typer.Typer(
     name="ufselect",
@@ -27,6 +30,7 @@ app = typer.Typer(
 for command in (
     demo.demo,
     select.select,
+    apply.apply,
     tune.tune,
     compare.compare,
     reproduce.reproduce,
@@ -44,47 +48,76 @@ def _program(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="With --version: say more.")] = False,
 ) -> None:
     if version:
+        from ufselect.cli.environment import show_version
+
         show_version(verbose)
         raise typer.Exit
 
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code: 0 fine, 1 failed, 2 wrongly called."""
+    allow_any_text()
     try:
-        app(args=arguments, prog_name="ufselect")
+        with _ending_on_terminate():
+            app(args=arguments, prog_name="ufselect")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except KeyboardInterrupt:
-        errors().print("Interrupted.", style="red")
-        return 130
+    except KeyboardInterrupt as stop:
+        files = getattr(stop, "written", ())
+        written = (
+            f"these files are complete: {', '.join(map(str, files))}." if files else "nothing was written."
+        )
+        say(f"Interrupted; {written}", style="red")
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
         if "--debug" in arguments:
             traceback.print_exception(error)
         else:
-            _say(_sentence(error))
+            say(sentence_of(error), style="red")
         return 1
     return 0
 
 
-def _say(sentence: str) -> None:
-    errors().print(sentence, style="red", markup=False, highlight=False, soft_wrap=True)
+@contextmanager
+def _ending_on_terminate() -> Iterator[None]:
+    """End in order when told to, so that unfinished files are removed."""
+
+    def end(number: int, frame: Any) -> None:
+        raise SystemExit(TERMINATED)
+
+    try:
+        before = signal.signal(signal.SIGTERM, end)
+    except ValueError:  # not in the main thread, where signals do not arrive anyway
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
-def _sentence(error: Exception) -> str:
-    """Return what went wrong and what to do, on one line."""
+def sentence_of(error: Exception) -> str:
+    """Return what went wrong and what to do."""
+    from ufselect.cli.flags import with_flags
+
     if isinstance(error, MemoryError):
-        return (
-            "Error: the data do not fit in memory; use fewer columns or rows, or store them as float32 .npy."
-        )
+        return "Error: the data do not fit in memory; use fewer columns, or --stream for csv and parquet."
     if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"Error: {error.filename}: {error.strerror.lower()}; check the name and your rights to it."
-    worded = with_flags(error.sentence) if isinstance(error, TableError) else str(error)
-    text = " ".join(worded.split())
+        return f"Error: {error.filename}: {error.strerror.lower()}; {_file_advice(error)}"
+    text = " ".join(with_flags(getattr(error, "sentence", str(error))).split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:
         return f"Error: {text}"
     return (
         f"Error: {type(error).__name__}: {text}; run again with --debug to see where, and please report it."
     )
+
+
+def _file_advice(error: OSError) -> str:
+    import errno
+
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "make room or choose another place. Nothing was written."
+    return "check the name and your rights to it."

@@ -3,29 +3,61 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.status import Status
+from typing import TYPE_CHECKING, Any
 
 from ufselect.cli.flags import with_flags
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
 
 
 def output() -> Console:
     """Return the console for results."""
+    from rich.console import Console
+
     return Console()
 
 
 def errors() -> Console:
     """Return the console for notes, progress and errors."""
+    from rich.console import Console
+
     return Console(stderr=True)
+
+
+def takes_unicode() -> bool:
+    """Whether standard output can show every character."""
+    return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
+
+
+def allow_any_text() -> None:
+    """Let both streams write what their encoding lacks as escapes instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def say(sentence: str, style: str | None = None) -> None:
+    """Print a sentence of the library on standard error, with flags for parameters, on one line."""
+    from ufselect.cli.names import plain_text
+
+    text = plain_text(" ".join(with_flags(sentence).split()))
+    if sys.stderr.isatty():
+        errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    else:  # without colours there is nothing to import for
+        sys.stderr.write(f"{text}\n")
 
 
 def note(sentences: Iterable[str]) -> None:
     """Print remarks on the way."""
+    mark = "·" if takes_unicode() else "-"
     for sentence in sentences:
-        errors().print("·", with_flags(sentence), style="dim", markup=False, highlight=False, soft_wrap=True)
+        say(f"{mark} {with_flags(sentence)}", style="dim")
 
 
 class _IntoStatus(logging.Handler):
@@ -41,7 +73,7 @@ class _IntoStatus(logging.Handler):
 
 
 @contextmanager
-def working(title: str) -> Iterator[Status]:
+def working(title: str) -> Iterator[Any]:
     """Show that something is under way, with what the library logs about it."""
     logger = logging.getLogger("ufselect")
     level, propagate = logger.level, logger.propagate

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, version
-
-from rich.table import Table as Grid
-from threadpoolctl import threadpool_info
 
 from ufselect import __version__
 from ufselect.cli.console import output
@@ -19,8 +17,10 @@ OPTIONAL = ("typer", "rich", "pandas", "matplotlib", "pyarrow", "anndata", "h5py
 def show_version(verbose: bool) -> None:
     """Print the version, or everything that a bug report should name."""
     if not verbose:
-        output().print(f"ufselect {__version__}", highlight=False)
+        sys.stdout.write(f"ufselect {__version__}\n")
         return
+    from rich.table import Table as Grid
+
     grid = Grid(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in environment().items():
         grid.add_row(name, value)
@@ -29,6 +29,8 @@ def show_version(verbose: bool) -> None:
 
 def environment() -> dict[str, str]:
     """Return versions, platform and linear algebra libraries by name."""
+    from threadpoolctl import threadpool_info
+
     found = {
         "ufselect": __version__,
         "python": platform.python_version(),

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from ufselect.io.wording import NO_VALUE, Sentence, Setting
+import shlex
+from typing import TYPE_CHECKING
 
-FLAGS = {
-    "id_column": "--id",
-    "label_column": "--labels",
-    "impute": "--impute",
-    "separator": "--separator",
-    "decimal": "--decimal",
-    "header": "--header",
-    "guess": "--guess",
-    "force": "--force",
-}
+if TYPE_CHECKING:
+    from ufselect.common.wording import Setting
+
+# all others are called as their parameter is
+FLAGS = {"id_column": "--id", "label_column": "--labels", "missing": "--na"}
 
 
 def flag(setting: Setting) -> str:
@@ -22,16 +18,19 @@ def flag(setting: Setting) -> str:
     Examples
     --------
     >>> from ufselect.cli.flags import flag
-    >>> from ufselect.io.wording import Setting
+    >>> from ufselect.common.wording import Setting
     >>> flag(Setting("guess", False)), flag(Setting("impute", "median")), flag(Setting("id_column"))
     ('--no-guess', '--impute median', '--id')
     """
-    name = FLAGS[setting.name]
+    from ufselect.common.wording import NO_VALUE
+
+    name = FLAGS.get(setting.name, f"--{setting.name.replace('_', '-')}")
     if setting.value is NO_VALUE or setting.value is True:
         return name
-    return f"--no-{name[2:]}" if setting.value is False else f"{name} {setting.value}"
+    return f"--no-{name[2:]}" if setting.value is False else f"{name} {shlex.quote(str(setting.value))}"
 
 
 def with_flags(sentence: str) -> str:
     """Return a sentence of the library with flags where it advises parameters."""
-    return sentence.worded(flag) if isinstance(sentence, Sentence) else sentence
+    worded = getattr(sentence, "worded", None)
+    return sentence if worded is None else worded(flag)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from ufselect.io.errors import TableError
+from ufselect.exceptions import TableError
 from ufselect.registry import all_selectors
 from ufselect.selectors.base import UnsupervisedSelector
 

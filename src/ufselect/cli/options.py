@@ -3,19 +3,85 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 DATA_HELP = (
-    "A csv, tsv, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, or the name "
-    "of a data set "
-    "(see ufselect datasets)."
+    "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
+    "a 10x folder, - for standard input, or the name of a data set (see ufselect datasets)."
 )
+SCALE_CHOICES = ("auto", "standard", "none")
+NORMALIZE_CHOICES = ("none", "log")
+CATEGORICAL_CHOICES = ("onehot",)
+IMPUTE_CHOICES = ("median", "drop")
+GOALS = ("clusters", "rebuild")
 
 
+def _methods(incomplete: str) -> list[str]:
+    """Complete the name of a method."""
+    return [name for name in ("auto", *listed_methods()) if name.startswith(incomplete)]
+
+
+def listed_methods() -> list[str]:
+    """Return the names in the registry's list without importing it, which would take seconds."""
+    spec = find_spec("ufselect.registry")
+    assert spec is not None
+    assert spec.origin is not None
+    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "SELECTORS":
+            return [ast.unparse(name) for name in getattr(node.value, "elts", [])]
+    return []
+
+
+def _data(incomplete: str) -> list[str]:
+    """Complete the name of a file or of a data set."""
+    from ufselect.datasets.catalogue import names
+
+    path = Path(incomplete)
+    folder = path if incomplete.endswith("/") else path.parent
+    files = [str(file) for file in folder.glob("*") if str(file).startswith(incomplete)]
+    return sorted(files) + [name for name in names() if name.startswith(incomplete)]
+
+
+def _among(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
+    return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
+
+
+Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
+DataOrRecord = Annotated[str | None, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
+Method = Annotated[
+    str,
+    typer.Option(
+        "--method",
+        "-m",
+        help="auto tries several without labels and takes the best; or DSCOFS, LaplacianScore, …",
+        autocompletion=_methods,
+    ),
+]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help="A method to compare; may be repeated. All without it.",
+        autocompletion=_methods,
+    ),
+]
+Goal = Annotated[
+    str | None,
+    typer.Option(
+        "--for",
+        metavar="clusters|rebuild",
+        help="What the columns are for: finding groups of rows, or rebuilding the other columns.",
+        autocompletion=_among(GOALS),
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for scripts.")]
 IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column of row ids.")]
@@ -29,10 +95,11 @@ Impute = Annotated[
         "--impute",
         metavar="median|drop",
         help="Missing values: fill by the column's median, or leave such columns out; else an error.",
+        autocompletion=_among(IMPUTE_CHOICES),
     ),
 ]
 Guess = Annotated[
-    bool, typer.Option("--guess/--no-guess", help="Recognise id and label columns by their names.")
+    bool, typer.Option("--guess/--no-guess", help="Recognise id and label columns by names and values.")
 ]
 Separator = Annotated[
     str | None, typer.Option("--separator", help='Mark between fields of a text file ("tab" for tabs).')
@@ -44,16 +111,73 @@ Header = Annotated[
         "--header/--no-header", help="Whether a text file begins with names.", show_default="found out"
     ),
 ]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option("--na", metavar="TOKEN", help="A further word that means a missing value; may be repeated."),
+]
+Comment = Annotated[
+    str | None, typer.Option("--comment", metavar="MARK", help="What begins a remark in a text file, as #.")
+]
+Transpose = Annotated[bool, typer.Option("--transpose", help="Rows of the file are the features.")]
+Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
+Layer = Annotated[str | None, typer.Option("--layer", metavar="NAME", help="Layer of an h5ad file.")]
 Scale = Annotated[
     str,
     typer.Option(
-        "--scale", metavar="none|standard", help="standard: give every column mean 0 and variance 1 first."
+        "--scale",
+        metavar="auto|standard|none",
+        help="standard: give every column mean 0 and variance 1 first. auto: if their units differ.",
+        autocompletion=_among(SCALE_CHOICES),
+    ),
+]
+Normalize = Annotated[
+    str,
+    typer.Option(
+        "--normalize",
+        metavar="none|log",
+        help="log: for raw counts, bring rows to one total and take logarithms first.",
+        autocompletion=_among(NORMALIZE_CHOICES),
     ),
 ]
 Count = Annotated[
     str,
     typer.Option(
         "-k", "--features", metavar="K", help="How many features to keep: 50, or a share: 0.1 or 10%."
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="Choose this column in any case: a name, a pattern as 'HLA-*', or a file with one a line; "
+        "may be repeated.",
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMN",
+        help="Never choose this column: a name, a pattern as 'MT-*', or a file with one a line; "
+        "may be repeated.",
+    ),
+]
+MaxCorrelation = Annotated[
+    float,
+    typer.Option(
+        "--max-correlation",
+        metavar="R",
+        help="A column more correlated with a better one waits until no other is left; 1 for no limit.",
+    ),
+]
+Categorical = Annotated[
+    str | None,
+    typer.Option(
+        "--categorical",
+        metavar="onehot",
+        help="onehot: text columns with a few values become columns of zeros and ones, chosen together.",
+        autocompletion=_among(CATEGORICAL_CHOICES),
     ),
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.")]
@@ -69,10 +193,37 @@ Parameter = Annotated[
 ]
 OutputTable = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="Write the reduced table here: .csv, .tsv, .parquet or .npz."),
+    typer.Option(
+        "-o",
+        "--output",
+        help="Write the reduced table here: .csv, .tsv (also .gz, .bz2, .xz, .zst), .parquet, .npz or .h5ad; "
+        "- for standard output.",
+    ),
 ]
 ReportPage = Annotated[
     Path | None, typer.Option("--report", help="Write a page that explains the result (.html).")
+]
+RecordFile = Annotated[
+    Path | None,
+    typer.Option("--record", help="Write the record here; without it beside the output, ending in .json."),
+]
+RankingFile = Annotated[
+    Path | None,
+    typer.Option("--ranking", help="Write every column with its rank, score and fate here: .csv or .tsv."),
+]
+NamesFile = Annotated[
+    Path | None, typer.Option("--names", help="Write the names of the chosen columns here, one a line.")
+]
+DropText = Annotated[
+    bool, typer.Option("--drop-text", help="Leave text columns other than ids and labels out of the output.")
+]
+Stream = Annotated[
+    bool | None,
+    typer.Option(
+        "--stream/--no-stream",
+        help="Read a csv or parquet table in blocks instead of whole.",
+        show_default="if it is large",
+    ),
 ]
 
 
@@ -157,6 +308,19 @@ def image_shape(text: str | None) -> tuple[int, int] | None:
     if not (rows.isdigit() and columns.isdigit() and int(rows) and int(columns)):
         raise typer.BadParameter(f"{text!r} must be ROWSxCOLUMNS, as in 28x23.", param_hint="--image")
     return int(rows), int(columns)
+
+
+def jobs(value: int) -> int:
+    """Refuse a number of processes that means nothing.
+
+    Raises
+    ------
+    typer.BadParameter
+        If it is 0 or below -1.
+    """
+    if value == 0 or value < -1:
+        raise typer.BadParameter(f"{value} must be at least 1, or -1 for one a core.", param_hint="-j")
+    return value
 
 
 def whole_or_auto(text: str, option: str) -> int | str:

@@ -1,105 +1,159 @@
-"""What follows the reading of a table: fit, write, print."""
+"""The files that a run writes: together or not at all."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ufselect.cli.console import errors, note, output, working
-from ufselect.cli.run import Request, Run, run_selection, unit_note
-from ufselect.cli.show import feature_table, pixel_map
-from ufselect.io import Table, TableError, write_selection
-from ufselect.io.writing import check_outputs, check_table_format, write_text
+import numpy as np
 
-WIDEST_PICTURE = 40  # pixels of two characters on a terminal of 80
+from ufselect.cli.run import Run
+from ufselect.exceptions import TableError
+from ufselect.io.files import Write, check_outputs, write_together
+from ufselect.io.table import Table
+from ufselect.io.writing import ranked_rows, write_columns, written_as
 
-
-def planned_outputs(
-    table: Path | None, report: Path | None, record: Path | None, data: str, force: bool
-) -> dict[str, Path]:
-    """Return the files to write by kind, having made sure that they can be."""
-    check_table_format(table)
-    if record is None and table is not None:
-        record = table.with_suffix(".json")
-    check_outputs((table, report, record), force, Path(data))
-    return {
-        kind: path
-        for kind, path in (("table", table), ("record", record), ("report", report))
-        if path is not None
-    }
+STANDARD_OUTPUT = Path("-")
 
 
-def check_same(table: Table, earlier: dict[str, Any], new_data: bool) -> None:
-    """Refuse other data than those of a record.
+@dataclass(frozen=True)
+class Outputs:
+    """Files to write by kind; None for those that are not wanted.
 
-    Raises
-    ------
-    TableError
-        If the checksums differ and ``new_data`` is not given.
+    Attributes
+    ----------
+    table, report, record, ranking, names : Path or None
+        The reduced table, the page, the record, every column with its rank, and the chosen names.
+    drop_text : bool
+        Whether text columns are left out of the table.
+    force : bool
+        Whether existing files are replaced.
     """
-    if table.sha256 != earlier["data"]["sha256"] and not new_data:
-        raise TableError(
-            f"{table.source} is not the data that the record was made from, its SHA-256 differs; "
-            "give that file, "
-            "or add --new-data to apply the same settings to this one."
-        )
+
+    table: Path | None = None
+    report: Path | None = None
+    record: Path | None = None
+    ranking: Path | None = None
+    names: Path | None = None
+    drop_text: bool = False
+    force: bool = False
+
+    def files(self) -> dict[str, Path]:
+        """Return the files by kind, the record last because it names the others."""
+        kinds = ("table", "report", "ranking", "names", "record")
+        found = {kind: getattr(self, kind) for kind in kinds}
+        return {kind: path for kind, path in found.items() if path not in (None, STANDARD_OUTPUT)}
+
+    @property
+    def to_standard_output(self) -> bool:
+        return self.table == STANDARD_OUTPUT
 
 
-def fit(table: Table, request: Request, quiet: bool) -> Run:
-    """Fit with progress, and say what the fit warned of."""
-    if not quiet:
-        hint = unit_note(table, request)
-        note([hint] if hint else [])
-    with working(f"{table.shape[0]} × {table.shape[1]}:"):
-        run = run_selection(table, request, verbose=True)
-    if not quiet:
-        note(run.messages)
-    return run
+def planned(outputs: Outputs, data: str) -> Outputs:
+    """Return the outputs with the record named, having made sure that all can be written."""
+    if outputs.table is not None and not outputs.to_standard_output:
+        written_as(outputs.table)
+        outputs = replace(outputs, record=outputs.record or record_beside(outputs.table))
+    for listing in (outputs.ranking,):
+        if listing is not None and written_as(listing)[0] not in (".csv", ".tsv"):
+            raise TableError(f"{listing} must end in .csv or .tsv, or these with a compression.")
+    check_outputs(outputs.files().values(), outputs.force, Path(data))
+    return outputs
 
 
-def write(run: Run, found: dict[str, Any], outputs: dict[str, Path], force: bool, resamples: int) -> None:
-    """Write the reduced table, the report and last the record, which names them."""
-    if "table" in outputs:
-        write_selection(run.table, run.selected, outputs["table"], force)
-    if "report" in outputs:
-        write_report(run, found, outputs["report"], force, resamples)
-    found["outputs"] = {kind: str(path) for kind, path in outputs.items()}
-    if "record" in outputs:
-        write_text(outputs["record"], json.dumps(found, indent=2, ensure_ascii=False) + "\n", force)
+def record_beside(path: Path) -> Path:
+    """Return the record's name: x.json for x.csv, and for others with their ending, so that none collide."""
+    return path.with_suffix(".json") if path.suffix.lower() == ".csv" else path.with_name(f"{path.name}.json")
 
 
-def write_report(run: Run, found: dict[str, Any], path: Path, force: bool, resamples: int) -> None:
-    """Write the page that explains a run."""
-    from ufselect.report import explain, report_html
+def write_outputs(run: Run, found: dict[str, Any], explanation: Any, outputs: Outputs) -> None:
+    """Write all files, and the table to standard output if it is to go there."""
+    found["outputs"] = {kind: str(path) for kind, path in outputs.files().items()}
+    writers: dict[str, Write] = {
+        "table": lambda target: _write_table(run, outputs, target),
+        "report": lambda target: target.write_text(page(run, found, explanation), encoding="utf-8"),
+        "ranking": lambda target: ranked_rows(ranking(run, explanation), outputs.ranking or target, target),
+        "names": lambda target: target.write_text(_names(run), encoding="utf-8"),
+        "record": lambda target: target.write_text(_json(found), encoding="utf-8"),
+    }
+    write_together({path: writers[kind] for kind, path in outputs.files().items()}, outputs.force)
+    if outputs.to_standard_output:
+        _pipe(run, outputs)
 
-    with working("Writing the report:"):
-        explanation = explain(
-            run.selector,
-            run.data,
-            feature_names=run.table.feature_names,
-            image_shape=run.table.image_shape,
-            image_order=run.table.image_order,
-            n_resamples=resamples,
-            random_state=run.request.seed,
-        )
-        page = report_html(explanation, title=_title(run.table), notes=found["notes"], record=found)
-    write_text(path, page, force)
+
+def _write_table(run: Run, outputs: Outputs, target: Path) -> None:
+    assert outputs.table is not None
+    write_columns(run.table, run.selected, target, outputs.table, outputs.drop_text)
+
+
+def _pipe(run: Run, outputs: Outputs) -> None:
+    with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
+        path = Path(folder) / "table.csv"
+        write_columns(run.table, run.selected, path, path, outputs.drop_text)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.flush()
+
+
+def _json(found: dict[str, Any]) -> str:
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def _names(run: Run) -> str:
+    return "".join(f"{run.table.feature_names[j]}\n" for j in run.ranked)
+
+
+def ranking(run: Run, explanation: Any) -> list[dict[str, Any]]:
+    """Return one row a column: rank, score, whether it is kept, which kept one stands for it, and why not."""
+    names, selector = run.table.feature_names, run.selector
+    rows = [
+        {
+            "rank": int(selector.ranking_[j]),
+            "feature": names[j],
+            "score": float(selector.scores_[j]),
+            "kept": bool(selector.support_[j]),
+            "stands_for_it": names[run.ranked[explanation.closest[j]]],
+            "correlation": round(float(explanation.closest_r[j]), 6),
+            "left_out_because": "",
+        }
+        for j in np.argsort(selector.ranking_)
+    ]
+    nothing = {"rank": "", "score": "", "kept": False, "stands_for_it": "", "correlation": ""}
+    rows += [
+        {**nothing, "feature": column.name, "left_out_because": column.reason}
+        for column in run.table.left_out
+    ]
+    return rows
+
+
+def explained(run: Run, resamples: int) -> Any:
+    """Return what there is to say about a run, with values in the table's own units."""
+    from ufselect.report import explain
+
+    explanation = explain(
+        run.chosen_method,
+        run.prepared.data,
+        feature_names=run.table.feature_names,
+        image_shape=run.table.image_shape,
+        image_order=run.table.image_order,
+        n_resamples=resamples,
+        random_state=run.request.seed,
+    )
+    means, deviations = run.prepared.means[run.ranked], run.prepared.deviations[run.ranked]
+    return replace(explanation, means=means, deviations=deviations)
+
+
+def page(run: Run, found: dict[str, Any], explanation: Any) -> str:
+    """Return the page that explains a run."""
+    from ufselect.report import report_html
+
+    return report_html(explanation, title=_title(run.table), notes=found["notes"], record=found)
 
 
 def _title(table: Table) -> str:
     return table.source.name if table.source is not None else "table"
-
-
-def show(run: Run, found: dict[str, Any], outputs: dict[str, Path]) -> None:
-    """Print the chosen features and the files that were written."""
-    output().print(feature_table(run), highlight=False)
-    shape = run.table.image_shape
-    if shape is not None and shape[1] <= WIDEST_PICTURE:
-        output().print(pixel_map(run.selector.support_, shape, run.table.image_order))
-    if "repeats" in found:
-        same = found["repeats"]["same_features"]
-        differs = "The features differ from the record's; compare the versions that both records name."
-        note(["The same features in the same order as in the record." if same else differs])
-    for kind, path in outputs.items():
-        errors().print(f"Wrote the {kind} to {path}", markup=False, highlight=False, soft_wrap=True)

@@ -5,37 +5,64 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.preprocessing import StandardScaler
 
 from ufselect.cli.methods import find_method
-from ufselect.io.errors import TableError
+from ufselect.cli.prepare import AllRows, Prepared, prepared
+from ufselect.cli.wishes import ColumnWishes, wishes_for
+from ufselect.exceptions import TableError
 from ufselect.io.table import Table
 from ufselect.registry import missing_requirements
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.base import GramSelector, UnsupervisedSelector
 
-SCALINGS = ("none", "standard")
 DENSE_BYTES = 4 << 30  # what most machines have to spare
-UNIT_ROWS = 2000  # enough to know a standard deviation to a few per cent
-UNITS_APART = 100  # two orders of magnitude are no longer chance
-OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose"}  # set by -k, --seed and the program
+# set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation
+WISHES = {"keep", "exclude", "groups", "max_correlation"}
+OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose", *WISHES}
+# Below any difference that matters, above what rounding leaves of copies.
+MAX_CORRELATION = 0.999
 EXTRA_OF = {"torch": "deep"}
+GOALS = ("clusters", "rebuild")
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to do: method, number or share of features, further parameters, seed, scaling."""
+    """What to do.
 
-    method: str = "DSCOFS"
+    Attributes
+    ----------
+    method : str
+        Name of a selector.
+    n_features : int or float
+        Number or share of features.
+    parameters : mapping
+        Further parameters of the method.
+    seed : int
+        Of everything random.
+    scale : {"auto", "standard", "none"}
+        Whether columns are given variance 1 first; "auto" when their units differ.
+    normalize : {"none", "log"}
+        Whether rows of counts are brought to one total and the logarithm is taken first.
+    keep, exclude : tuple of str
+        Names or patterns of columns that are chosen in any case, or never.
+    max_correlation : float
+        Above which a column waits behind a better one; 1 for no limit.
+    """
+
+    method: str = "AutoSelector"
     n_features: int | float = 0.1
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
-    scale: str = "none"
+    scale: str = "auto"
+    normalize: str = "none"
+    keep: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_correlation: float = MAX_CORRELATION
 
 
 @dataclass(frozen=True)
@@ -48,8 +75,8 @@ class Run:
         What was asked.
     table : Table
         The table as read.
-    data : ndarray or CSR array
-        What the selector was fitted on: the table's data, scaled if asked.
+    prepared : Prepared
+        What the selector was fitted on, and how it was made from the table.
     selector : UnsupervisedSelector
         After ``fit``.
     messages : tuple of str
@@ -60,10 +87,16 @@ class Run:
 
     request: Request
     table: Table
-    data: Any
+    prepared: Prepared
     selector: UnsupervisedSelector
     messages: tuple[str, ...]
     seconds: float
+
+    @property
+    def chosen_method(self) -> UnsupervisedSelector:
+        """The selector that ranked the features: the winner, where one was chosen among several."""
+        winner: UnsupervisedSelector | None = getattr(self.selector, "best_estimator_", None)
+        return self.selector if winner is None else winner
 
     @property
     def ranked(self) -> NDArray[np.intp]:
@@ -105,75 +138,82 @@ def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelect
     return method(**settings)
 
 
-def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
-    """Fit the requested selector on a table."""
+def run_selection(
+    table: Table, request: Request, verbose: bool = False, all_rows: AllRows | None = None
+) -> Run:
+    """Fit the requested selector on a table, or on all the rows of which it holds a sample.
+
+    Raises
+    ------
+    TableError
+        If there are fewer features than asked for, or the method cannot take such data.
+    """
+    wishes = wishes_for(table, request.keep, request.exclude, request.max_correlation)
+    check_count(request.n_features, wishes.n_units(table.shape[1]))
     selector = make_selector(request, verbose)
-    n_features = table.shape[1]
-    if request.n_features > n_features:
-        raise TableError(
-            f"{request.n_features} features are asked for, but the table has {n_features} that can be "
-            f"chosen; use -k {n_features} or less."
-        )
-    data = _suited(table, selector, request.scale)
+    selector.set_params(**_taken(wishes, selector))
+    ready = prepared(table, request.scale, request.normalize, all_rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
-        selector.fit(data)
+        selector.fit(_suited(ready, selector))
         seconds = time.perf_counter() - began
     messages = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-    return Run(request, table, data, selector, tuple(messages), seconds)
+    return Run(request, table, ready, selector, tuple(messages), seconds)
 
 
-def _suited(table: Table, selector: UnsupervisedSelector, scale: str) -> Any:
-    """Return the data as the selector can take them."""
-    data = table.data
-    if sparse.issparse(data) and not selector.accepts_sparse:
-        if 8 * data.shape[0] * data.shape[1] > DENSE_BYTES:
-            raise TableError(
-                f"{type(selector).__name__} cannot take sparse data, and this table is too large to be made "
-                "dense; use --method DSCOFS."
-            )
-        data = data.toarray()
-    return scaled(data, scale)
+def _taken(wishes: ColumnWishes, selector: UnsupervisedSelector) -> dict[str, Any]:
+    """Return the wishes as parameters that the selector has; the limit to correlations is no must."""
+    asked, known = wishes.as_parameters, selector.get_params()
+    absent = sorted(asked.keys() - known.keys() - {"max_correlation"})
+    if absent:
+        raise TableError(f"{type(selector).__name__} has no parameter {absent[0]}; use another --method.")
+    return {name: value for name, value in asked.items() if name in known}
 
 
-def scaled(data: Any, scale: str) -> Any:
-    """Return the data with unit variances if asked; sparse data are not shifted, so that they stay sparse."""
-    if scale == "standard":
-        return StandardScaler(with_mean=not sparse.issparse(data)).fit_transform(data)
-    return data
+def check_count(asked: int | float, n_features: int) -> None:
+    """Refuse more features than there are.
 
-
-def request_for(selector: UnsupervisedSelector, like: Request) -> Request:
-    """Return a request that makes this selector: its method and those parameters that are not the default."""
-    default = type(selector)().get_params()
-    parameters = {
-        name: json_value(value)
-        for name, value in selector.get_params().items()
-        if name not in OWN_PARAMETERS and repr(value) != repr(default[name])
-    }
-    seed = getattr(selector, "random_state", None)
-    return replace(
-        like,
-        method=type(selector).__name__,
-        parameters=parameters,
-        seed=int(seed) if isinstance(seed, int | np.integer) else like.seed,
-    )
-
-
-def unit_note(table: Table, request: Request) -> str | None:
-    """Return a hint when a few columns have so large a unit that they decide everything."""
-    if request.scale != "none" or sparse.issparse(table.data):
-        return None
-    spread = np.std(table.data[:: max(1, table.shape[0] // UNIT_ROWS)], axis=0)
-    typical = np.median(spread[spread > 0]) if np.any(spread > 0) else 0.0
-    if typical and spread.max() > UNITS_APART * typical:
-        name = table.feature_names[int(np.argmax(spread))]
-        return (
-            f"Units differ: {name} varies {spread.max() / typical:.0f} times as much as the "
-            "typical column and will weigh most; add --scale standard if units are not comparable."
+    Raises
+    ------
+    TableError
+        With the number that there is.
+    """
+    if asked > n_features:
+        raise TableError(
+            f"{asked} features are asked for, but the table has {n_features} that can be chosen; "
+            f"use -k {n_features} or less."
         )
-    return None
+
+
+def _suited(ready: Prepared, selector: UnsupervisedSelector) -> Any:
+    """Return the data as the selector can take them."""
+    if ready.gram is None:
+        return ready.data if selector.accepts_sparse else dense(ready.data, type(selector).__name__)
+    if not isinstance(selector, GramSelector):
+        raise TableError(
+            f"{type(selector).__name__} needs the whole table in memory, which it does not fit; "
+            "use --method DSCOFS."
+        )
+    return ready.gram
+
+
+def dense(data: Any, method: str) -> Any:
+    """Return data as an array, if that is small enough.
+
+    Raises
+    ------
+    TableError
+        If it is not.
+    """
+    if not sparse.issparse(data):
+        return data
+    if 8 * data.shape[0] * data.shape[1] > DENSE_BYTES:
+        raise TableError(
+            f"{method} cannot take sparse data, and this table is too large to be made dense; "
+            "use --method DSCOFS."
+        )
+    return data.toarray()
 
 
 def json_value(value: Any) -> Any:
@@ -182,4 +222,6 @@ def json_value(value: Any) -> Any:
         return value.item()
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, list | tuple):
+        return [json_value(item) for item in value]
     return value if isinstance(value, bool | int | float | str | type(None)) else repr(value)

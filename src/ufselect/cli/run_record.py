@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -13,19 +14,26 @@ from typing import Any
 
 from ufselect.cli.flags import with_flags
 from ufselect.cli.run import Request, Run, json_value
-from ufselect.io.errors import TableError
+from ufselect.cli.show import shown_value
+from ufselect.cli.verdicts import candidates
+from ufselect.exceptions import TableError
 from ufselect.io.reading import ReadOptions
 
-RECORD_FORMAT = 1
+RECORD_FORMAT = 2
+READ_FORMATS = (1, 2)  # 1 had neither scaling, verdicts nor the command
 REPORTED_PACKAGES = ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")
 
 
-def record_of(run: Run, options: ReadOptions) -> dict[str, Any]:
+def record_of(
+    run: Run, options: ReadOptions, verdicts: Sequence[str] = (), command: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return what is needed to repeat a run, and what came out, ready for JSON."""
-    table, selector = run.table, run.selector
-    return {
+    table, selector, ready = run.table, run.selector, run.prepared
+    record = {
         "ufselect_record": RECORD_FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": shlex.join(["ufselect", *command]) if command else None,
+        "verdicts": list(verdicts),
         "data": {
             "path": str(table.source) if table.source is not None else None,
             "sha256": table.sha256,
@@ -38,16 +46,20 @@ def record_of(run: Run, options: ReadOptions) -> dict[str, Any]:
         },
         "reading": asdict(options),
         "request": {**asdict(run.request), "parameters": dict(run.request.parameters)},
+        "scaling": {"used": ready.scale, "reason": ready.reason, "units_differ": ready.units.differ},
+        "method": type(run.chosen_method).__name__,
         "parameters": {
-            name: json_value(value) for name, value in selector.get_params().items() if name != "verbose"
+            name: json_value(value)
+            for name, value in run.chosen_method.get_params().items()
+            if name != "verbose"
         },
         "seed": run.request.seed,
         "versions": versions(),
         "notes": [with_flags(note) for note in (*table.notes, *table.left_out_sentences(), *run.messages)],
         "result": {
             "n_selected": int(run.selected.size),
-            "converged": json_value(getattr(selector, "converged_", None)),
-            "n_iter": json_value(getattr(selector, "n_iter_", None)),
+            "converged": json_value(getattr(run.chosen_method, "converged_", None)),
+            "n_iter": json_value(getattr(run.chosen_method, "n_iter_", None)),
             "fit_seconds": round(run.seconds, 4),
             "features": [
                 {
@@ -55,11 +67,17 @@ def record_of(run: Run, options: ReadOptions) -> dict[str, Any]:
                     "name": table.feature_names[j],
                     "index": int(j),
                     "score": float(selector.scores_[j]),
+                    "mean": float(ready.means[j]),
+                    "deviation": float(ready.deviations[j]),
                 }
                 for rank, j in enumerate(run.ranked, start=1)
             ],
         },
     }
+    tried = candidates(run)
+    if tried:
+        record["tuning"] = [{name: shown_value(value) for name, value in row.items()} for row in tried]
+    return record
 
 
 def read_record(path: Path) -> dict[str, Any]:
@@ -76,7 +94,7 @@ def read_record(path: Path) -> dict[str, Any]:
         record = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
         raise TableError(f"{path} is not JSON; give the .json file that ufselect select wrote.") from error
-    if not isinstance(record, dict) or record.get("ufselect_record") != RECORD_FORMAT:
+    if not isinstance(record, dict) or record.get("ufselect_record") not in READ_FORMATS:
         raise TableError(
             f"{path} is no record of this version; give the .json file that ufselect select wrote."
         )
@@ -85,7 +103,12 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
     """Return the request and the reading options of a record."""
-    return Request(**record["request"]), ReadOptions(**record["reading"])
+    reading = {**record["reading"]}
+    reading["missing"] = tuple(reading.get("missing", ()))
+    request = {**record["request"]}
+    for name in ("keep", "exclude"):
+        request[name] = tuple(request.get(name, ()))
+    return Request(**request), ReadOptions(**reading)
 
 
 def data_of(record: Mapping[str, Any], path: Path) -> str:

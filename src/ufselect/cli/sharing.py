@@ -9,6 +9,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ufselect.cli import options as opt
+
 Command = Callable[..., None]
 
 
@@ -47,8 +49,70 @@ def taking(
 DEBUG = shared(
     debug=(Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")], False)
 )
+READING = shared(
+    id_column=(opt.IdColumn, None),
+    label_column=(opt.LabelColumn, None),
+    impute=(opt.Impute, None),
+    separator=(opt.Separator, None),
+    decimal=(opt.Decimal, None),
+    header=(opt.Header, None),
+    guess=(opt.Guess, True),
+    missing=(opt.Missing, None),
+    comment=(opt.Comment, None),
+    transpose=(opt.Transpose, False),
+    sheet=(opt.Sheet, None),
+    layer=(opt.Layer, None),
+)
+PREPARING = shared(scale=(opt.Scale, "auto"), normalize=(opt.Normalize, "none"), seed=(opt.Seed, 0))
+
+WISHING = shared(
+    keep=(opt.Keep, None),
+    exclude=(opt.Exclude, None),
+    max_correlation=(opt.MaxCorrelation, 0.999),
+    categorical=(opt.Categorical, None),
+)
 
 
 def with_debug(command: Command) -> Command:
     """Let a command take ``--debug``, which the program that runs it acts on."""
     return taking(command, DEBUG, lambda values: {})
+
+
+def reads_tables(command: Command) -> Command:
+    """Let a command take the options of reading; they arrive as the dictionary ``reading``."""
+    return taking(command, READING, lambda values: {"reading": _reading(values)})
+
+
+def prepares_tables(command: Command) -> Command:
+    """Let a command take scaling, normalisation and seed; they arrive as the dictionary ``preparing``."""
+    return taking(command, PREPARING, lambda values: {"preparing": _preparing(values)})
+
+
+def wishes_columns(command: Command) -> Command:
+    """Let a command take wishes about columns; they arrive as the dictionary ``wishing``."""
+    return taking(command, WISHING, lambda values: {"wishing": _wishing(values)})
+
+
+def _wishing(values: dict[str, Any]) -> dict[str, Any]:
+    opt.choice(values["categorical"], opt.CATEGORICAL_CHOICES, "--categorical")
+    if not 0 < values["max_correlation"] <= 1:
+        raise typer.BadParameter(
+            "it must be above 0 and at most 1; 1 is no limit.", param_hint="--max-correlation"
+        )
+    return values
+
+
+def _reading(values: dict[str, Any]) -> dict[str, Any]:
+    opt.choice(values["impute"], opt.IMPUTE_CHOICES, "--impute")
+    opt.choice(values["decimal"], (".", ","), "--decimal")
+    return {
+        **values,
+        "separator": opt.mark(values["separator"]),
+        "missing": tuple(values["missing"] or ()),
+    }
+
+
+def _preparing(values: dict[str, Any]) -> dict[str, Any]:
+    opt.choice(values["scale"], opt.SCALE_CHOICES, "--scale")
+    opt.choice(values["normalize"], opt.NORMALIZE_CHOICES, "--normalize")
+    return values

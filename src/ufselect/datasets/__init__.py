@@ -1,6 +1,20 @@
 """The data sets of the published comparisons, and shapes hidden among noise."""
 
-from ufselect.datasets.loading import DatasetUnavailableError, list_datasets, load_dataset
-from ufselect.datasets.shapes import make_noisy_shapes
+from typing import TYPE_CHECKING
+
+from ufselect.common.lazy import lazy
+
+if TYPE_CHECKING:
+    from ufselect.datasets.loading import list_datasets, load_dataset
+    from ufselect.datasets.shapes import make_noisy_shapes
+    from ufselect.exceptions import DatasetUnavailableError
 
 __all__ = ["DatasetUnavailableError", "list_datasets", "load_dataset", "make_noisy_shapes"]
+__getattr__ = lazy(
+    "ufselect.datasets",
+    {
+        **dict.fromkeys(["list_datasets", "load_dataset"], "ufselect.datasets.loading"),
+        "make_noisy_shapes": "ufselect.datasets.shapes",
+        "DatasetUnavailableError": "ufselect.exceptions",
+    },
+)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 SKFEATURE = "jundongl/scikit-feature"
 CLUSTERING = "milaan9/Clustering-Datasets"
+WITH_SKLEARN = ("digits", "breast_cancer", "wine", "iris")
 
 
 @dataclass(frozen=True)
@@ -142,3 +143,8 @@ ENTRIES = {
         "49e514b3d6af5210999ecb297e0b252f43f55f605857cf21dee08ea87f4e59d3",
     ),
 }  # fmt: skip
+
+
+def names() -> list[str]:
+    """Return the names of all data sets."""
+    return [*ENTRIES, *WITH_SKLEARN]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,21 +15,11 @@ from numpy.typing import NDArray
 from sklearn import datasets as bundled
 from sklearn.utils import Bunch
 
-from ufselect.datasets.catalogue import ENTRIES, Entry
+from ufselect.datasets.catalogue import ENTRIES, WITH_SKLEARN, Entry, names
 from ufselect.datasets.reading import read_labelled
+from ufselect.exceptions import DatasetUnavailableError
 
 logger = logging.getLogger("ufselect")
-
-BUNDLED: dict[str, Callable[[], Bunch]] = {
-    "digits": bundled.load_digits,
-    "breast_cancer": bundled.load_breast_cancer,
-    "wine": bundled.load_wine,
-    "iris": bundled.load_iris,
-}
-
-
-class DatasetUnavailableError(OSError):
-    """A data set is neither on this machine nor to be had from its source."""
 
 
 def list_datasets() -> list[str]:
@@ -41,7 +31,7 @@ def list_datasets() -> list[str]:
     >>> "isolet" in list_datasets(), "digits" in list_datasets()
     (True, True)
     """
-    return [*ENTRIES, *BUNDLED]
+    return names()
 
 
 def load_dataset(name: str) -> Bunch:
@@ -82,7 +72,7 @@ def load_dataset(name: str) -> Bunch:
     >>> load_dataset("wine").data.shape
     (178, 13)
     """
-    if name in BUNDLED:
+    if name in WITH_SKLEARN:
         return _bundled(name)
     if name not in ENTRIES:
         guess = get_close_matches(str(name).lower(), list_datasets(), n=1)
@@ -196,12 +186,12 @@ def _bunch(name: str, entry: Entry, data: NDArray, labels: NDArray) -> Bunch:
         if entry.image_shape is None
         else {"image_shape": entry.image_shape, "image_order": entry.image_order}
     )
-    names = [f"{name}_{j}" for j in range(data.shape[1])]
-    return Bunch(data=data, target=labels, feature_names=names, DESCR=description, **images)
+    features = [f"{name}_{j}" for j in range(data.shape[1])]
+    return Bunch(data=data, target=labels, feature_names=features, DESCR=description, **images)
 
 
 def _bundled(name: str) -> Bunch:
-    source = BUNDLED[name]()
+    source = getattr(bundled, f"load_{name}")()
     images = {"image_shape": (8, 8), "image_order": "C"} if name == "digits" else {}
     return Bunch(
         data=np.asarray(source.data, dtype=np.float64),

@@ -66,6 +66,7 @@ def compare(
     exact: bool = False,
     progress: Listener | bool | None = None,
     name: str = "data",
+    random_state: int = 0,
 ) -> Comparison:
     """Compare selectors by how well K-means on their features recovers known classes.
 
@@ -103,6 +104,8 @@ def compare(
         True shows progress on a terminal; a function gets an event after each task; the log always does.
     name : str, default="data"
         Name of the data set in tables.
+    random_state : int, default=0
+        Seed of the K-means runs and of methods that are random.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def compare(
     >>> [row.label for row in result.rows if row.n_features in (4, 13)]
     ['All features', 'Random', 'PCA leverage', 'Max variance']
     """
-    protocol = Protocol(n_runs=n_runs, seeding=seeding)
+    protocol = Protocol(n_runs=n_runs, seeding=seeding, seed=random_state)
     if quick:
         protocol = replace(protocol, **{**QUICK, "n_runs": min(n_runs, QUICK["n_runs"])})
     if exact:

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.gram.missing import MissingSummary
 from ufselect.gram.spectrum import Spectrum
 
 
@@ -64,6 +65,7 @@ class RememberingGram(ABC):
     """What the representations share: eigenpairs that are remembered, and norms of the columns."""
 
     _widest: tuple[int, Spectrum] | None = None
+    missing: MissingSummary | None = None
 
     @property
     @abstractmethod

@@ -43,6 +43,12 @@ def working_dtype(dtype: np.dtype, name: str = "X") -> np.dtype:
     return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
 
 
+def refuse_infinity(values: NDArray, name: str) -> None:
+    """Raise a ValueError if data, called ``name``, hold infinity; NaN marks a missing value."""
+    if np.any(np.isinf(values)):
+        raise ValueError(f"{name} contains infinity; replace those values first.")
+
+
 def mean_and_scale(X: NDArray, name: str = "X") -> tuple[NDArray, float]:
     """Return the column means of ``X`` in float64 and a power of two near its largest centred entry.
 

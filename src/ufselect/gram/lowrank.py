@@ -81,3 +81,49 @@ class FactoredGram(RememberingGram):
 
     def to_dense(self) -> NDArray:
         return self.factor.T @ self.factor
+
+
+class KnownDiagonalGram(FactoredGram):
+    """S whose diagonal holds more than that of ``FᵀF``: what a factor leaves out of a feature's variance.
+
+    Products and eigenpairs are those of the factor.
+
+    Parameters
+    ----------
+    factor : ndarray of shape (k, n_features)
+        Rows whose outer products sum to S but for part of its diagonal.
+    n_samples : int
+        Number of samples behind the factor.
+    scale : float
+        Power of two by which the data were divided.
+    diagonal : ndarray of shape (n_features,)
+        The diagonal of S itself.
+    """
+
+    def __init__(self, factor: NDArray, n_samples: int, scale: float, diagonal: NDArray) -> None:
+        super().__init__(factor, n_samples, scale)
+        self._diagonal = diagonal.astype(factor.dtype)
+        self._trace = float(diagonal.sum(dtype=np.float64))
+
+    def diag(self) -> NDArray:
+        return self._diagonal.copy()
+
+    def trace(self) -> float:
+        return self._trace
+
+    def columns(self, indices: NDArray) -> NDArray:
+        """Return the columns of the factor's product, with the known diagonal."""
+        block = super().columns(indices)
+        place = np.arange(len(indices))
+        block[indices, place] = np.maximum(block[indices, place], self._diagonal[indices])
+        return block
+
+    def squared_column_norms(self) -> NDArray:
+        own = np.einsum("ij,ij->j", self.factor, self.factor, dtype=np.float64)
+        return super().squared_column_norms() + np.maximum(np.square(self._diagonal) - np.square(own), 0)
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        """Return the block of the factor's product, with the known diagonal."""
+        block = super().subgram(indices)
+        np.fill_diagonal(block, np.maximum(block.diagonal(), self._diagonal[indices]))
+        return block

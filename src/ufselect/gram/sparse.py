@@ -10,11 +10,12 @@ from scipy.sparse.linalg import LinearOperator
 from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import RememberingGram
 from ufselect.gram.centring import power_of_two_near
+from ufselect.gram.rows import RowLayout, plain_layout
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
 
 class SparseGram(RememberingGram):
-    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c.
+    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c, or as `RowLayout` has it.
 
     The product is computed as ``Xᵀ(W − mean(W))`` with ``W = XV − 1(cᵀV)``: removing the mean of W makes
     the correction for the second factor vanish, so rounding grows with mean/std and not with its square,
@@ -24,12 +25,17 @@ class SparseGram(RememberingGram):
     ----------
     X : sparse array of shape (n_samples, n_features)
         Converted to CSR; float32 and float64 are kept.
+    layout : RowLayout, optional
+        Weights and batches of the rows.
     """
 
-    def __init__(self, X: sparse.sparray | sparse.spmatrix) -> None:
+    def __init__(self, X: sparse.sparray | sparse.spmatrix, layout: RowLayout | None = None) -> None:
         self.data = X.tocsr()
-        self.n_samples, self.n_features = self.data.shape
-        self.mean = column_means(self.data).astype(self.data.dtype)
+        n_rows, self.n_features = self.data.shape
+        self.layout = plain_layout(n_rows) if layout is None else layout
+        self.n_samples = self.layout.n_samples
+        means = column_means(self.data)[None] if self.layout.is_plain else self.layout.means(self.data)
+        self.mean = means.astype(self.data.dtype)
         largest = max(
             float(np.abs(self.data.data).max(initial=0.0)), float(np.abs(self.mean).max(initial=0.0))
         )
@@ -46,10 +52,10 @@ class SparseGram(RememberingGram):
 
     def matmat(self, vectors: NDArray) -> NDArray:
         scores = np.asarray(self.data @ vectors)
-        scores -= self.mean @ vectors
-        scores -= scores.mean(axis=0, dtype=np.float64).astype(scores.dtype)
+        scores -= self.layout.spread(self.mean @ vectors)
+        scores -= self.layout.spread(self.layout.means(scores).astype(scores.dtype))
         scores *= 1 / self.scale
-        product = np.asarray(self.data.T @ scores)
+        product = np.asarray(self.data.T @ self.layout.weighted(scores))
         product *= 1 / self.scale
         return product
 
@@ -61,10 +67,15 @@ class SparseGram(RememberingGram):
     def _sum_squares(self) -> NDArray:
         """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
         mean = self.mean.astype(np.float64) / self.scale
-        deviations = self.data.data / self.scale - mean[self.data.indices]
-        stored = np.bincount(self.data.indices, weights=deviations**2, minlength=self.n_features)
-        n_stored = np.bincount(self.data.indices, minlength=self.n_features)
-        return (stored + (self.n_samples - n_stored) * mean**2).astype(self.dtype)
+        batches, columns = np.repeat(self.layout.batches, np.diff(self.data.indptr)), self.data.indices
+        weights = np.repeat(self.layout.weights, np.diff(self.data.indptr))
+        squares = weights * (self.data.data / self.scale - mean[batches, columns]) ** 2
+        stored = np.bincount(columns, weights=squares, minlength=self.n_features)
+        places = batches * self.n_features + columns
+        stored_weight = np.bincount(places, weights=weights, minlength=mean.size).reshape(mean.shape)
+        return (stored + ((self.layout.batch_weights - stored_weight) * mean**2).sum(axis=0)).astype(
+            self.dtype
+        )
 
     def trace(self) -> float:
         return float(self.diag().sum(dtype=np.float64))
@@ -77,12 +88,13 @@ class SparseGram(RememberingGram):
     def subgram(self, indices: NDArray) -> NDArray:
         """Return the block from dense, centred slices of the few columns named, row block by row block."""
         columns = self.data[:, indices].tocsr()
-        mean = self.mean[indices]
-        gram = np.zeros((mean.size, mean.size), dtype=self.dtype)
-        for rows in row_blocks(self.n_samples, mean.size * self.dtype.itemsize):
+        mean = self.mean[:, indices]
+        gram = np.zeros((len(indices), len(indices)), dtype=self.dtype)
+        for rows in row_blocks(self.data.shape[0], len(indices) * self.dtype.itemsize):
             block = columns[rows].toarray()
-            block -= mean
+            block -= self.layout.spread(mean, rows)
             block *= 1 / self.scale
+            block = self.layout.rooted(block, rows)
             gram += block.T @ block
         return gram
 

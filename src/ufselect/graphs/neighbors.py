@@ -69,6 +69,61 @@ def nearest_neighbors(X: Any, n_neighbors: int) -> tuple[NDArray[np.intp], NDArr
     return indices, np.sqrt(squared) * scale
 
 
+def balanced_neighbors(
+    X: Any, n_neighbors: int, batches: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return nearest neighbours of each sample, equally many from every batch [1]_.
+
+    Parameters
+    ----------
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Finite data.
+    n_neighbors : int
+        Number of neighbours in all, rounded up to a multiple of the number of batches.
+    batches : ndarray of shape (n_samples,)
+        The batch of each sample, from 0; a batch with fewer samples gives all but one.
+
+    Returns
+    -------
+    indices, distances : ndarray of shape (n_samples, n_found)
+        Neighbours of each sample, batch by batch, and their distances.
+
+    References
+    ----------
+    .. [1] K. Polański, M. D. Young, Z. Miao, K. B. Meyer, S. A. Teichmann, J.-E. Park (2020), "BBKNN: fast
+       batch alignment of single cell transcriptomes", Bioinformatics 36(3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.graphs import balanced_neighbors
+    >>> indices, _ = balanced_neighbors(np.array([[0.0], [1.0], [10.0], [11.0]]), 2, np.array([0, 0, 1, 1]))
+    >>> indices.tolist()
+    [[1, 2], [0, 2], [1, 3], [1, 2]]
+    """
+    check_positive_int("n_neighbors", n_neighbors)
+    shifted = X if sparse.issparse(X) else X - X.mean(axis=0)
+    share = -(-n_neighbors // int(batches.max() + 1))
+    found = [_neighbors_within(shifted, members, share) for members in _members(batches)]
+    return np.hstack([part[0] for part in found]), np.hstack([part[1] for part in found])
+
+
+def _members(batches: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+    return [np.flatnonzero(batches == batch) for batch in range(int(batches.max()) + 1)]
+
+
+def _neighbors_within(X: Any, members: NDArray[np.intp], share: int) -> tuple[NDArray[np.intp], NDArray]:
+    """Return, for every sample, its nearest others among the members."""
+    count = min(share, members.size - 1)
+    search = NearestNeighbors(n_neighbors=count + 1).fit(X[members])
+    distances, places = search.kneighbors(X)
+    indices = members[places]
+    # The sample itself goes where it is among the members, the farthest elsewhere.
+    out = indices == np.arange(X.shape[0])[:, None]
+    out[~out.any(axis=1), -1] = True
+    return indices[~out].reshape(-1, count), distances[~out].reshape(-1, count)
+
+
 def usable_neighbors(n_neighbors: int, available: int) -> int:
     """Return the number of neighbours, lowered to what the samples allow with a warning.
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import loadmat
 
-from ufselect.io.errors import TableError
+from ufselect.common.wording import Setting, listed
+from ufselect.exceptions import TableError
 from ufselect.io.naming import distinct_names
 from ufselect.io.table import Table
-from ufselect.io.wording import Setting, listed
 
 DATA_NAMES = ("X", "fea", "data", "features", "A", "x")
 LABEL_NAMES = ("y", "Y", "gnd", "label", "labels", "target", "class", "classes")
@@ -87,7 +87,7 @@ def _pickle_sentence(path: Path) -> str:
     )
 
 
-def read_arrays(path: Path, label_array: str | None = None) -> Table:
+def read_arrays(path: Path, label_array: str | None = None, transpose: bool = False) -> Table:
     """Read the arrays of a file by their usual names: X, y, feature_names, ids.
 
     Raises
@@ -102,6 +102,9 @@ def read_arrays(path: Path, label_array: str | None = None) -> Table:
             ", or store X and y as .npz.",
         )
     arrays = {name: _words(value) for name, value in stored_arrays(path).items()}
+    if transpose:
+        name = _data_name(arrays, path)
+        arrays[name] = arrays[name].T
     return _table(arrays, path, label_array)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.io.errors import TableError
+from ufselect.common.wording import Sentence, Setting, listed
+from ufselect.exceptions import TableError
 from ufselect.io.table import Table
-from ufselect.io.wording import Sentence, Setting, listed
 
 POLICIES = ("median", "drop")
+READ_AS_MISSING = "Read as missing"
 BLOCK_CELLS = 4 << 20  # 32 MiB of float64, so that a few temporary copies fit in any memory
 
 
@@ -40,43 +41,77 @@ def clean(table: Table, impute: str | None = None, keep_constant: bool = False) 
         )
     if min(table.shape) == 0:
         raise TableError(_nothing_left(table))
-    if table.shape[0] < 2:
+    facts = ColumnFacts(table.shape[1])
+    step = max(1, BLOCK_CELLS // table.shape[1])
+    for start in range(0, table.shape[0], step):
+        block = table.data[start : start + step]
+        facts.update(block.toarray() if sparse.issparse(block) else block)
+    gone, reasons = check_facts(table, facts, impute, keep_constant)
+    cleaned = table.without(gone, reasons)
+    missing = facts.missing[~gone]
+    return _filled(cleaned, missing) if missing.any() else cleaned
+
+
+class ColumnFacts:
+    """What is counted of each column over blocks of rows.
+
+    Attributes
+    ----------
+    missing : ndarray of int
+        Missing values.
+    infinite : ndarray of bool
+        Whether any value is infinite.
+    low, high : ndarray
+        The range of the others.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.n_rows = 0
+        self.missing = np.zeros(n_columns, dtype=np.intp)
+        self.infinite = np.zeros(n_columns, dtype=bool)
+        self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
+
+    def update(self, block: NDArray) -> None:
+        """Take in a block of rows."""
+        self.n_rows += len(block)
+        self.missing += np.isnan(block).sum(axis=0)
+        self.infinite |= np.isinf(block).any(axis=0)
+        np.minimum(self.low, np.fmin.reduce(block, axis=0, initial=np.inf), out=self.low)
+        np.maximum(self.high, np.fmax.reduce(block, axis=0, initial=-np.inf), out=self.high)
+
+
+def check_facts(
+    table: Table,
+    facts: ColumnFacts,
+    impute: str | None,
+    keep_constant: bool,
+    unreadable: Mapping[int, str] | None = None,
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return which features have to go, and why each of them; ``unreadable`` go anyway.
+
+    Raises
+    ------
+    TableError
+        If values are missing and nothing was said about them, or infinite, or nothing is left.
+    """
+    if facts.n_rows < 2:
         raise TableError("The table has a single row; features are chosen by how they vary, so give more.")
-    missing, infinite, low, high = _column_facts(table.data)
-    if infinite.any():
-        names = [table.feature_names[j] for j in np.flatnonzero(infinite)]
+    why = dict(unreadable or {})
+    readable = np.array([j not in why for j in range(facts.missing.size)], dtype=bool)
+    if np.any(facts.infinite & readable):
+        names = [table.feature_names[j] for j in np.flatnonzero(facts.infinite & readable)]
         raise TableError(f"Infinite values stand in {listed(names)}; correct them or remove these columns.")
-    n_rows = table.shape[0]
-    empty = missing == n_rows
-    constant = ~empty & ~(high > low)
-    incomplete = (missing > 0) & ~empty & (keep_constant | ~constant)
+    empty = facts.missing == facts.n_rows
+    constant = ~empty & ~(facts.high > facts.low)
+    incomplete = (facts.missing > 0) & ~empty & (keep_constant | ~constant) & readable
     if incomplete.any() and impute is None:
-        raise TableError(_missing_sentence(table, missing, incomplete))
-    reasons = np.where(empty, "empty", np.where(constant, "constant", "missing values"))
-    gone = empty | (constant & (not keep_constant)) | (incomplete if impute == "drop" else False)
-    cleaned = table.without(gone, [str(reason) for reason in reasons[gone]])
-    if impute == "median" and incomplete.any():
-        cleaned = _filled(cleaned, missing[~gone])
-    if cleaned.shape[1] == 0:
-        raise TableError(_nothing_left(cleaned))
-    return cleaned
-
-
-def _column_facts(data: Any) -> tuple[NDArray, NDArray, NDArray, NDArray]:
-    """Return, for each column, missing values, whether any is infinite, and the range of the others."""
-    n_rows, n_columns = data.shape
-    missing = np.zeros(n_columns, dtype=np.intp)
-    infinite = np.zeros(n_columns, dtype=bool)
-    low, high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
-    step = max(1, BLOCK_CELLS // n_columns)
-    for start in range(0, n_rows, step):
-        block = data[start : start + step]
-        block = block.toarray() if sparse.issparse(block) else block
-        missing += np.isnan(block).sum(axis=0)
-        infinite |= np.isinf(block).any(axis=0)
-        np.minimum(low, np.fmin.reduce(block, axis=0, initial=np.inf), out=low)
-        np.maximum(high, np.fmax.reduce(block, axis=0, initial=-np.inf), out=high)
-    return missing, infinite, low, high
+        raise TableError(_missing_sentence(table, facts.missing, incomplete))
+    gone = empty | (constant & (not keep_constant)) | (incomplete if impute == "drop" else False) | ~readable
+    words = np.where(empty, "empty", np.where(constant, "constant", "missing values"))
+    reasons = [why.get(int(j), str(words[j])) for j in np.flatnonzero(gone)]
+    if gone.all():
+        raise TableError(_nothing_left(table.without(gone, reasons)))
+    return gone, reasons
 
 
 def _filled(table: Table, missing: NDArray) -> Table:
@@ -87,15 +122,17 @@ def _filled(table: Table, missing: NDArray) -> Table:
             ".",
         )
     data = np.array(table.data)
+    fills = {}
     for column in np.flatnonzero(missing):
         values = data[:, column]
-        values[np.isnan(values)] = np.nanmedian(values)
+        fills[table.feature_names[column]] = float(np.nanmedian(values))
+        values[np.isnan(values)] = fills[table.feature_names[column]]
     count, columns = int(missing.sum()), int((missing > 0).sum())
     note = (
         f"{count} missing value{'s' * (count > 1)} in {columns} column{'s' * (columns > 1)} "
         f"{'were' if count > 1 else 'was'} filled by the column's median."
     )
-    return replace(table, data=data).with_notes(note)
+    return replace(table, data=data, fills=fills).with_notes(note)
 
 
 def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Sentence:
@@ -109,6 +146,7 @@ def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Se
         " to fill them, or ",
         Setting("impute", "drop"),
         f" to leave {'that column' if one else 'those columns'} out.",
+        *(f" {note}" for note in table.notes if note.startswith(READ_AS_MISSING)),
     )
 
 

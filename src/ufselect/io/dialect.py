@@ -1,29 +1,31 @@
-"""How a text table is written: encoding, separator, decimal mark, header."""
+"""How a text table is written: encoding, separator, decimal mark, header, comments, units."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
-from typing import IO
 
-from ufselect.io.errors import TableError
+from ufselect.exceptions import TableError
+from ufselect.io.compression import open_unpacked
+from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
 
 SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short ones
 LONGEST_LINE = 64 << 20  # about four million columns
 SAMPLE_LINES = 40  # marks and header show in the first lines; more only cost time
 SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
+DECIMALS_SHARE = 0.9  # so many cells below must have decimals for a line of whole numbers to be names
+UNITS_SHARE = 0.5  # so many columns of numbers must begin with a word for a line of units
 DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 DOT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+")
-MISSING = ("?", "-", "–", ".", "n.a.", "N.A.", "k.A.", "k. A.", "missing")
-SPREADSHEET_ERRORS = ("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#WERT!", "#NV", "#BEZUG!", "#ZAHL!")
 
 
 @dataclass(frozen=True)
@@ -34,36 +36,46 @@ class Dialect:
     ----------
     encoding, separator, decimal : str
         As pandas takes them.
-    thousands : str or None
-        Mark between groups of three digits.
     skip : int
         Lines before the first row of data.
     header : tuple of str or None
         The names as written; None without a header line.
     row_names : bool
         Whether rows begin with a name that has no header, as R writes them.
+    width : int
+        Number of columns.
     line_bytes : float
         Mean length of a line.
+    comment : str or None
+        What begins a remark.
+    remarks : int
+        Lines of remarks before the table.
+    units : tuple of str
+        The units under the header, empty without such a line.
+    spaced : bool
+        Whether a space stands between a separator and a quote.
     """
 
     encoding: str
     separator: str
     decimal: str
-    thousands: str | None
     skip: int
     header: tuple[str, ...] | None
     row_names: bool
     width: int
     line_bytes: float
-
-
-def open_binary(path: Path) -> IO[bytes]:
-    """Open a file, unpacking gzip on the way."""
-    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+    comment: str | None = None
+    remarks: int = 0
+    units: tuple[str, ...] = ()
+    spaced: bool = False
 
 
 def sniff(
-    path: Path, separator: str | None = None, decimal: str | None = None, header: bool | None = None
+    path: Path,
+    separator: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    comment: str | None = None,
 ) -> Dialect:
     """Find out how a text table is written; what is given is not guessed.
 
@@ -79,29 +91,71 @@ def sniff(
     if lines and lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5:
         separator = separator or lines[0].strip()[4]
         lines, skip = lines[1:], 1
+    remarks = _remarks(lines, comment)
+    lines, skip = lines[remarks:], skip + remarks
     while lines and not lines[0].strip():
         lines, skip = lines[1:], skip + 1
+    if comment is not None:
+        lines = [line.partition(comment)[0] for line in lines if not line.startswith(comment)]
     if not lines:
         raise TableError(f"{path} holds no data; give a table with a header line and rows of numbers.")
     complete = lines[: max(2, len(lines) - 1)][:SAMPLE_LINES]  # the last line of the sample may be cut
+    if separator is None and decimal is None and _one_column_of_comma_numbers(complete):
+        separator, decimal = ";", ","
     separator = separator or _separator(complete)
     rows = [_split(line, separator) for line in complete if line.strip()]
-    body = rows[1:] or rows
-    mark = decimal or _decimal(body, separator)
+    mark = decimal or _decimal(rows[1:] or rows, separator)
     named = _has_header(rows, mark) if header is None else header
     usual = Counter(map(len, rows[1:] or rows)).most_common(1)[0][0]
     row_names = named and len(rows) > 1 and len(rows[0]) == usual - 1 and _row_names(rows[1:])
+    units = tuple(rows[1]) if named and _is_units_line(rows[1:], mark) else ()
     return Dialect(
         encoding=encoding,
         separator=separator,
         decimal=mark,
-        thousands=_thousands(body, mark),
-        skip=skip + int(named),
+        skip=skip + int(named) + bool(units),
         header=tuple(rows[0]) if named else None,
         row_names=row_names,
         width=max(usual, len(rows[0])) if named else usual,
         line_bytes=len("\n".join(complete)) / len(complete) + 1,
+        comment=comment,
+        remarks=remarks,
+        units=units,
+        spaced=any(f'{separator} "' in line for line in complete),
     )
+
+
+def _remarks(lines: Sequence[str], comment: str | None) -> int:
+    """Count the lines before the table that begin with the comment mark, or with "#" unlike a header."""
+    count = 0
+    while count < len(lines) and lines[count].startswith(comment or "#"):
+        count += 1
+    if comment is not None or count == 0 or count == len(lines):
+        return count
+    # "#id,a,b" over lines with as many fields is a header that begins so
+    mark = _separator(lines[count : count + SAMPLE_LINES])
+    fields = lines[count].count(mark)
+    return count - 1 if fields and lines[count - 1].count(mark) == fields else count
+
+
+def _one_column_of_comma_numbers(lines: Sequence[str]) -> bool:
+    body = [line.strip() for line in lines[1:] if line.strip()]
+    return bool(body) and "," not in lines[0] and all(COMMA_NUMBER.fullmatch(line) for line in body)
+
+
+def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Whether the first row holds words where the rows below hold numbers, in most of such columns."""
+    if len(rows) < 3:
+        return False
+    width = min(min(map(len, rows)), SAMPLE_COLUMNS)
+    below = [[row[j] for row in rows[1:] if not _missing(row[j])] for j in range(width)]
+    numeric = [j for j in range(width) if below[j] and all(_is_number(cell, decimal) for cell in below[j])]
+    words = [j for j in numeric if not _missing(rows[0][j]) and not _is_number(rows[0][j], decimal)]
+    return len(words) > UNITS_SHARE * len(numeric)
+
+
+def _missing(cell: str) -> bool:
+    return cell.strip() in MISSING or cell.strip() in LAB_TOKENS
 
 
 def _records(text: str) -> list[str]:
@@ -124,7 +178,7 @@ def _split(line: str, mark: str) -> list[str]:
 
 def _sample(path: Path) -> bytes:
     """Return the start of the file, with at least two complete lines where there are any."""
-    with open_binary(path) as file:
+    with open_unpacked(path) as file:
         raw = file.read(SAMPLE_BYTES)
         while raw.count(b"\n") < 3 and len(raw) < LONGEST_LINE:
             more = file.read(SAMPLE_BYTES)
@@ -170,6 +224,8 @@ def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
         if COMMA_NUMBER.fullmatch(cell) or DOT_THOUSANDS.fullmatch(cell):
             commas += 1
             grouped += bool(COMMA_THOUSANDS.fullmatch(cell))
+        elif DOT_GROUPS.fullmatch(cell):
+            continue  # "850.772" may have a decimal point, or a mark between thousands
         elif "." in cell and (DOT_NUMBER.fullmatch(cell) or COMMA_THOUSANDS.fullmatch(cell)):
             dots += 1
     if separator == "," and commas == grouped:
@@ -177,26 +233,30 @@ def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
     return "," if commas > dots else "."
 
 
-def _thousands(rows: Sequence[Sequence[str]], decimal: str) -> str | None:
-    pattern, mark = (DOT_THOUSANDS, ".") if decimal == "," else (COMMA_THOUSANDS, ",")
-    return mark if any(pattern.fullmatch(cell) for cell in _cells(rows)) else None
-
-
 def _cells(rows: Sequence[Sequence[str]]) -> list[str]:
     return [cell.strip() for row in rows for cell in row[:SAMPLE_COLUMNS]]
 
 
 def _is_number(cell: str, decimal: str) -> bool:
-    cell = cell.strip()
-    return bool(DOT_NUMBER.fullmatch(cell.replace(decimal, ".") if decimal == "," else cell))
+    return read_number(cell, decimal) is not None
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:
-    """A first line of numbers only is data, unless the rows below hold none."""
+    """A first line of numbers only is data, unless it holds whole numbers in order over decimals."""
     first = [cell for cell in rows[0] if cell.strip()]
     if not first:
         return True
-    return not all(_is_number(cell, decimal) for cell in first)
+    return not all(_is_number(cell, decimal) for cell in first) or _are_numbered_names(rows, decimal)
+
+
+def _are_numbered_names(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Whether the first line holds years or wavelengths: whole, rising, over rows of decimal numbers."""
+    first = [cell.strip() for cell in rows[0]]
+    if len(rows) < 3 or len(first) < 3 or not all(cell.isdecimal() for cell in first):
+        return False
+    rising = all(int(a) < int(b) for a, b in pairwise(first))
+    body = _cells(rows[1:])
+    return rising and sum(decimal in cell for cell in body) > DECIMALS_SHARE * len(body)
 
 
 def _row_names(rows: Sequence[Sequence[str]]) -> bool:

@@ -8,22 +8,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ufselect.io.assemble import ColumnRoles
-from ufselect.io.errors import TableError, need
-from ufselect.io.naming import distinct_names, find_column, looks_like_labels
+from ufselect.common.extras import import_extra
+from ufselect.exceptions import TableError
+from ufselect.io.naming import distinct_names, find_column
+from ufselect.io.roles import ColumnRoles, is_label, look_at_typed
 from ufselect.io.stores import find_matrix, open_hdf5
 from ufselect.io.table import Table
 
 
-def read_h5ad(path: Path, roles: ColumnRoles) -> Table:
-    """Read the main matrix of an AnnData file with its cell and gene names; sparse data stay sparse."""
-    anndata = need("anndata", "Reading h5ad", "tables")
+def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table:
+    """Read the main matrix or a layer of an AnnData file with its names; sparse data stay sparse."""
+    anndata = import_extra("anndata", "Reading h5ad", "tables")
     with open_hdf5(path) as file:
         if not {"X", "obs", "var"} <= set(file):
             raise TableError(
                 f"{path} is not an AnnData file, which has X, obs and var; write it with AnnData."
             )
-        matrix = anndata.io.read_elem(find_matrix(file, "X", path))
+        matrix = anndata.io.read_elem(find_matrix(file, "X" if layer is None else f"layers/{layer}", path))
         cells, genes = anndata.io.read_elem(file["obs"]), anndata.io.read_elem(file["var"])
     names, notes = distinct_names([str(name) for name in genes.index])
     label_name = _label_name(cells, roles)
@@ -56,4 +57,30 @@ def _label_name(cells: Any, roles: ColumnRoles) -> str | None:
         return columns[find_column(roles.label_column, columns, "label_column")]
     if not roles.guess:
         return None
-    return next((name for name in columns if looks_like_labels(name, cells[name].astype(object))), None)
+    return next((name for name in columns if is_label(name, columns, look_at_typed(cells[name]))), None)
+
+
+def write_h5ad(table: Table, selected: Any, target: Path) -> None:
+    """Write an AnnData file whose ``var`` says which features were chosen.
+
+    From h5ad, everything is copied and all genes stay; ``cells[:, cells.var["selected"]]`` are the chosen
+    ones. From other formats, the chosen columns are written.
+    """
+    anndata = import_extra("anndata", "Writing h5ad", "tables")
+    pandas = import_extra("pandas", "Writing h5ad", "cli")
+    if table.source is not None and table.source.suffix.lower() == ".h5ad":
+        cells = anndata.read_h5ad(table.source)
+        chosen = {table.feature_names[j] for j in selected}
+        names, _ = distinct_names([str(name) for name in cells.var_names])
+        cells.var["selected"] = [name in chosen for name in names]
+    else:
+        names = [table.feature_names[j] for j in selected]
+        ids = range(table.shape[0]) if table.ids is None else table.ids
+        cells = anndata.AnnData(
+            table.data[:, selected],
+            pandas.DataFrame(index=[str(value) for value in ids]),
+            pandas.DataFrame({"selected": True}, index=names),
+        )
+        if table.labels is not None:
+            cells.obs[table.label_name or "label"] = [str(value) for value in table.labels]
+    cells.write_h5ad(target)

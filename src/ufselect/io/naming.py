@@ -1,60 +1,12 @@
-"""Names of columns: made distinct, and recognised as ids or labels."""
+"""Names of columns: made distinct, and found."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import Any
 
-from ufselect.io.errors import TableError
-from ufselect.io.wording import Setting, listed
-
-ID_NAMES = frozenset(
-    [
-        "id",
-        "index",
-        "idx",
-        "name",
-        "names",
-        "sample",
-        "sample_id",
-        "sampleid",
-        "sample_name",
-        "cell",
-        "cell_id",
-        "barcode",
-        "barcodes",
-        "row",
-        "row_id",
-        "row_name",
-        "row_names",
-        "rowname",
-        "rownames",
-        "patient",
-        "patient_id",
-        "subject",
-        "subject_id",
-        "uuid",
-        "key",
-    ]
-)
-LABEL_NAMES = frozenset(
-    [
-        "label",
-        "labels",
-        "class",
-        "classes",
-        "target",
-        "targets",
-        "y",
-        "gnd",
-        "category",
-        "group",
-        "cluster",
-        "species",
-    ]
-)
-FEWEST_ROWS_A_CLASS = 2  # on average; with fewer, values are ids or measurements
+from ufselect.common.wording import Setting, listed
+from ufselect.exceptions import TableError
 
 
 def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -119,23 +71,3 @@ def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
     raise TableError(
         Setting(parameter), f" names the column {asked!r}, which the table does not have; {hint}"
     )
-
-
-def may_have_role(position: int, name: str) -> bool:
-    """Whether a column is worth a look: the first one, or one with a telling name."""
-    return position == 0 or name.lower().replace(" ", "_") in ID_NAMES | LABEL_NAMES
-
-
-def looks_like_id(position: int, name: str, unnamed: bool, values: Any) -> bool:
-    """Whether a column holds row ids, all distinct: by its name, or first and of words or unnamed."""
-    first_words = position == 0 and (unnamed or values.dtype.kind in "OUT")
-    fits = name.lower().replace(" ", "_") in ID_NAMES or first_words
-    return bool(fits and values.dtype.kind in "iuOUT" and values.notna().all() and values.is_unique)
-
-
-def looks_like_labels(name: str, values: Any) -> bool:
-    """Whether a column holds classes: by name, text or whole numbers, few distinct values."""
-    if name.lower() not in LABEL_NAMES or values.dtype.kind not in "iubOUT":
-        return False
-    distinct = values.nunique()
-    return 1 < distinct <= len(values) // FEWEST_ROWS_A_CLASS

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ufselect.io.assemble import ColumnRoles, assemble
-from ufselect.io.errors import TableError, need
+from ufselect.common.extras import import_extra
+from ufselect.common.wording import listed
+from ufselect.exceptions import TableError
 from ufselect.io.naming import distinct_names
-from ufselect.io.table import Table
-from ufselect.io.text import Progress
-from ufselect.io.wording import listed
+from ufselect.io.numbers import MISSING, NumberReader
+from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_typed, plan_columns
+from ufselect.io.text import NO_ROWS, Progress
 
 BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
 
 
 def parts_of(path: Path) -> list[Path]:
     """Return the Parquet files of a path, parts of a directory in the order of their names.
+
+    Files and folders whose name begins with "." or "_" are no parts: programs keep unfinished files so.
 
     Raises
     ------
@@ -27,34 +29,78 @@ def parts_of(path: Path) -> list[Path]:
     """
     if not path.is_dir():
         return [path]
-    parts = sorted(part for part in path.rglob("*.parquet") if part.is_file())
+    parts = sorted(part for part in path.rglob("*.parquet") if part.is_file() and not _hidden(part, path))
     if not parts:
         raise TableError(f"The directory {path} holds no .parquet files; name a file or another directory.")
     return parts
 
 
-def read_parquet(path: Path, roles: ColumnRoles, progress: Progress | None = None) -> Table:
-    """Read a Parquet file or a directory of parts in blocks of rows."""
-    parquet = need("pyarrow.parquet", "Reading Parquet", "tables")
-    need("pandas", "Reading Parquet", "cli")
-    parts = parts_of(path)
-    files = [_open(parquet, part) for part in parts]
-    written = _names(files, parts)
-    names, notes = distinct_names(written)
-    unnamed = [name == "__index_level_0__" or not name.strip() for name in written]
-    n_rows = sum(file.metadata.num_rows for file in files)
-    blocks = _blocks(files, len(names), n_rows, progress)
-    table = assemble(blocks, names, unnamed, roles, n_rows=n_rows)
-    return replace(table, notes=(*notes, *table.notes))
+def _hidden(part: Path, folder: Path) -> bool:
+    return any(step.startswith((".", "_")) for step in part.relative_to(folder).parts)
+
+
+class ParquetRows:
+    """The rows of a Parquet file or of a directory of parts."""
+
+    dialect = None
+    decimal = "."
+    missing = MISSING
+
+    def __init__(self, path: Path) -> None:
+        parquet = import_extra("pyarrow.parquet", "Reading Parquet", "tables")
+        import_extra("pandas", "Reading Parquet", "cli")
+        parts = parts_of(path)
+        self._files = [_open(parquet, part) for part in parts]
+        self._written = _names(self._files, parts)
+        self.names, self.notes = distinct_names(self._written)
+        self.n_rows = sum(file.metadata.num_rows for file in self._files)
+
+    def plan(self, roles: ColumnRoles) -> ColumnPlan:
+        """Decide by the first block what each column is for."""
+        first = next(self._read(None), None)
+        if first is None or first.empty:
+            raise TableError(NO_ROWS)
+        unnamed = [name == "__index_level_0__" or not name.strip() for name in self._written]
+        looks = [look_at_typed(first.iloc[:, j]) for j in range(len(self.names))]
+        return plan_columns(looks, self.names, unnamed, roles)
+
+    def number_reader(self, plan: ColumnPlan) -> NumberReader:
+        """Return what turns blocks into numbers."""
+        return NumberReader(plan.features)
+
+    def blocks(self, plan: ColumnPlan, progress: Progress | None = None) -> Iterator[Any]:
+        """Yield data frames of some millions of cells."""
+        yield from self._read(progress)
+
+    def frames(self, positions: Sequence[int]) -> Iterator[Any]:
+        """Yield some columns as they are stored."""
+        for block in self._read(None, [self._written[j] for j in positions]):
+            block.columns = list(positions)
+            yield block
+
+    def _read(self, progress: Progress | None, columns: list[str] | None = None) -> Iterator[Any]:
+        done = 0
+        width = len(columns) if columns is not None else len(self._written)
+        for file in self._files:
+            for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, width)), columns=columns):
+                block = batch.to_pandas(ignore_metadata=True)
+                block = block if columns is None else block[columns]
+                block.columns = range(width)
+                yield block
+                done += batch.num_rows
+                if progress is not None:
+                    progress(done, self.n_rows)
 
 
 def _open(parquet: Any, part: Path) -> Any:
     try:
         return parquet.ParquetFile(part)
-    except OSError:
+    except (FileNotFoundError, PermissionError):
         raise
     except Exception as error:
-        raise TableError(f"{part} is not a readable Parquet file; write it again.") from error
+        raise TableError(
+            f"{part} is not a readable Parquet file: damaged or cut short; write it again."
+        ) from error
 
 
 def _names(files: list[Any], parts: list[Path]) -> list[str]:
@@ -69,15 +115,3 @@ def _names(files: list[Any], parts: list[Path]) -> list[str]:
                 "keep parts of one table in the directory."
             )
     return first
-
-
-def _blocks(files: list[Any], width: int, n_rows: int, progress: Progress | None) -> Iterator[Any]:
-    done = 0
-    for file in files:
-        for batch in file.iter_batches(batch_size=max(1, BLOCK_CELLS // max(1, width))):
-            block = batch.to_pandas(ignore_metadata=True)
-            block.columns = range(width)
-            yield block
-            done += batch.num_rows
-            if progress is not None:
-                progress(done, n_rows)

@@ -6,18 +6,24 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ufselect.common.wording import Sentence, Setting
+from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
-from ufselect.io.assemble import ColumnRoles
+from ufselect.io.assemble import assemble
+from ufselect.io.categories import with_categories
 from ufselect.io.cleaning import clean
-from ufselect.io.errors import TableError
+from ufselect.io.compression import ENDINGS
 from ufselect.io.h5ad import read_h5ad
-from ufselect.io.parquet import parts_of, read_parquet
+from ufselect.io.parquet import ParquetRows, parts_of
+from ufselect.io.roles import ColumnRoles
+from ufselect.io.spreadsheet import as_text, turned
 from ufselect.io.table import Table
-from ufselect.io.text import Progress, read_text
-from ufselect.io.wording import Sentence, Setting
+from ufselect.io.tenx import is_tenx, read_tenx
+from ufselect.io.text import Progress, TextOptions, TextRows
 
 TEXT = (".csv", ".tsv", ".txt")
-FORMATS = "csv, tsv, parquet, npy, npz, mat, h5ad or a directory of parquet parts"
+ARRAYS = (".npy", ".npz", ".mat")
+FORMATS = "csv, tsv, xlsx, parquet, npy, npz, mat, h5ad, a directory of parquet parts or a 10x folder"
 HASH_BLOCK = 1 << 22  # 4 MiB: reads of that size run at full disk speed
 
 
@@ -39,6 +45,18 @@ class ReadOptions:
         Whether to recognise id and label columns that were not named.
     keep_constant : bool
         Whether constant columns stay, as the pixels of images must.
+    missing : tuple of str
+        Further words of a text file that mean "no value".
+    comment : str or None
+        What begins a remark in a text file.
+    transpose : bool
+        Whether the rows of the file are the features.
+    sheet : str or None
+        Name of a sheet of a workbook; the first without it.
+    layer : str or None
+        Layer of an h5ad file; the main matrix without it.
+    categorical : {"onehot"} or None
+        Whether text columns with a few values become groups of columns of zeros and ones; else left out.
     """
 
     id_column: str | None = None
@@ -49,6 +67,20 @@ class ReadOptions:
     header: bool | None = None
     guess: bool = True
     keep_constant: bool = False
+    missing: tuple[str, ...] = ()
+    comment: str | None = None
+    transpose: bool = False
+    sheet: str | None = None
+    layer: str | None = None
+    categorical: str | None = None
+
+    @property
+    def roles(self) -> ColumnRoles:
+        return ColumnRoles(self.id_column, self.label_column, self.guess)
+
+    @property
+    def text(self) -> TextOptions:
+        return TextOptions(self.separator, self.decimal, self.header, self.comment, self.missing)
 
 
 def read_table(
@@ -62,7 +94,8 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        A file in csv, tsv, parquet, npy, npz, mat or h5ad format, or a directory of parquet parts.
+        A file in csv, tsv, xlsx, parquet, npy, npz, mat or h5ad format, a directory of parquet parts, or a
+        folder of 10x files. Text may be compressed.
     options : ReadOptions, optional
         How to read it.
     progress : callable, optional
@@ -89,28 +122,64 @@ def read_table(
     >>> table.feature_names, table.data.ravel().tolist(), table.left_out[0].name
     (['weight'], [2.5, 3.5], 'note')
     """
-    path = Path(path)
     options = options or ReadOptions()
+    return clean(read_uncleaned(Path(path), options, progress), options.impute, options.keep_constant)
+
+
+def read_uncleaned(path: Path, options: ReadOptions, progress: Progress | None = None) -> Table:
+    """Read a table with its constant, empty and incomplete columns.
+
+    Raises
+    ------
+    TableError
+        If it cannot be read, with the remedy.
+    """
     if not path.exists():
         raise TableError(f"There is no file {path}; check the name and the folder.")
     table = _read(path, options, progress)
+    if options.categorical is not None:
+        table = with_categories(table)
     table = replace(table, source=path, sha256=file_sha256(path))
-    return clean(table.with_notes(*_role_notes(table, options)), options.impute, options.keep_constant)
+    return table.with_notes(*role_notes(table, options))
+
+
+def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:
+    """Open a text file, a workbook or Parquet, whose rows can be read block by block.
+
+    Raises
+    ------
+    TableError
+        If the file is none of these.
+    """
+    kind = format_of(path)
+    if kind == ".parquet" and not options.transpose:
+        return ParquetRows(path)
+    if kind == ".xlsx":
+        rows = as_text(path, options.sheet, options.text)
+    elif kind in TEXT:
+        text = replace(options.text, separator=options.separator or ("\t" if kind == ".tsv" else None))
+        rows = TextRows(path, text)
+    else:
+        raise TableError(f"{path} has no rows of named columns to ", Setting("transpose", True), ".")
+    return turned(rows, options.text) if options.transpose else rows
+
+
+def has_rows(path: Path) -> bool:
+    """Whether a file is one that :func:`open_rows` opens."""
+    return format_of(path) in (*TEXT, ".xlsx", ".parquet")
 
 
 def _read(path: Path, options: ReadOptions, progress: Progress | None) -> Table:
-    roles = ColumnRoles(options.id_column, options.label_column, options.guess)
     kind = format_of(path)
-    if kind in TEXT:
-        separator = options.separator or ("\t" if kind == ".tsv" else None)
-        return read_text(path, roles, separator, options.decimal, options.header, progress)
-    if kind == ".parquet":
-        return read_parquet(path, roles, progress)
+    if has_rows(path):
+        return assemble(open_rows(path, options), options.roles, progress)
     if kind == ".h5ad":
-        return read_h5ad(path, roles)
+        return read_h5ad(path, options.roles, options.layer)
+    if kind == ".mtx":
+        return read_tenx(path)
     if options.id_column is not None:
         raise TableError(f"{path} holds arrays without named columns; drop ", Setting("id_column"), ".")
-    return read_arrays(path, options.label_column)
+    return read_arrays(path, options.label_column, options.transpose)
 
 
 def format_of(path: Path) -> str:
@@ -122,32 +191,32 @@ def format_of(path: Path) -> str:
         If it is unknown, with the formats that are known.
     """
     if path.is_dir():
-        return ".parquet"
+        return ".mtx" if is_tenx(path) else ".parquet"
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    kind = suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else (suffixes or [""])[-1]
-    if kind in (".pq",):
+    packed = suffixes[-1:] and suffixes[-1] in ENDINGS and len(suffixes) > 1
+    kind = suffixes[-2] if packed else (suffixes or [""])[-1]
+    if kind == ".pq":
         return ".parquet"
-    if kind in (*TEXT, ".parquet", ".npy", ".npz", ".mat", ".h5ad"):
+    if kind in (*TEXT, *ARRAYS, ".parquet", ".h5ad", ".xlsx"):
         return kind
-    advice = (
-        "export it from the spreadsheet as csv" if kind in (".xlsx", ".xls", ".ods") else f"give {FORMATS}"
-    )
+    advice = "export it from the spreadsheet as csv" if kind in (".xls", ".ods") else f"give {FORMATS}"
     if kind in (".pkl", ".pickle", ".joblib"):
         advice = f"pickles are never loaded because they can run code; give {FORMATS}"
     raise TableError(f"{path} has a format that is not read here; {advice}.")
 
 
 def file_sha256(path: Path) -> str:
-    """Return the checksum of a file, or of the parts of a directory one after another."""
+    """Return the checksum of a file, or of the files of a directory one after another."""
     digest = hashlib.sha256()
-    for part in parts_of(path):
+    parts = sorted(path.iterdir()) if path.is_dir() and is_tenx(path) else parts_of(path)
+    for part in parts:
         with part.open("rb") as file:
             while block := file.read(HASH_BLOCK):
                 digest.update(block)
     return digest.hexdigest()
 
 
-def _role_notes(table: Table, options: ReadOptions) -> list[Sentence]:
+def role_notes(table: Table, options: ReadOptions) -> list[Sentence]:
     notes = []
     if table.id_name is not None and options.id_column is None:
         notes.append(_taken(table.id_name, "the row id", "id_column"))

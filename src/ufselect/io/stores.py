@@ -7,7 +7,8 @@ from typing import Any
 
 from scipy import sparse
 
-from ufselect.io.errors import TableError, need
+from ufselect.common.extras import import_extra
+from ufselect.exceptions import TableError
 
 
 def open_hdf5(path: Path) -> Any:
@@ -18,7 +19,7 @@ def open_hdf5(path: Path) -> Any:
     TableError
         If it is none.
     """
-    h5py = need("h5py", "Opening HDF5 files", "tables")
+    h5py = import_extra("h5py", "Opening HDF5 files", "tables")
     try:
         return h5py.File(path, "r")
     except (FileNotFoundError, PermissionError):

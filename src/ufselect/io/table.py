@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.wording import Sentence, Setting, listed
 from ufselect.io.dialect import Dialect
-from ufselect.io.wording import listed
+
+NOT_NUMBERS = "not numbers"
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,39 @@ class LeftOut:
 
     name: str
     reason: str
+
+
+class Rows(Protocol):
+    """Rows in a file, from which columns can be copied as they are written there."""
+
+    names: list[str]
+    dialect: Dialect | None
+    missing: frozenset[str]
+    decimal: str
+
+    def frames(self, positions: Sequence[int]) -> Iterator[Any]:
+        """Yield data frames of some columns, in that order."""
+
+
+@dataclass(frozen=True)
+class SourceColumns:
+    """Where the columns of a table stand in its file.
+
+    Attributes
+    ----------
+    rows : Rows
+        The file.
+    features, texts : tuple of int
+        Positions of the features, and of columns that are carried along.
+    id_position, label_position : int or None
+        Of the row ids and the classes.
+    """
+
+    rows: Rows
+    features: tuple[int, ...]
+    texts: tuple[int, ...] = ()
+    id_position: int | None = None
+    label_position: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,10 +80,18 @@ class Table:
         What the reader decided by itself, in sentences.
     dialect : Dialect or None
         How a text file was written.
+    columns : SourceColumns or None
+        Where the columns stand in the file, if they can be copied from there.
+    fills : mapping of str to float
+        By feature, the value that was filled in for missing ones.
     source : Path or None
         Where the table was read from.
     sha256 : str
         Checksum of the file.
+    n_rows : int or None
+        Rows of the file, if ``data`` holds only a sample of them.
+    groups : tuple of str or None
+        For each feature the text column whose value it stands for, None for other features; None if all are.
     """
 
     data: Any
@@ -61,15 +104,19 @@ class Table:
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
     dialect: Dialect | None = None
+    columns: SourceColumns | None = None
+    fills: Mapping[str, float] = field(default_factory=dict)
     source: Path | None = None
     sha256: str = ""
-    image_shape: tuple[int, int] | None = field(default=None)
+    n_rows: int | None = None
+    groups: tuple[str | None, ...] | None = None
+    image_shape: tuple[int, int] | None = None
     image_order: str = "C"
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n_samples, n_features)."""
-        return self.data.shape
+        """(n_samples, n_features) of the file, of which ``data`` may be a sample."""
+        return (self.data.shape[0] if self.n_rows is None else self.n_rows, self.data.shape[1])
 
     def without(self, columns: NDArray[np.bool_], reasons: Sequence[str]) -> Table:
         """Return the table without some features; ``reasons`` has one entry for each that goes."""
@@ -84,6 +131,8 @@ class Table:
             feature_names=[name for name, kept in zip(self.feature_names, keep, strict=True) if kept],
             whole=self.whole[keep],
             left_out=(*self.left_out, *left_out),
+            columns=None if self.columns is None else _kept(self.columns, keep),
+            groups=None if self.groups is None else tuple(self.groups[j] for j in np.flatnonzero(keep)),
             image_shape=None,
         )
 
@@ -97,5 +146,22 @@ class Table:
         for reason, count in Counter(column.reason for column in self.left_out).items():
             names = [column.name for column in self.left_out if column.reason == reason]
             plural = "s" if count > 1 else ""
-            sentences.append(f"Left out {count} column{plural} ({reason}): {listed(names)}.")
+            sentence = f"Left out {count} column{plural} ({reason}): {listed(names)}."
+            sentences.append(_carried(sentence, count) if self._carries(names[0]) else sentence)
         return sentences
+
+    def _carries(self, name: str) -> bool:
+        columns = self.columns
+        return columns is not None and name in {columns.rows.names[j] for j in columns.texts}
+
+
+def _carried(sentence: str, count: int) -> Sentence:
+    be = "They are" if count > 1 else "It is"
+    return Sentence(
+        f"{sentence} {be} copied to the output (", Setting("drop_text", True), " to leave text out)."
+    )
+
+
+def _kept(columns: SourceColumns, keep: NDArray[np.bool_]) -> SourceColumns:
+    features = tuple(position for position, stays in zip(columns.features, keep, strict=True) if stays)
+    return replace(columns, features=features)

@@ -3,43 +3,138 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from ufselect.io.assemble import ColumnRoles, assemble
-from ufselect.io.dialect import MISSING, SPREADSHEET_ERRORS, Dialect, open_binary, sniff
-from ufselect.io.errors import TableError, need
+from ufselect.common.extras import import_extra
+from ufselect.common.wording import Sentence, Setting, listed
+from ufselect.exceptions import TableError
+from ufselect.io.compression import open_unpacked, packed_as
+from ufselect.io.dialect import Dialect, sniff
 from ufselect.io.naming import distinct_names
-from ufselect.io.table import Table
-from ufselect.io.wording import Sentence, Setting
+from ufselect.io.numbers import MISSING, NumberReader
+from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_text, plan_columns
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
+FIRST_CELLS = 400_000  # looked at before reading, in a quarter of a second
+FIRST_ROWS = (50, 2000)  # at least, at most
 SPARE_ROWS = 1.02  # the estimate of rows from the first lines is seldom further off
+UNPACKED = 4  # times the size of a compressed file, as text usually unpacks
+NO_ROWS = "The table has names but no rows of data; check that the whole file was exported."
 Progress = Callable[[int, int], None]
 
 
-def read_text(
-    path: Path,
-    roles: ColumnRoles,
-    separator: str | None = None,
-    decimal: str | None = None,
-    header: bool | None = None,
-    progress: Progress | None = None,
-) -> Table:
-    """Read a csv or tsv file, finding out how it is written."""
-    pandas = need("pandas", "Reading text tables", "cli")
-    dialect = sniff(path, separator, decimal, header)
-    written = _written_names(dialect)
-    names, notes = distinct_names(written)
-    unnamed = [not name.strip() for name in written]
-    if unnamed[0]:
-        notes = [note for note in notes if "without a name" not in note or sum(unnamed) > 1]
-    rows = int(path.stat().st_size / dialect.line_bytes * SPARE_ROWS) + 10
-    blocks = _blocks(pandas, path, dialect, progress)
-    table = assemble(blocks, names, unnamed, roles, n_rows=rows)
-    return replace(table, notes=(*_dialect_notes(dialect), *notes, *table.notes), dialect=dialect)
+@dataclass(frozen=True)
+class TextOptions:
+    """How a text file is written, where the user says so; None means to find out."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    comment: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+class TextRows:
+    """The rows of a csv or tsv file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    options : TextOptions
+        What is known of it.
+    """
+
+    def __init__(self, path: Path, options: TextOptions) -> None:
+        self._pandas = import_extra("pandas", "Reading text tables", "cli")
+        self.path = path
+        self.dialect: Dialect = sniff(
+            path, options.separator, options.decimal, options.header, options.comment
+        )
+        self.decimal = self.dialect.decimal
+        self.missing = MISSING | frozenset(options.missing)
+        written = _written_names(self.dialect)
+        self.names, notes = distinct_names(written)
+        self._unnamed = [not name.strip() for name in written]
+        if self._unnamed[0]:
+            notes = [note for note in notes if "without a name" not in note or sum(self._unnamed) > 1]
+        self.notes = [*_dialect_notes(self.dialect, path), *notes]
+
+    @cached_property
+    def n_rows(self) -> int:
+        """An estimate from the size of the file, rather too large than too small."""
+        size = self.path.stat().st_size * (1 if packed_as(self.path) is None else UNPACKED)
+        return int(size / self.dialect.line_bytes * SPARE_ROWS) + 10
+
+    def plan(self, roles: ColumnRoles) -> ColumnPlan:
+        """Decide by the first rows what each column is for.
+
+        Raises
+        ------
+        TableError
+            If there are no rows.
+        """
+        least, most = FIRST_ROWS
+        count = min(most, max(least, FIRST_CELLS // self.dialect.width))
+        first = next(self._read(count, dtype=str, na_filter=False), None)
+        if first is None or first.empty:
+            raise TableError(NO_ROWS)
+        looks = [look_at_text(first[j].tolist(), self.decimal, self.missing) for j in first.columns]
+        return plan_columns(looks, self.names, self._unnamed, roles)
+
+    def number_reader(self, plan: ColumnPlan) -> NumberReader:
+        """Return what turns blocks into numbers."""
+        return NumberReader(plan.features, self.decimal, self.missing)
+
+    def blocks(self, plan: ColumnPlan, progress: Progress | None = None) -> Iterator[Any]:
+        """Yield data frames of about 48 MiB of text; columns that are no features stay as written."""
+        words = {j: str for j in range(self.dialect.width) if j not in set(plan.features)}
+        empty = {j: list(self.missing) for j in plan.features}
+        rows = max(1, int(BLOCK_BYTES / self.dialect.line_bytes))
+        # pandas' other ways of reading decimals miss the last bit of a third of 17-digit numbers
+        options = {"float_precision": "round_trip", "decimal": self.decimal}
+        yield from self._read(
+            rows, progress, dtype=words, na_values=empty, keep_default_na=False, low_memory=False, **options
+        )
+
+    def frames(self, positions: Sequence[int]) -> Iterator[Any]:
+        """Yield the cells of some columns as they stand in the file, in data frames of text."""
+        rows = max(1, int(BLOCK_BYTES / self.dialect.line_bytes))
+        chosen = sorted(positions)
+        for frame in self._read(rows, dtype=str, na_filter=False, usecols=chosen):
+            yield frame[list(positions)]
+
+    def _read(self, rows: int, progress: Progress | None = None, **options: Any) -> Iterator[Any]:
+        dialect, size = self.dialect, self.path.stat().st_size
+        with open_unpacked(self.path) as file:
+            try:
+                with self._pandas.read_csv(
+                    file,
+                    sep=dialect.separator,
+                    encoding=dialect.encoding,
+                    header=None,
+                    names=list(range(dialect.width)),
+                    index_col=False,
+                    skiprows=dialect.skip,
+                    skipinitialspace=dialect.spaced,
+                    comment=dialect.comment,
+                    chunksize=rows,
+                    **options,
+                ) as reader:
+                    for block in reader:
+                        yield block
+                        if progress is not None:
+                            progress(_position(file, self.path), size)
+            except self._pandas.errors.EmptyDataError:
+                return
+            except self._pandas.errors.ParserError as error:
+                raise TableError(*_parser_sentence(self.path, str(error))) from error
+            except UnicodeDecodeError as error:
+                raise TableError(f"{self.path} is not valid {dialect.encoding}; save it as UTF-8.") from error
 
 
 def _written_names(dialect: Dialect) -> list[str]:
@@ -49,64 +144,34 @@ def _written_names(dialect: Dialect) -> list[str]:
     return written + [""] * (dialect.width - len(written))
 
 
-def _dialect_notes(dialect: Dialect) -> list[str]:
+def _dialect_notes(dialect: Dialect, path: Path) -> list[str]:
     notes: list[str] = []
+    if path.suffix.lower() == ".gz" and packed_as(path) is None:
+        notes.append(f"{path.name} is named .gz but is not compressed; it is read as plain text.")
     if dialect.decimal == ",":
         notes.append(
             Sentence("Numbers are read with a decimal comma (", Setting("decimal", "."), " to change).")
         )
-    if dialect.thousands:
-        notes.append(f'"{dialect.thousands}" is read as a mark between thousands.')
     if dialect.header is None:
-        notes.append(
-            Sentence(
-                "The first line holds numbers, so it is read as data (",
-                Setting("header", True),
-                " if it holds names).",
-            )
-        )
+        words = "The first line holds numbers, so it is read as data ("
+        notes.append(Sentence(words, Setting("header", True), " if it holds names)."))
+    elif all(name.strip().isdecimal() for name in dialect.header):
+        words = "The first line holds whole numbers in order and is read as names ("
+        notes.append(Sentence(words, Setting("header", False), " if it is data)."))
+    if dialect.remarks:
+        lines = f"{dialect.remarks} line{'s' * (dialect.remarks > 1)} of remarks"
+        notes.append(f"{lines} before the table {'were' if dialect.remarks > 1 else 'was'} left out.")
+    if dialect.units:
+        units = listed([unit.strip() for unit in dialect.units])
+        notes.append(f"The line under the names holds units ({units}) and is not read as a row.")
     if dialect.encoding == "cp1252":
         notes.append("The file is not UTF-8 and is read as Windows-1252; check names with accents.")
     return notes
 
 
-def _blocks(pandas: Any, path: Path, dialect: Dialect, progress: Progress | None) -> Iterator[Any]:
-    """Yield data frames of about 48 MiB of text."""
-    size = path.stat().st_size
-    rows = max(1, int(BLOCK_BYTES / dialect.line_bytes))
-    with open_binary(path) as file:
-        try:
-            with pandas.read_csv(
-                file,
-                sep=dialect.separator,
-                decimal=dialect.decimal,
-                thousands=dialect.thousands,
-                encoding=dialect.encoding,
-                header=None,
-                names=list(range(dialect.width)),
-                index_col=False,
-                skiprows=dialect.skip,
-                na_values=[*MISSING, *SPREADSHEET_ERRORS],
-                skipinitialspace=True,
-                float_precision="round_trip",  # the others miss the last bit of a third of 17-digit numbers
-                low_memory=False,
-                chunksize=rows,
-            ) as reader:
-                for block in reader:
-                    yield block
-                    if progress is not None:
-                        progress(_position(file, path), size)
-        except pandas.errors.EmptyDataError:
-            return
-        except pandas.errors.ParserError as error:
-            raise TableError(*_parser_sentence(path, str(error))) from error
-        except UnicodeDecodeError as error:
-            raise TableError(f"{path} is not valid {dialect.encoding}; save it as UTF-8.") from error
-
-
 def _position(file: IO[bytes], path: Path) -> int:
-    """Return the bytes read so far; within gzip they are not known."""
-    return 0 if path.suffix.lower() == ".gz" else file.tell()
+    """Return the bytes read so far; within a compressed file they are not known."""
+    return file.tell() if packed_as(path) is None else 0
 
 
 def _parser_sentence(path: Path, message: str) -> tuple[str | Setting, ...]:

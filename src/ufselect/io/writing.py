@@ -1,10 +1,10 @@
-"""Writes files whole or not at all, and never over others unasked."""
+"""Writes selections: the same cells, rows and names as in the input."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Iterable
+import csv
+import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,100 +12,83 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.io.errors import TableError, need
-from ufselect.io.table import Table
-from ufselect.io.wording import Sentence, Setting
+from ufselect.common.extras import import_extra
+from ufselect.exceptions import TableError
+from ufselect.io.compression import ENDINGS, open_packing
+from ufselect.io.files import write_atomically
+from ufselect.io.numbers import NumberReader, is_missing
+from ufselect.io.table import SourceColumns, Table
 
-WRITTEN = (".csv", ".tsv", ".parquet", ".npz")
+TEXT_WRITTEN = (".csv", ".tsv", ".txt")
+WRITTEN = (".csv", ".tsv", ".parquet", ".npz", ".h5ad")
 
 
-def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None = None) -> None:
-    """Refuse, before any long work, outputs that could not be written.
+def written_as(path: Path) -> tuple[str, str]:
+    """Return the format that a file's ending names, and the ending of its compression.
 
     Raises
     ------
     TableError
-        If a folder is absent, a file exists and ``force`` is not given, or an output is the input.
+        If it is none that can be written, with those that can.
     """
-    seen: set[Path] = set()
-    for path in paths:
-        if path is None:
-            continue
-        if path.is_dir():
-            raise TableError(f"{path} is a folder; name a file in it.")
-        if not path.absolute().parent.is_dir():
-            raise TableError(f"The folder {path.absolute().parent} does not exist; create it first.")
-        if source is not None and path.exists() and source.exists() and path.samefile(source):
-            raise TableError(f"{path} is the input; choose another name for the output.")
-        if path.exists() and not force:
-            raise TableError(_exists(path))
-        if path.absolute() in seen:
-            raise TableError(f"{path} is named for two outputs; give each a name of its own.")
-        seen.add(path.absolute())
-
-
-def _exists(path: Path) -> Sentence:
-    return Sentence(
-        f"{path} exists already; choose another name or add ", Setting("force", True), " to replace it."
+    name, packing = path, ""
+    if path.suffix.lower() in ENDINGS:
+        name, packing = path.with_suffix(""), path.suffix.lower()
+    kind = name.suffix.lower()
+    if kind in TEXT_WRITTEN or (kind in WRITTEN and not packing):
+        return kind, packing
+    raise TableError(
+        f"{path} must end in {', '.join(WRITTEN)}; the ending names the format to write. "
+        f"Text can be compressed: .csv{', .csv'.join(ENDINGS)}."
     )
 
 
-def check_table_format(path: Path | None) -> None:
-    """Refuse a format that cannot be written.
+def write_selection(
+    table: Table, selected: NDArray[np.intp], path: Path, force: bool = False, drop_text: bool = False
+) -> None:
+    """Write the chosen columns with ids, text columns and labels: same names, same rows, same order.
 
-    Raises
-    ------
-    TableError
-        With the formats that can.
+    From text to text, cells are copied as they are written in the input, with its separator and decimal mark
+    unless the ending .tsv asks for tabs. Ids and text columns stand before the features, labels behind them.
+
+    Parameters
+    ----------
+    table : Table
+        What was read.
+    selected : ndarray of int
+        Positions of the chosen features.
+    path : Path
+        The file; its ending names the format and the compression.
+    force : bool
+        Whether to replace a file that exists.
+    drop_text : bool
+        Whether to leave out text columns other than ids and labels.
     """
-    if path is not None and path.suffix.lower() not in WRITTEN:
-        raise TableError(f"{path} must end in {', '.join(WRITTEN)}; the ending names the format to write.")
+    write_atomically(path, lambda target: write_columns(table, selected, target, path, drop_text), force)
 
 
-def write_atomically(path: Path, write: Callable[[Path], Any], force: bool = False) -> None:
-    """Write to a file beside the target and move it there in one step.
+def write_columns(
+    table: Table, selected: NDArray[np.intp], target: Path, path: Path, drop_text: bool = False
+) -> None:
+    """Write to ``target`` in the format that the ending of ``path`` names."""
+    kind, packing = written_as(path)
+    if kind in TEXT_WRITTEN:
+        with open_packing(target, packing) as file:
+            _write_text(table, selected, kind, file, drop_text)
+    elif kind == ".npz":
+        _write_npz(table, selected, target)
+    elif kind == ".parquet":
+        import_extra("pyarrow", "Writing Parquet", "tables")
+        _joined(_typed_frames(table, selected, drop_text)).to_parquet(target, index=False)
+    else:
+        from ufselect.io.h5ad import write_h5ad
 
-    Raises
-    ------
-    TableError
-        If the target has appeared and ``force`` is not given.
-    """
-    path = path.absolute()
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(0o666 & ~mask)
-        if path.exists() and not force:
-            raise TableError(_exists(path))
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        write_h5ad(table, selected, target)
 
 
-def write_text(path: Path, text: str, force: bool = False) -> None:
-    """Write text as UTF-8, atomically."""
-    write_atomically(path, lambda target: target.write_text(text, encoding="utf-8"), force)
-
-
-def write_selection(table: Table, selected: NDArray[np.intp], path: Path, force: bool = False) -> None:
-    """Write the chosen columns with ids and labels: same names, same rows, in the order of the input.
-
-    A text file keeps the separator and decimal mark of a text input.
-    """
-    check_table_format(path)
-    if path.suffix.lower() == ".npz":
-        write_atomically(path, lambda target: _write_npz(table, selected, target), force)
-        return
-    frame = _frame(table, selected)
-    if path.suffix.lower() == ".parquet":
-        need("pyarrow", "Writing Parquet", "tables")
-        write_atomically(path, lambda target: frame.to_parquet(target, index=False), force)
-        return
-    write_atomically(path, lambda target: _write_csv(table, frame, path, target), force)
+def _joined(frames: Iterator[Any]) -> Any:
+    pandas = import_extra("pandas", "Writing tables", "cli")
+    return pandas.concat(list(frames), ignore_index=True)
 
 
 def _chosen(table: Table, selected: NDArray[np.intp]) -> NDArray:
@@ -113,31 +96,114 @@ def _chosen(table: Table, selected: NDArray[np.intp]) -> NDArray:
     return chosen.toarray() if sparse.issparse(chosen) else chosen
 
 
-def _frame(table: Table, selected: NDArray[np.intp]) -> Any:
-    pandas = need("pandas", "Writing tables", "cli")
+def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
+    """Return the positions of columns before and behind the features."""
+    columns = table.columns
+    if columns is None:
+        return [], []
+    before = [] if columns.id_position is None else [columns.id_position]
+    before += [] if drop_text else list(columns.texts)
+    return before, [] if columns.label_position is None else [columns.label_position]
+
+
+def _typed_frames(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
+    """Yield data frames of numbers, with the other columns as they are in the source."""
+    if table.n_rows is not None:
+        yield from _typed_frames_of_all_rows(table, selected, drop_text)
+        return
+    pandas = import_extra("pandas", "Writing tables", "cli")
     values = _chosen(table, selected)
-    columns: dict[str, Any] = {}
-    if table.ids is not None:
-        columns[table.id_name or "id"] = table.ids
-    for position, column in enumerate(selected):
-        whole = table.whole[column] and np.all(values[:, position] == np.rint(values[:, position]))
-        data = values[:, position].astype(np.int64) if whole else values[:, position]
-        columns[table.feature_names[column]] = data
-    if table.labels is not None:
-        columns[table.label_name or "label"] = table.labels
-    return pandas.DataFrame(columns)
+    numbers = pandas.DataFrame(
+        {table.feature_names[j]: _whole(table, j, values[:, place]) for place, j in enumerate(selected)}
+    )
+    if table.columns is None:
+        before = {} if table.ids is None else {table.id_name or "id": table.ids}
+        behind = {} if table.labels is None else {table.label_name or "label": table.labels}
+        yield pandas.concat([pandas.DataFrame(before), numbers, pandas.DataFrame(behind)], axis=1)
+        return
+    before_positions, behind_positions = _side_columns(table, drop_text)
+    start = 0
+    for frame in _side_frames(table.columns, [*before_positions, *behind_positions], len(numbers), pandas):
+        part = numbers.iloc[start : start + len(frame)].reset_index(drop=True)
+        start += len(frame)
+        side = frame.rename(columns=dict(enumerate(table.columns.rows.names)))
+        count = len(before_positions)
+        yield pandas.concat([side.iloc[:, :count], part, side.iloc[:, count:]], axis=1)
 
 
-def _write_csv(table: Table, frame: Any, path: Path, target: Path) -> None:
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    decimal, encoding = ".", "utf-8"
-    if table.dialect is not None and path.suffix.lower() == ".csv":
-        separator, decimal = table.dialect.separator, table.dialect.decimal
-        encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else "utf-8"
-    frame.to_csv(target, index=False, sep=separator, decimal=decimal, encoding=encoding, lineterminator="\n")
+def _typed_frames_of_all_rows(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
+    """Read the chosen columns again where the table holds but a sample of the rows."""
+    assert table.columns is not None
+    for frame in _copied(table, selected, drop_text):
+        names = [table.feature_names[j] for j in selected]
+        places = [frame.columns.get_loc(name) for name in names]
+        reader = NumberReader(places, table.columns.rows.decimal, table.columns.rows.missing)
+        frame[names] = reader.read(frame)
+        yield frame
+
+
+def _side_frames(columns: SourceColumns, positions: list[int], n_rows: int, pandas: Any) -> Iterator[Any]:
+    if not positions:
+        yield pandas.DataFrame(index=range(n_rows))
+        return
+    for frame in columns.rows.frames(positions):
+        yield frame.reset_index(drop=True)
+
+
+def _whole(table: Table, column: int, values: NDArray) -> NDArray:
+    if table.whole[column] and np.all(values == np.rint(values)):
+        return values.astype(np.int64)
+    return values
+
+
+def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
+    separator, decimal, encoding = "\t" if kind == ".tsv" else ",", ".", "utf-8"
+    if table.dialect is not None:
+        decimal = table.dialect.decimal
+        separator = table.dialect.separator if kind != ".tsv" else separator
+        encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else encoding
+    copies = table.dialect is not None and table.columns is not None
+    frames = _copied if copies else _typed_frames
+    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
+    for place, frame in enumerate(frames(table, selected, drop_text)):
+        frame.to_csv(
+            text,
+            index=False,
+            header=place == 0,
+            sep=separator,
+            decimal=decimal,
+            lineterminator="\n",
+            quoting=csv.QUOTE_MINIMAL,
+        )
+    text.flush()
+    text.detach()
+
+
+def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
+    """Yield the cells of the source, missing ones filled where that was asked for."""
+    columns = table.columns
+    assert columns is not None
+    before, behind = _side_columns(table, drop_text)
+    positions = [*before, *(columns.features[j] for j in selected), *behind]
+    fills = {
+        columns.features[j]: table.feature_names[j] for j in selected if table.feature_names[j] in table.fills
+    }
+    for frame in columns.rows.frames(positions):
+        for position, name in fills.items():
+            gone = is_missing(frame[position], columns.rows.missing)
+            frame.loc[gone, position] = _cell(table.fills[name], columns.rows.decimal)
+        yield frame.rename(columns=dict(enumerate(columns.rows.names)))
+
+
+def _cell(value: float, decimal: str) -> str:
+    return repr(value).replace(".", decimal)
 
 
 def _write_npz(table: Table, selected: NDArray[np.intp], target: Path) -> None:
+    if table.n_rows is not None:
+        raise TableError(
+            "A table that is read in blocks is written as .csv, .tsv or .parquet; name one of these."
+        )
     arrays: dict[str, Any] = {
         "X": _chosen(table, selected),
         "feature_names": np.array([table.feature_names[j] for j in selected], dtype=str),
@@ -153,3 +219,12 @@ def _write_npz(table: Table, selected: NDArray[np.intp], target: Path) -> None:
 def _plain(values: NDArray) -> NDArray:
     """Return an array that needs no pickle."""
     return values.astype(str) if values.dtype == object else values
+
+
+def ranked_rows(rows: Sequence[dict[str, Any]], path: Path, target: Path) -> None:
+    """Write one line for each of some records with equal keys, as text."""
+    pandas = import_extra("pandas", "Writing tables", "cli")
+    kind, packing = written_as(path)
+    separator = "\t" if kind == ".tsv" else ","
+    with open_packing(target, packing) as file:
+        file.write(pandas.DataFrame(rows).to_csv(index=False, sep=separator, lineterminator="\n").encode())

@@ -14,6 +14,8 @@ from ufselect.plotting.svg import frame, short, signed, tick
 TILTED_LETTERS = 17
 # Mean width of a letter at the page's size of labels.
 LETTER_WIDTH = 6.6
+# Names of rows must fit whole, also such as ENSG00000139619 in capitals.
+ROW_LETTER_WIDTH = 8.0
 # Side of a cell: small enough for forty columns on a page, large enough to point at.
 MAP_WIDTH, SMALLEST_CELL, LARGEST_CELL = 560, 13, 26
 # Beyond so many columns only every fifth is numbered.
@@ -26,7 +28,7 @@ def heat_map(
     """Return signed values as cells: blue above zero, orange below, fainter towards zero."""
     limit = float(np.abs(values).max()) or 1.0
     cell = float(np.clip(MAP_WIDTH / max(values.shape), SMALLEST_CELL, LARGEST_CELL))
-    left = 14 + LETTER_WIDTH * max(len(short(row)) for row in rows)
+    left = 14 + ROW_LETTER_WIDTH * max(len(short(row)) for row in rows)
     longest = max(len(short(column, TILTED_LETTERS)) for column in columns)
     top = 20 + 0.87 * LETTER_WIDTH * longest if tilt else 26.0
     parts = []

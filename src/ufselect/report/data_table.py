@@ -11,7 +11,7 @@ from ufselect.plotting.svg import number, percent, signed
 from ufselect.report.explanation import Explanation
 
 # Longer tables make a page slow to sort; the record of the run has all.
-MOST_DROPPED = 500
+MOST_DROPPED = 5000  # rows of a closed part of the page; a file of --ranking holds all
 MOST_RUNNERS = 100
 # A table of at most this many rows is seen at a glance and needs no filter.
 FILTER_FROM = 10

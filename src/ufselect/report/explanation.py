@@ -26,6 +26,7 @@ from ufselect.report.measures import (
     random_subsets,
 )
 from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.stability import SEED_LIMIT, with_seed
 
 logger = logging.getLogger("ufselect")
 
@@ -311,6 +312,7 @@ def _resampled(
     for turn in range(n_resamples):
         rows = np.sort(rng.choice(data.shape[0], n_rows, replace=False))
         again = clone(selector).set_params(**_refit_settings(selector, n_selected))
+        with_seed(again, int(rng.integers(SEED_LIMIT)))  # a fixed seed would make a blind draw look stable
         logger.info("resampling %d of %d", turn + 1, n_resamples)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself has already said what is wrong
@@ -327,4 +329,6 @@ def _resampled(
 def _refit_settings(selector: Any, n_selected: int) -> dict[str, Any]:
     """Return what a refit changes: the count is that of the whole data, and nothing is printed."""
     wanted = {"n_features_to_select": n_selected, "verbose": False}
+    if getattr(selector, "groups", None) is not None:
+        del wanted["n_features_to_select"]  # it counts groups, not columns
     return {name: value for name, value in wanted.items() if name in selector.get_params()}

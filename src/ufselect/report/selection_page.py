@@ -13,6 +13,7 @@ from ufselect.plotting.svg import percent
 from ufselect.report.data_table import MOST_DROPPED, dropped_table, kept_table, runners_table
 from ufselect.report.explanation import FAINT, REFIT_SHARE, Explanation
 from ufselect.report.measures import Kept
+from ufselect.report.score_words import score_words
 from ufselect.report.strip import strip
 from ufselect.report.template import HOME, render
 
@@ -72,13 +73,17 @@ def report_html(
         notes=[*notes, *([e.refit_note] if e.refit_note else [])],
         settings=_settings(e, record),
         created=None if record is None else record.get("created"),
+        verdicts=() if record is None else record.get("verdicts", ()),
+        candidates=() if record is None else record.get("tuning", ()),
+        command=None if record is None else record.get("command"),
     )
 
 
 def _summary(e: Explanation) -> str:
     gain = 100 * (e.variance.selection - float(e.variance.random.mean()))
+    plural = "" if round(abs(gain)) == 1 else "s"
     verdict = (
-        f"{abs(gain):.0f} points {'more' if gain > 0 else 'less'} than random subsets of the same size"
+        f"{abs(gain):.0f} point{plural} {'more' if gain > 0 else 'less'} than random subsets of the same size"
         if abs(gain) >= LEAST_GAIN
         else "as much as random subsets of the same size"
     )
@@ -150,10 +155,10 @@ def _links(e: Explanation, charts: Mapping[str, str | None]) -> list[tuple[str, 
         ("features", "Features", True),
         ("pixels", "Pixels", charts["pixels"]),
         ("kept-share", "What is kept", True),
-        ("loadings", "Loadings", charts["loadings"]),
+        ("loadings", "Acting together", charts["loadings"]),
         ("redundancy", "Redundancy", charts["redundancy"]),
         ("stability", "Stability", e.frequencies is not None),
-        ("convergence", "Convergence", charts["convergence"]),
+        ("convergence", "Search", charts["convergence"]),
         ("settings", "Data and settings", True),
     ]
     return [(anchor, name) for anchor, name, there in links if there]
@@ -162,11 +167,13 @@ def _links(e: Explanation, charts: Mapping[str, str | None]) -> list[tuple[str, 
 def _leads(e: Explanation) -> dict[str, str]:
     """Return what each section says first."""
     return {
-        "features": "Best first. A kept feature stands for the dropped ones that correlate (r) with it more "
-        f"than with any other kept feature, by {FAINT} or more in size. {_alone(e)}",
+        "features": f"Best first. {score_words(e.method)} A kept feature stands for the dropped ones that "
+        f"correlate (r) with it more than with any other kept feature, by {FAINT} or more in size. "
+        f"{_alone(e)} Means and deviations are in the table's own units.",
         "dropped": f"Dropped features, {_shown_of_dropped(e)}",
-        "loadings": "How strongly each kept feature takes part in each component: blue with it, orange "
-        f"against it.{_best_shown(e, ' features')}",
+        "loadings": "The method looks for a few directions along which the table varies, the components. A "
+        "weight says how strongly a feature takes part in one: blue with it, orange against it."
+        f"{_best_shown(e, ' features')}",
         "redundancy": _redundancy(e),
         "stability": _stability(e),
         "convergence": _convergence(e),
@@ -206,8 +213,8 @@ def _stability(e: Explanation) -> str:
         return ""
     always = int(np.sum(e.frequencies[e.ranked] == 1))
     index = (
-        f" Nogueira's index is {e.stability:.2f}, {_stability_word(e.stability)}: 1 for identical "
-        "selections, about 0 for random ones."
+        f" Their agreement is {e.stability:.2f}, {_stability_word(e.stability)}: 1 for identical selections, "
+        "about 0 for random ones (the index of Nogueira, Sechidis and Brown, 2018)."
         if e.stability is not None
         else ""
     )
@@ -232,7 +239,8 @@ def _settings(e: Explanation, record: Mapping[str, Any] | None) -> dict[str, Map
     if record is None:
         return {"Parameters": parameters}
     data = {name: value for name, value in record["data"].items() if name != "left_out" and value is not None}
-    return {"Data": data, "Parameters": parameters, "Versions": record["versions"]}
+    scaling = {"Scaling": record["scaling"]} if "scaling" in record else {}
+    return {"Data": data, **scaling, "Parameters": parameters, "Versions": record["versions"]}
 
 
 def _shown(value: Any) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
-from ufselect.gram import GramOperator, gram_operator
+from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, gram_operator
+from ufselect.selectors.choice import Choice, choose
+from ufselect.selectors.duplicates import identical_columns
 from ufselect.selectors.large import (
     accumulate,
     check_columns,
@@ -27,6 +29,11 @@ from ufselect.selectors.large import (
     summarise_reduction,
 )
 from ufselect.selectors.progress import CallbackSupportMixin, FitProgress, with_callbacks
+from ufselect.selectors.rows import RowMetadata, missing_summary, refuse_row_metadata
+from ufselect.selectors.wishes import Wanted, check_max_correlation, wanted_of
+
+Columns = Sequence[str] | Sequence[int] | NDArray
+Groups = Sequence[Any] | Mapping[Any, Columns] | NDArray
 
 # The grid over which published comparisons tune a regulariser.
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
@@ -45,27 +52,34 @@ class Fitted:
     n_leading : int or None
         Leading components of S on which the scores rest, where that is not ``n_components_`` among the
         attributes; without either they rest on the diagonal alone.
-    ranking : ndarray of shape (n_features,) or None
-        Ranks by the scores, where the method has worked them out already.
+    choice : Choice or None
+        Ranking and selection by the scores, where the method has worked them out already.
     """
 
     scores: NDArray
     attributes: Mapping[str, Any] = field(default_factory=dict)
     n_leading: int | None = None
-    ranking: NDArray | None = None
+    choice: Choice | None = None
 
 
 class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """Base class of all selectors.
 
-    A subclass stores its parameters in ``__init__`` and implements ``_fit(X, n_selected, progress)``, which
+    A subclass stores its parameters in ``__init__`` and implements ``_fit(X, wanted, progress)``, which
     returns a :class:`Fitted` record. The attributes are set only after ``_fit`` has returned, so that an
     interrupted fit leaves no half-fitted estimator.
 
-    Class attributes
-    ----------------
+    ``keep``, ``exclude``, ``groups`` and ``max_correlation`` work for every subclass whose ``__init__`` takes
+    them: X comes without the excluded columns, and the ranking by the scores puts kept columns first, takes
+    groups by their mean score and lets near copies wait. A method that can do better finds in ``wanted``
+    what is asked for, and says so in ``honours``.
+
+    Attributes
+    ----------
     accepts_sparse : bool
         Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
+    accepts_missing : bool
+        Whether NaN in the data marks a missing value; else it is refused.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
     label : str
@@ -84,9 +98,14 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Whether every comparison carries it.
     paper_grid : mapping of str to tuple
         Parameters and values over which published comparisons tune the method.
+    honours : frozenset of {"keep", "groups"}
+        Wishes that enter the method's criterion; the others only enter its ranking.
+    feature_axes : mapping of str to int
+        Fitted attributes, beyond the common ones, with one entry per feature along an axis.
     """
 
     accepts_sparse: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = False
     is_stochastic: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
@@ -96,50 +115,74 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     on_request: ClassVar[bool] = False
     is_baseline: ClassVar[bool] = False
     paper_grid: ClassVar[Mapping[str, tuple]] = {}
+    honours: ClassVar[frozenset[str]] = frozenset()
+    feature_axes: ClassVar[Mapping[str, int]] = {"components_": 1}
 
     n_features_to_select: int | float
+    keep: Columns | None = None
+    exclude: Columns | None = None
+    groups: Groups | None = None
+    max_correlation: float | None = None
+
     scores_: NDArray
     ranking_: NDArray
     support_: NDArray
     n_features_in_: int
     feature_names_in_: NDArray
+    duplicates_: list[NDArray]
 
     @abstractmethod
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         """Score the features of validated data."""
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters; called once, before the data are read."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
         """Choose the features.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The data, without missing values. Selectors that work through the Gram matrix also take a dask
-            array or data frame, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store,
-            a :class:`~ufselect.blocks.GramAccumulator`, or a Gram operator.
+            The data, without missing values.
         y : ignored
             Present for scikit-learn's pipelines.
+        **row_metadata
+            ``sample_weight`` and ``batch`` are refused: this method has no meaning for them.
 
         Returns
         -------
         self
         """
+        refuse_row_metadata(self, row_metadata)
+        return self._fit_with(X, RowMetadata())
+
+    def _fit_with(self, X: Any, rows: RowMetadata) -> Self:
         with unchanged_on_error(self):
-            self._check_parameters()
-            self._fit_to(open_if_stored(X))
+            self._check()
+            self._fit_to(open_if_stored(X), rows)
         return self
 
-    def _fit_to(self, X: Any) -> None:
+    def _check(self) -> None:
+        check_max_correlation(self.max_correlation)
+        self._check_parameters()
+
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         """Bring data into memory and fit to them."""
         X = validated(self, self._in_memory(X))
-        n_selected = resolve_feature_count(self.n_features_to_select, X.shape[1])
+        wanted = wanted_of(self, X.shape[1])
+        allowed = wanted.restrict(X)
         with FitProgress(self, X) as progress:
-            fitted = self._fit(X, n_selected, progress)
-        self._set_fitted(fitted, n_selected)
+            fitted = self._fit_rows(allowed, rows, wanted, progress)
+        choice = choice_of(fitted, wanted, lambda: gram_operator(allowed))
+        self._set_fitted(fitted, choice, wanted)
+        if self.max_correlation is not None:
+            self.duplicates_ = identical_columns(X)
+
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
+        """Score the features of validated data, for methods that know of weights or batches."""
+        return self._fit(X, wanted, progress)
 
     def _in_memory(self, X: Any) -> Any:
         """Return X if it is in memory or can be mapped into it.
@@ -175,14 +218,22 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_columns(self, X, reset=False)
         return select_columns(X, self.support_)
 
-    def _set_fitted(self, fitted: Fitted, n_selected: int) -> None:
-        for stale in {"_accumulator", "reduction_"} & vars(self).keys():
+    def _set_fitted(self, fitted: Fitted, choice: Choice, wanted: Wanted) -> None:
+        """Set the attributes."""
+        for stale in {"_accumulator", "reduction_", "duplicates_", "missing_"} & vars(self).keys():
             delattr(self, stale)
         for name, value in fitted.attributes.items():
             setattr(self, name, value)
-        self.scores_ = fitted.scores
-        self.ranking_ = ranks_from_scores(fitted.scores) if fitted.ranking is None else fitted.ranking
-        self.support_ = self.ranking_ <= n_selected
+        self.scores_, self.ranking_, self.support_ = fitted.scores, choice.ranking, choice.support
+        self._spread(wanted)
+
+    def _spread(self, wanted: Wanted) -> None:
+        """Extend what is fitted to all columns of X: excluded ones get the least score and no weight."""
+        for name, axis in {"support_": 0, **self.feature_axes}.items():
+            if name in vars(self):
+                setattr(self, name, wanted.spread(getattr(self, name), axis))
+        self.scores_ = wanted.spread(self.scores_, filler=self.scores_.min())
+        self.ranking_ = wanted.spread_ranks(self.ranking_)
 
     def _get_support_mask(self) -> NDArray:
         check_is_fitted(self, "support_")
@@ -191,6 +242,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.accepts_sparse
+        tags.input_tags.allow_nan = self.accepts_missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.non_deterministic = False
         return tags
@@ -199,46 +251,86 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 class GramSelector(UnsupervisedSelector):
     """Base class of the selectors that use nothing of the data but their Gram matrix.
 
-    A subclass implements ``_fit_gram(gram, n_selected, progress)``. Dense and sparse data, dask collections,
+    A subclass implements ``_fit_gram(gram, wanted, progress)``. Dense and sparse data, dask collections,
     memory maps, stores, batches and accumulators reach it as one
     :class:`~ufselect.gram.GramOperator`.
 
-    Class attributes
-    ----------------
+    Attributes
+    ----------
     copies_wide_data : bool
         Whether wide dense data are centred once in a copy; else they are in every product, which takes less
         memory and pays where products are few.
     """
 
     accepts_sparse = True
+    accepts_missing = True
     copies_wide_data: ClassVar[bool] = True
 
     reduction_: ReductionSummary
+    missing_: MissingSummary
 
     @abstractmethod
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         """Score the features of data known through their Gram operator."""
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        return self._fit_gram(gram_operator(X, copy=self.copies_wide_data), n_selected, progress)
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
+        """Choose the features.
 
-    def _fit_to(self, X: Any) -> None:
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The data; NaN marks a missing value. Also a dask array or data frame, a memory-mapped array, the
+            path of a parquet directory, zarr or HDF5 store, a :class:`~ufselect.blocks.GramAccumulator`, or a
+            Gram operator.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: an integer weight equals so many copies of the row, 0 leaves it out.
+            Weights that sum to less than the number of rows are taken in proportion, with a mean of 1. Only
+            for data in memory.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, such as donor, day or plate. Each batch is centred by itself, so that
+            differences between batches are not taken for structure. Only for data in memory.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_with(X, RowMetadata(sample_weight, batch))
+
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
+        return self._fit_rows(X, RowMetadata(), wanted, progress)
+
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
+        X, layout = rows.laid_out(X)
+        gram = gram_operator(X, copy=self.copies_wide_data, layout=layout)
+        fitted = with_missing(gram, self._fit_known(X, gram, wanted, progress))
+        return replace(fitted, choice=choice_of(fitted, wanted, lambda: gram))
+
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        """Score the features of data whose rows are in memory, for methods that can make use of them."""
+        return self._fit_gram(gram, wanted, progress)
+
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         if not is_out_of_core(X):
-            super()._fit_to(X)
+            super()._fit_to(X, rows)
             return
+        rows.refuse_unless_absent()
         source = gram_source(self, X)
-        n_selected = resolve_feature_count(self.n_features_to_select, source.n_features)
-        self._fit_reduced(source.read(), n_selected)
+        wanted = wanted_of(self, source.n_features)
+        self._fit_reduced(source.read(), wanted)
 
-    def _fit_reduced(self, reduced: ReducedData, n_selected: int) -> None:
+    def _fit_reduced(self, reduced: ReducedData, wanted: Wanted) -> None:
+        gram = restricted(reduced.gram, wanted)
         with FitProgress(self, reduced) as progress:
-            fitted = self._fit_gram(reduced.gram, n_selected, progress)
+            fitted = with_missing(reduced.gram, self._fit_gram(gram, wanted, progress))
         n_leading = fitted.n_leading or fitted.attributes.get("n_components_")
         summary = summarise_reduction(reduced, n_leading)
-        self._set_fitted(fitted, n_selected)
+        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: gram), wanted)
         self.reduction_ = summary
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Take in a batch of rows and choose the features anew from all batches so far.
 
         Memory does not grow with the number of batches. Each call solves the problem again; to take in
@@ -248,9 +340,11 @@ class GramSelector(UnsupervisedSelector):
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The batch; the first one needs two rows.
+            The batch; the first one needs two rows. NaN marks a missing value.
         y : ignored
             Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts, as in ``fit``.
 
         Returns
         -------
@@ -258,18 +352,19 @@ class GramSelector(UnsupervisedSelector):
         """
         earlier = getattr(self, "_accumulator", None)
         with unchanged_on_error(self):
-            self._check_parameters()
+            self._check()
             batch = validate_data(
                 self,
                 X,
                 reset=earlier is None,
                 accept_sparse="csr",
                 dtype=[np.float64, np.float32],
+                ensure_all_finite="allow-nan",
                 ensure_min_samples=2 if earlier is None else 1,
             )
-            n_selected = resolve_feature_count(self.n_features_to_select, batch.shape[1])
-            accumulator = accumulate(earlier, batch)
-            self._fit_reduced(reduce_data(accumulator), n_selected)
+            wanted = wanted_of(self, batch.shape[1])
+            accumulator = accumulate(earlier, batch, sample_weight)
+            self._fit_reduced(reduce_data(accumulator), wanted)
             self._accumulator = accumulator
         return self
 
@@ -293,6 +388,14 @@ def gram_source(selector: GramSelector, X: Any) -> GramSource:
     return GramSource(data.shape[1], lambda: ReducedData(gram(), 1, "given"))
 
 
+def with_missing(gram: GramOperator, fitted: Fitted) -> Fitted:
+    """Add to a fit what was done about missing values, if there were any."""
+    summary = missing_summary(gram)
+    if summary is None:
+        return fitted
+    return replace(fitted, attributes={**fitted.attributes, "missing_": summary})
+
+
 def _components_asked(selector: GramSelector) -> int | None:
     """Return the number of leading components that will be needed, where it is a given number."""
     asked = getattr(selector, "n_components", None)
@@ -306,6 +409,7 @@ def validated(selector: UnsupervisedSelector, X: Any) -> Any:
         X,
         accept_sparse="csr" if selector.accepts_sparse else False,
         dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if selector.accepts_missing else True,
         ensure_min_samples=2,
     )
 
@@ -323,38 +427,14 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def ranks_from_scores(scores: NDArray) -> NDArray:
-    """Return distinct ranks, 1 for the highest score; among equal scores the lower index comes first."""
-    order = np.argsort(-scores)
-    ordered = scores[order]
-    if np.any(ordered[1:] == ordered[:-1]):  # a stable sort takes ten times as long, so only for ties
-        order = np.argsort(-scores, kind="stable")
-    ranking = np.empty(scores.size, dtype=np.intp)
-    ranking[order] = np.arange(1, scores.size + 1)
-    return ranking
+def choice_of(fitted: Fitted, wanted: Wanted, gram: Callable[[], GramOperator]) -> Choice:
+    """Return the ranking and selection by the scores, as the method made it or as every method's is made."""
+    return choose(fitted.scores, wanted, gram) if fitted.choice is None else fitted.choice
 
 
-def resolve_feature_count(requested: int | float, n_features: int) -> int:
-    """Turn ``n_features_to_select`` into a number of features.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is neither a count from 1 to n_features nor a share in (0, 1].
-    """
-    if isinstance(requested, bool) or not isinstance(requested, Real):
-        raise TypeError(
-            f"n_features_to_select must be an integer or a share in (0, 1], not {type(requested).__name__}."
-        )
-    if isinstance(requested, Integral):
-        if not 1 <= requested <= n_features:
-            raise ValueError(
-                f"n_features_to_select={requested} must be between 1 and the {n_features} features of X."
-            )
-        return int(requested)
-    if not 0 < requested <= 1:
-        raise ValueError(f"n_features_to_select={requested} must be an integer count or a share in (0, 1].")
-    return max(1, round(float(requested) * n_features))
+def restricted(gram: GramOperator, wanted: Wanted) -> GramOperator:
+    """Return the operator of the columns that are not excluded."""
+    return RestrictedGram(gram, wanted.columns) if wanted.excludes else gram
 
 
 def resolve_auto(name: str, value: int | str, automatic: Callable[[], int]) -> int:

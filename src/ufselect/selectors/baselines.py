@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ufselect.common.seeds import generator
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
+from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups, UnsupervisedSelector
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 
 
 class PCALeverage(GramSelector):
@@ -39,6 +40,15 @@ class PCALeverage(GramSelector):
         Number of features, or their share.
     n_components : int or "auto", default="auto"
         Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -76,11 +86,24 @@ class PCALeverage(GramSelector):
     components_: NDArray
     n_components_: int
 
-    def __init__(self, n_features_to_select: int | float = 0.1, *, n_components: int | str = "auto") -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        n_components: int | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         loadings = component_spectrum(gram, self.n_components).vectors
         return Fitted(
             np.linalg.norm(loadings, axis=1),
@@ -105,6 +128,15 @@ class MaxVariance(GramSelector):
     ----------
     n_features_to_select : int or float, default=0.1
         Number of features, or their share.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -128,10 +160,22 @@ class MaxVariance(GramSelector):
     order = 30
     is_nested = True
 
-    def __init__(self, n_features_to_select: int | float = 0.1) -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         return Fitted(np.sqrt(gram.diag() / gram.n_samples) * gram.scale)
 
 
@@ -153,6 +197,15 @@ class RandomSubset(UnsupervisedSelector):
         Number of features, or their share.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draw.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -180,9 +233,22 @@ class RandomSubset(UnsupervisedSelector):
     is_nested = True
     is_baseline = True
 
-    def __init__(self, n_features_to_select: int | float = 0.1, *, random_state: Any = None) -> None:
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        random_state: Any = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
         self.n_features_to_select = n_features_to_select
         self.random_state = random_state
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         return Fitted(generator(self.random_state).random(X.shape[1]))

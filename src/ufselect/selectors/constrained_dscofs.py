@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import Fitted, GramSelector, ranks_from_scores
+from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
+from ufselect.selectors.choice import choose
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs import DSCOFS
@@ -16,11 +17,12 @@ from ufselect.selectors.dscofs_steps import (
     build_problem,
     check_parameters,
     components_asked,
-    row_norms,
     starting_point,
+    unit_norms,
 )
 from ufselect.selectors.entries import warn_if_entries_cannot_bind
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import SolverResult
 from ufselect.solvers.leading import leading_pairs
 from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
@@ -68,6 +70,15 @@ class ConstrainedDSCOFS(GramSelector):
         Seed of the random start.
     verbose : bool, default=False
         Log each value of the penalties.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -121,6 +132,7 @@ class ConstrainedDSCOFS(GramSelector):
     label = "DSCOFS, constrained"
     cost = "n d² + iterations · d² m + rounds · (r d m + r⁴)"
     order = 145
+    honours = frozenset({"keep", "groups"})
     on_request = True  # a fit takes seconds, where that of DSCOFS takes milliseconds
 
     components_: NDArray
@@ -146,6 +158,10 @@ class ConstrainedDSCOFS(GramSelector):
         max_iter: int = 100,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
@@ -155,24 +171,29 @@ class ConstrainedDSCOFS(GramSelector):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         check_parameters(self._penalised())
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         penalised = self._penalised()
         spectrum = component_spectrum(gram, components_asked(penalised))
         if isinstance(self.n_components, str):
-            spectrum = spectrum.head(n_selected)
-        problem = build_problem(penalised, gram, spectrum, n_selected)
-        if self.entry_sparsity is not None:
-            warn_if_entries_cannot_bind(problem.n_entries, n_selected, spectrum.values.size, gram.shape[0])
-        start = starting_point(penalised, gram, spectrum)
-        result = solve_constrained(problem, start, max_iter=self.max_iter, callback=progress)
-        scores = row_norms(result)
-        ranking = ranks_from_scores(scores)
+            spectrum = spectrum.head(wanted.units.fewest_rows(wanted.n_selected))
+        problem = build_problem(penalised, gram, spectrum, wanted)
         m = spectrum.values.size
-        selected = gram.subgram(np.flatnonzero(ranking <= n_selected))
+        if self.entry_sparsity is not None:
+            n_rows = wanted.units.most_rows(wanted.n_selected)
+            warn_if_entries_cannot_bind(problem.n_entries, n_rows, m, gram.shape[0])
+        start = starting_point(penalised, gram, spectrum, wanted)
+        result = solve_constrained(problem, start, max_iter=self.max_iter, callback=progress)
+        scores = unit_norms(result, wanted.units)
+        choice = choose(scores, wanted, lambda: gram)
+        selected = gram.subgram(np.flatnonzero(choice.support))
         return Fitted(
             scores,
             {
@@ -182,10 +203,10 @@ class ConstrainedDSCOFS(GramSelector):
                 "explained_variance_ratio_": np.clip(leading_pairs(selected, m).values, 0, None)
                 / gram.trace(),
                 "constraint_residuals_": dict(result.residuals),
-                **_optimality(gram, spectrum, n_selected, result),
+                **_optimality(gram, spectrum, wanted.units.most_rows(wanted.n_selected), result),
                 **run_attributes("ConstrainedDSCOFS", result, gram.scale),
             },
-            ranking=ranking,
+            choice=choice,
         )
 
     def _penalised(self) -> DSCOFS:
@@ -201,11 +222,9 @@ class ConstrainedDSCOFS(GramSelector):
         )
 
 
-def _optimality(
-    gram: GramOperator, spectrum: Spectrum, n_selected: int, result: SolverResult
-) -> dict[str, Any]:
-    """Return what the bounds say of a result."""
-    certificate = bound_from_spectrum(spectrum, gram.diag(), n_selected, spectrum.values.size)
+def _optimality(gram: GramOperator, spectrum: Spectrum, n_rows: int, result: SolverResult) -> dict[str, Any]:
+    """Return what the bounds say of a result among all that have at most so many rows."""
+    certificate = bound_from_spectrum(spectrum, gram.diag(), n_rows, spectrum.values.size)
     gap = optimality_gap(-result.state.objective, min(certificate, result.state.bound))
     return {
         "optimality_gap_": gap,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Fitted, GramSelector
+from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.greedy import d_optimal_scores
+from ufselect.selectors.wishes import Wanted
+from ufselect.solvers.d_optimal import d_optimal_scores
 
 
 class DOptimalLeverage(GramSelector):
@@ -34,6 +35,15 @@ class DOptimalLeverage(GramSelector):
     ridge : float, default=10.0
         The weight ρ in units of the mean leverage :math:`\|v_j\|^2` of the r features where it is largest.
         Small values punish redundancy more.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -62,6 +72,7 @@ class DOptimalLeverage(GramSelector):
     label = "D-optimal leverage"
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
     order = 40
+    honours = frozenset({"keep", "groups"})
 
     n_components_: int
 
@@ -71,17 +82,25 @@ class DOptimalLeverage(GramSelector):
         *,
         n_components: int | str = "auto",
         ridge: float = 10.0,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
         self.ridge = ridge
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         check_nonnegative("ridge", self.ridge)
         if self.ridge == 0:
             raise ValueError("ridge=0 leaves the criterion without a finite value; give a positive number.")
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         loadings = component_spectrum(gram, self.n_components).vectors
-        scores = d_optimal_scores(loadings, n_selected, self.ridge)
+        scores = d_optimal_scores(loadings, wanted.agenda, self.ridge)
         return Fitted(scores, {"n_components_": loadings.shape[1]})

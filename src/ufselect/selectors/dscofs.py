@@ -9,21 +9,29 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from ufselect.gram import GramOperator, Spectrum, gram_operator
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector, ranks_from_scores
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.selectors.base import (
+    PAPER_REGULARISERS,
+    Columns,
+    Fitted,
+    GramSelector,
+    Groups,
+)
+from ufselect.selectors.choice import choose
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs_steps import (
     build_problem,
     check_parameters,
     components_asked,
-    row_norms,
     solve,
     starting_point,
+    unit_norms,
 )
 from ufselect.selectors.entries import warn_if_entries_cannot_bind
 from ufselect.selectors.graph_start import graph_start
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import DoubleSparsePCA, SolverResult
 from ufselect.solvers.dscofs.start import Start, given_start
 from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
@@ -98,6 +106,15 @@ class DSCOFS(GramSelector):
         Seed of the random start.
     verbose : bool, default=False
         Log each iteration.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -149,6 +166,12 @@ class DSCOFS(GramSelector):
     label = "DSCOFS"
     cost = "n d² + iterations · d² m (tall), iterations · n d m (wide)"
     order = 140
+    honours = frozenset({"keep", "groups"})
+    feature_axes: ClassVar = {
+        "components_": 1,
+        "row_sparse_components_": 1,
+        "entry_sparse_components_": 1,
+    }
     paper_grid: ClassVar = {
         "mu_entry": PAPER_REGULARISERS,
         "mu_row": PAPER_REGULARISERS,
@@ -185,6 +208,10 @@ class DSCOFS(GramSelector):
         tol: float = 1e-3,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
@@ -201,29 +228,33 @@ class DSCOFS(GramSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         if not isinstance(self.init, str) or self.init != "graph":
-            return super()._fit(X, n_selected, progress)
-        gram = gram_operator(X, copy=self.copies_wide_data)
-        return self._fit_gram(gram, n_selected, progress, X)
+            return self._fit_gram(gram, wanted, progress)
+        n_components = component_spectrum(gram, self.n_components).values.size
+        point = graph_start(X, gram, n_components)
+        start = given_start(point, gram.shape[0], n_components, gram.dtype)
+        return self._fit_gram(gram, wanted, progress, start)
 
-    def _graph_start(self, X: Any, gram: GramOperator, spectrum: Spectrum) -> Start:
-        point = graph_start(X, gram, spectrum.values.size)
-        return given_start(point, gram.shape[0], spectrum.values.size, gram.dtype)
-
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress, X: Any = None) -> Fitted:
+    def _fit_gram(
+        self, gram: GramOperator, wanted: Wanted, progress: FitProgress, start: Start | None = None
+    ) -> Fitted:
         spectrum = component_spectrum(gram, components_asked(self))
-        problem = build_problem(self, gram, spectrum, n_selected)
+        problem = build_problem(self, gram, spectrum, wanted)
         if self.entry_sparsity is not None and not isinstance(self.entry_sparsity, str):
-            warn_if_entries_cannot_bind(problem.n_entries, n_selected, spectrum.values.size, gram.shape[0])
-        start = starting_point(self, gram, spectrum) if X is None else self._graph_start(X, gram, spectrum)
-        result = solve(self, problem, start, progress)
+            n_rows = wanted.agenda.capacity
+            warn_if_entries_cannot_bind(problem.n_entries, n_rows, spectrum.values.size, gram.shape[0])
+        result = solve(self, problem, start or starting_point(self, gram, spectrum, wanted), progress)
         run = run_attributes("DSCOFS", result, gram.scale)
-        return _fitted(gram, spectrum, problem, result, run)
+        return _fitted(gram, spectrum, problem, result, run, wanted)
 
     @property
     def explained_variance_ratio_(self) -> NDArray:
@@ -255,10 +286,12 @@ def _fitted(
     problem: DoubleSparsePCA,
     result: SolverResult,
     run: dict[str, Any],
+    wanted: Wanted,
 ) -> Fitted:
-    state, n_selected = result.state, problem.n_rows
-    scores = row_norms(result)
-    ranking = ranks_from_scores(scores)
+    state, scores = result.state, unit_norms(result, wanted.units)
+    choice = choose(scores, wanted, lambda: gram)
+    selected = np.flatnonzero(choice.support)
+    n_selected = selected.size
     n_components = spectrum.values.size
     trace = gram.trace()
     bound = bound_from_spectrum(spectrum, gram.diag(), n_selected, min(n_components, n_selected))
@@ -270,10 +303,10 @@ def _fitted(
             "entry_sparse_components_": state.Y.T,
             "n_components_": n_components,
             "n_entries_": problem.n_entries,
-            "_selected_scatter": gram.subgram(np.flatnonzero(ranking <= n_selected)) / trace,
+            "_selected_scatter": gram.subgram(selected) / trace,
             "_variance_bound": bound / trace,
             "constraint_residuals_": dict(result.residuals),
             **run,
         },
-        ranking=ranking,
+        choice=choice,
     )

@@ -13,6 +13,8 @@ from ufselect.common.warn import warn_user
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.entries import check_entry_sparsity, resolve_entry_count
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
+from ufselect.sets.units import Units
 from ufselect.solvers import DoubleSparsePCA, ProximalAlternatingMinimisation, SolverResult, iterate
 from ufselect.solvers.dscofs.pam import onset_for
 from ufselect.solvers.dscofs.start import Start, best_random_start, given_start, pca_start
@@ -48,14 +50,14 @@ def components_asked(selector: Any) -> int | str:
     return selector.n_components
 
 
-def build_problem(selector: Any, gram: GramOperator, spectrum: Spectrum, n_selected: int) -> DoubleSparsePCA:
+def build_problem(selector: Any, gram: GramOperator, spectrum: Spectrum, wanted: Wanted) -> DoubleSparsePCA:
     """Return the problem in units of the operator."""
     unit = float(spectrum.values[0]) if selector.penalty_scale == "relative" else 1 / gram.scale / gram.scale
     return DoubleSparsePCA(
         gram=gram,
-        n_rows=n_selected,
+        n_rows=wanted.n_selected,
         n_entries=resolve_entry_count(
-            selector.entry_sparsity, gram.shape[0], spectrum.values.size, n_selected
+            selector.entry_sparsity, gram.shape[0], spectrum.values.size, wanted.agenda.capacity
         ),
         mu_row=selector.mu_row * unit,
         mu_entry=0.0 if selector.entry_sparsity is None else selector.mu_entry * unit,
@@ -63,14 +65,16 @@ def build_problem(selector: Any, gram: GramOperator, spectrum: Spectrum, n_selec
         memory=selector.tau,
         unit=unit,
         leading_variance=float(spectrum.values.mean()),
+        rules=wanted.rules,
     )
 
 
-def starting_point(selector: Any, gram: GramOperator, spectrum: Spectrum) -> Start:
+def starting_point(selector: Any, gram: GramOperator, spectrum: Spectrum, wanted: Wanted) -> Start:
     """Return the start that ``init`` names or gives."""
     n_components = spectrum.values.size
     if not isinstance(selector.init, str):
-        return given_start(selector.init, gram.shape[0], n_components, gram.dtype)
+        start = given_start(selector.init, wanted.n_features, n_components, gram.dtype)
+        return start.on(wanted.columns) if wanted.excludes else start
     if selector.init == "random":
         return best_random_start(gram, n_components, selector.n_init, generator(selector.random_state))
     if selector.init == "graph":
@@ -94,6 +98,7 @@ def solve(
     return iterate(method, max_iter=selector.max_iter, tol=selector.tol, callback=progress)
 
 
-def row_norms(result: SolverResult) -> NDArray:
-    """Return the score of each feature: the norm of its row of X."""
-    return np.linalg.norm(result.state.X, axis=1)
+def unit_norms(result: SolverResult, units: Units) -> NDArray:
+    """Return the score of each feature: the norm of its row of X, or of all rows of its group."""
+    rows = np.linalg.norm(result.state.X, axis=1)
+    return rows if units.is_single else np.sqrt(units.of_rows(units.sums(np.square(rows))))

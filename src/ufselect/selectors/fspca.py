@@ -7,10 +7,11 @@ from numpy.typing import NDArray
 
 from ufselect.common.checks import check_positive_int
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Fitted, GramSelector
+from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import SolverResult, Status, iterate
 from ufselect.solvers.fspca import FeatureSparsePCA
 
@@ -52,6 +53,15 @@ class FSPCA(GramSelector):
         Most iterations of step 2 to make.
     verbose : bool, default=False
         Log each iteration.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -90,6 +100,7 @@ class FSPCA(GramSelector):
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
     order = 100
+    honours = frozenset({"keep", "groups"})
 
     components_: NDArray
     n_components_: int
@@ -105,22 +116,30 @@ class FSPCA(GramSelector):
         refine: bool = True,
         max_iter: int = 100,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
         self.refine = refine
         self.max_iter = max_iter
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
-        method = FeatureSparsePCA.from_spectrum(gram, spectrum, n_selected)
+        method = FeatureSparsePCA.from_spectrum(gram, spectrum, wanted.n_selected, wanted.rules)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=progress)
         else:
             result = _start_alone(method)
         return Fitted(
-            result.state.diagonal,
+            wanted.units.of_rows(wanted.units.sums(result.state.diagonal)),
             {
                 "components_": method.components(result.state).T,
                 "n_components_": spectrum.values.size,

@@ -27,8 +27,10 @@ def graph_start(X: Any, gram: GramOperator, n_components: int) -> NDArray:
     Raises
     ------
     ValueError
-        If the graph has fewer smooth vectors than components.
+        If values are missing, or if the graph has fewer smooth vectors than components.
     """
+    if not np.all(np.isfinite(X.data if sparse.issparse(X) else X)):
+        raise ValueError('init="graph" needs rows without missing values; fill them in or use init="pca".')
     X = X if X.shape[0] <= MAX_ROWS else X[np.sort(generator(0).choice(X.shape[0], MAX_ROWS, replace=False))]
     matrix, mean = _rows(X)
     widths = score_widths(n_components, min(matrix.shape[0] - 1, matrix.shape[1]))

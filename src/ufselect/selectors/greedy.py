@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ufselect.common.checks import check_choice
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Fitted, GramSelector
+from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
-from ufselect.solvers.greedy import projection_scores
+from ufselect.selectors.wishes import Wanted
+from ufselect.solvers.greedy import AllFeatures, GivenTargets, score_products, scores_of_rounds
 
 TARGETS = ("scores", "features")
 
@@ -40,6 +41,15 @@ class GreedyProjection(GramSelector):
         What the selected features should explain.
     n_components : int or "auto", default="auto"
         Number m of scores. ``"auto"`` applies the broken-stick rule. Not used for ``target="features"``.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -73,6 +83,7 @@ class GreedyProjection(GramSelector):
     label = "Greedy projection"
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
     order = 50
+    honours = frozenset({"keep", "groups"})
 
     def __init__(
         self,
@@ -80,18 +91,29 @@ class GreedyProjection(GramSelector):
         *,
         target: str = "scores",
         n_components: int | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.target = target
         self.n_components = n_components
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         check_choice("target", self.target, TARGETS)
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         # Also for target="features", where only its check that some feature varies is needed.
         spectrum = component_spectrum(gram, self.n_components if self.target == "scores" else 1)
+        units = wanted.agenda.units
         if self.target == "features":
-            return Fitted(projection_scores(gram, None, n_selected), n_leading=n_selected)
-        scores = projection_scores(gram, spectrum, n_selected)
+            scores = scores_of_rounds(gram, lambda: AllFeatures(gram, units), wanted.agenda)
+            return Fitted(scores, n_leading=wanted.n_selected)
+        products = score_products(spectrum)
+        scores = scores_of_rounds(gram, lambda: GivenTargets(products, units), wanted.agenda)
         return Fitted(scores, n_leading=spectrum.values.size)

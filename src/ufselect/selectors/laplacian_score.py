@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.blocks.dask import is_dask
-from ufselect.graphs import heat_affinity, laplacian_quotients, nearest_neighbors, usable_neighbors
-from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.graphs import (
+    balanced_neighbors,
+    heat_affinity,
+    laplacian_quotients,
+    nearest_neighbors,
+    usable_neighbors,
+)
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.large import sample_rows
-from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.progress import FitProgress, with_callbacks
+from ufselect.selectors.rows import RowMetadata, refuse_row_metadata
+from ufselect.selectors.wishes import Wanted
 
 # Quotients of features that vary are at most 2.
 SCORE_OF_CONSTANT = -3.0
@@ -51,6 +60,15 @@ class LaplacianScore(UnsupervisedSelector):
     bandwidth : float or "auto", default="auto"
         Bandwidth t of the heat kernel, or the mean distance to the k neighbours. Weights are taken relative
         to the largest, which leaves the score unchanged, so that a small t does not make all of them vanish.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -61,7 +79,7 @@ class LaplacianScore(UnsupervisedSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     n_neighbors_ : int
-        The number of neighbours used.
+        The number of neighbours used; with batches a multiple of their number.
 
     References
     ----------
@@ -91,10 +109,18 @@ class LaplacianScore(UnsupervisedSelector):
         *,
         n_neighbors: int = 5,
         bandwidth: float | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         _resolve_bandwidth(self.bandwidth)
@@ -103,13 +129,51 @@ class LaplacianScore(UnsupervisedSelector):
         # The seed is fixed, for there is no parameter that names one.
         return sample_rows(X, 0) if is_dask(X) else super()._in_memory(X)
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        bandwidth = _resolve_bandwidth(self.bandwidth)
-        n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        indices, distances = nearest_neighbors(X, n_neighbors)
-        quotients = laplacian_quotients(X, heat_affinity(indices, distances, bandwidth))
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
+        """Choose the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+            The data, without missing values; of a dask collection a sample of the rows is taken.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, such as donor, day or plate. Every sample then gets equally many neighbours
+            from each batch, so that what differs between batches alone is not smooth on the graph.
+        **row_metadata
+            ``sample_weight`` is refused: copies of a sample would be its nearest neighbours.
+
+        Returns
+        -------
+        self
+        """
+        refuse_row_metadata(self, row_metadata)
+        return self._fit_with(X, RowMetadata(batch=batch))
+
+    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
+        if is_dask(X):
+            rows.refuse_unless_absent()
+        super()._fit_to(X, rows)
+
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
+        return self._on_graph(X, *nearest_neighbors(X, self._usable(X)))
+
+    def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
+        batches = rows.batches(X.shape[0])
+        if batches is None:
+            return self._fit(X, wanted, progress)
+        return self._on_graph(X, *balanced_neighbors(X, self._usable(X), batches))
+
+    def _usable(self, X: Any) -> int:
+        return usable_neighbors(self.n_neighbors, X.shape[0] - 1)
+
+    def _on_graph(self, X: Any, indices: NDArray, distances: NDArray) -> Fitted:
+        affinity = heat_affinity(indices, distances, _resolve_bandwidth(self.bandwidth))
+        quotients = laplacian_quotients(X, affinity)
         scores = np.where(np.isnan(quotients), SCORE_OF_CONSTANT, -quotients)
-        return Fitted(scores, {"n_neighbors_": n_neighbors})
+        return Fitted(scores, {"n_neighbors_": indices.shape[1]})
 
 
 def _resolve_bandwidth(bandwidth: Any) -> float | None:

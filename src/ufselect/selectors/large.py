@@ -53,7 +53,7 @@ def sample_rows(X: Any, random_state: Any) -> Any:
     return source.sample(np.sort(rows))
 
 
-def accumulate(earlier: GramAccumulator | None, batch: Any) -> GramAccumulator:
+def accumulate(earlier: GramAccumulator | None, batch: Any, sample_weight: Any = None) -> GramAccumulator:
     """Return a new accumulator with the rows of an earlier one and those of a batch.
 
     Raises
@@ -67,7 +67,7 @@ def accumulate(earlier: GramAccumulator | None, batch: Any) -> GramAccumulator:
             f"not {batch.shape[1]}; keep fewer with MaxVariance first."
         )
     accumulator = GramAccumulator()
-    return (accumulator if earlier is None else accumulator.merge(earlier)).update(batch)
+    return (accumulator if earlier is None else accumulator.merge(earlier)).update(batch, sample_weight)
 
 
 def summarise_reduction(reduced: ReducedData, n_components: int | None) -> ReductionSummary:

@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.selectors.base import gram_source, ranks_from_scores, resolve_feature_count
+from ufselect.selectors.base import gram_source, restricted
+from ufselect.selectors.choice import choose
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.dscofs_steps import (
     build_problem,
     check_parameters,
     components_asked,
-    row_norms,
     solve,
     starting_point,
+    unit_norms,
 )
 from ufselect.selectors.large import summarise_reduction
+from ufselect.selectors.wishes import Wishes, check_max_correlation
 from ufselect.solvers.dscofs.start import Start
 
 # The grid of the published comparison.
@@ -40,6 +42,8 @@ class DSCOFSPath:
         Entry sparsities as given, the second axis.
     scores : ndarray of shape (n_counts, n_sparsities, n_features)
         Row norms of X at each grid point.
+    rankings, supports : ndarray of shape (n_counts, n_sparsities, n_features)
+        Ranks and masks of selected features at each grid point.
     objective : ndarray of shape (n_counts, n_sparsities)
         Final objective in units of the data squared.
     n_iter, converged, entries_bind : ndarray of shape (n_counts, n_sparsities)
@@ -51,6 +55,8 @@ class DSCOFSPath:
     n_features_to_select: tuple[int, ...]
     entry_sparsity: tuple[float | int | str | None, ...]
     scores: NDArray
+    rankings: NDArray
+    supports: NDArray
     objective: NDArray
     n_iter: NDArray
     converged: NDArray
@@ -59,13 +65,17 @@ class DSCOFSPath:
 
     def ranking(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> NDArray:
         """Return the ranks at one grid point, 1 for the best feature."""
-        row = self.n_features_to_select.index(n_features_to_select)
-        column = self.entry_sparsity.index(entry_sparsity)
-        return ranks_from_scores(self.scores[row, column])
+        return self.rankings[self._place(n_features_to_select, entry_sparsity)]
 
     def support(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> NDArray:
         """Return the mask of selected features at one grid point."""
-        return self.ranking(n_features_to_select, entry_sparsity) <= n_features_to_select
+        return self.supports[self._place(n_features_to_select, entry_sparsity)]
+
+    def _place(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> tuple[int, int]:
+        return (
+            self.n_features_to_select.index(n_features_to_select),
+            self.entry_sparsity.index(entry_sparsity),
+        )
 
 
 def dscofs_path(
@@ -92,7 +102,7 @@ def dscofs_path(
         lower objectives, than separate fits that stop early, and share some 80 to 95 per cent of their
         features. False starts every point as a separate fit would and gives exactly its result.
     **parameters
-        Further parameters of :class:`DSCOFS`.
+        Further parameters of :class:`DSCOFS`, ``keep``, ``exclude`` and the like included.
 
     Returns
     -------
@@ -108,32 +118,40 @@ def dscofs_path(
     """
     template = DSCOFS(**parameters)
     check_parameters(template)
+    check_max_correlation(template.max_correlation)
     source = gram_source(template, X)
-    counts = tuple(resolve_feature_count(count, source.n_features) for count in n_features_to_select)
+    wishes = Wishes.of(template, source.n_features)
+    wanted = [wishes.wanted(count) for count in n_features_to_select]
+    counts = tuple(each.n_selected for each in wanted)
     sparsities = tuple(entry_sparsity)
     if not counts or not sparsities:
         raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
 
     reduced = source.read()
-    gram = reduced.gram
+    gram = restricted(reduced.gram, wanted[0])
     spectrum = component_spectrum(gram, components_asked(template))
     n_components = spectrum.values.size
     summarise_reduction(reduced, n_components)
-    first_start = starting_point(template, gram, spectrum)
+    first_start = starting_point(template, gram, spectrum, wanted[0])
     selectors = [DSCOFS(**{**parameters, "entry_sparsity": value}) for value in sparsities]
 
     shape = (len(counts), len(sparsities))
     scores = np.empty((*shape, source.n_features), dtype=gram.dtype)
+    rankings, supports = np.empty(scores.shape, dtype=np.intp), np.empty(scores.shape, dtype=bool)
     objective, n_iter = np.empty(shape), np.empty(shape, dtype=np.intp)
     converged, entries_bind = np.empty(shape, dtype=bool), np.empty(shape, dtype=bool)
     for column, selector in enumerate(selectors):
         start = first_start
         # The count changes the problem less than the entry sparsity does, so warm starts follow the counts.
         for row in np.argsort(counts, kind="stable")[::-1]:
-            problem = build_problem(selector, gram, spectrum, counts[row])
+            problem = build_problem(selector, gram, spectrum, wanted[row])
             result = solve(selector, problem, start)
-            entries_bind[row, column] = problem.n_entries < counts[row] * n_components
-            scores[row, column] = row_norms(result)
+            entries_bind[row, column] = problem.n_entries < wanted[row].agenda.capacity * n_components
+            norms = unit_norms(result, wanted[row].units)
+            choice = choose(norms, wanted[row], lambda: gram)
+            scores[row, column] = wanted[row].spread(norms, filler=norms.min())
+            rankings[row, column] = wanted[row].spread_ranks(choice.ranking)
+            supports[row, column] = wanted[row].spread(choice.support)
             objective[row, column] = result.objective_history[-1] * gram.scale * gram.scale
             n_iter[row, column], converged[row, column] = result.n_iter, result.converged
             if warm_start:
@@ -142,6 +160,8 @@ def dscofs_path(
         n_features_to_select=counts,
         entry_sparsity=sparsities,
         scores=scores,
+        rankings=rankings,
+        supports=supports,
         objective=objective,
         n_iter=n_iter,
         converged=converged,

@@ -50,10 +50,12 @@ class FitProgress:
         return self
 
     def __call__(self, iteration: int, objective: float) -> None:
+        self.note(f"iteration {iteration}, objective {objective:.10g}")
+
+    def note(self, message: str) -> None:
+        """Report a step that has no objective."""
         if self._verbose:
-            logger.info(
-                "%s: iteration %d, objective %.10g", type(self._estimator).__name__, iteration, objective
-            )
+            logger.info("%s: %s", type(self._estimator).__name__, message)
         if self._context is not None:
             step = self._context.subcontext(task_name="iteration")
             step.call_on_fit_task_begin(estimator=self._estimator)

@@ -11,9 +11,10 @@ from sklearn.preprocessing import normalize
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
 from ufselect.graphs import lle_weights, nearest_neighbors, usable_neighbors
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import iterate
 from ufselect.solvers.rne.embedding import RobustEmbedding
 
@@ -69,6 +70,15 @@ class RNE(UnsupervisedSelector):
         Seed of the random start.
     verbose : bool, default=False
         Log each iteration.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -109,6 +119,8 @@ class RNE(UnsupervisedSelector):
     order = 90
     paper_grid: ClassVar = {"alpha": PAPER_REGULARISERS}
 
+    feature_axes: ClassVar = {"embedding_": 0}
+
     embedding_: NDArray
     n_neighbors_: int
     objective_history_: NDArray
@@ -128,6 +140,10 @@ class RNE(UnsupervisedSelector):
         tol: float | None = None,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
@@ -139,9 +155,13 @@ class RNE(UnsupervisedSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
-        start = self._start(X.shape[1], n_selected)
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
+        start = self._start(wanted)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         varying = X.max(axis=0) > X.min(axis=0)
         largest = float(np.abs(X).max()) or 1.0  # squares of huge data would overflow
@@ -169,15 +189,17 @@ class RNE(UnsupervisedSelector):
         if self.n_components is not None:
             check_positive_int("n_components", self.n_components)
 
-    def _start(self, n_features: int, n_selected: int) -> NDArray:
+    def _start(self, wanted: Wanted) -> NDArray:
         """Return the starting matrix, given or drawn."""
         if self.init is None:
-            return generator(self.random_state).random((n_features, self.n_components or n_selected))
+            shape = (wanted.columns.size, self.n_components or wanted.n_selected)
+            return generator(self.random_state).random(shape)
         start = np.array(self.init, dtype=np.float64)
-        width = self.n_components or (start.shape[1] if start.ndim == 2 else n_selected)
+        width = self.n_components or (start.shape[1] if start.ndim == 2 else wanted.n_selected)
+        n_features = wanted.n_features
         if start.shape != (n_features, width) or not np.all(np.isfinite(start)) or np.any(start < 0):
             raise ValueError(
                 f"init must be a finite non-negative array of shape ({n_features}, {width}), "
                 f"n_features × n_components; its shape is {start.shape}."
             )
-        return start
+        return wanted.restrict_rows(start)

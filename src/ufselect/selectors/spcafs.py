@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, GramSelector, Groups
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import iterate
 from ufselect.solvers.reweighted.eigenproblem import ReweightedEigenproblem
 from ufselect.solvers.reweighted.quadratic import negative_gram
@@ -61,6 +62,15 @@ class SPCAFS(GramSelector):
         Stop once the objective falls by no more than this, relative to it and the largest eigenvalue of S.
     verbose : bool, default=False
         Log each iteration.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -118,6 +128,10 @@ class SPCAFS(GramSelector):
         max_iter: int = 50,
         tol: float = 1e-6,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
@@ -126,8 +140,12 @@ class SPCAFS(GramSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         spectrum = component_spectrum(gram, self.n_components)
         method = self._method(gram, spectrum)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, GramSelector
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, GramSelector, Groups
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import iterate
 from ufselect.solvers.spcapsd import PSDReconstruction
 
@@ -63,6 +64,15 @@ class SPCAPSD(GramSelector):
         Stop once the relative decrease of the objective is at most this.
     verbose : bool, default=False
         Log each iteration.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -117,6 +127,10 @@ class SPCAPSD(GramSelector):
         max_iter: int = 100,
         tol: float = 1e-5,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.gamma = gamma
@@ -125,9 +139,13 @@ class SPCAPSD(GramSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit_gram(self, gram: GramOperator, n_selected: int, progress: FitProgress) -> Fitted:
-        start_norms = _checked_diagonal(self.init, gram.shape[0])
+    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        start_norms = wanted.restrict_rows(_checked_diagonal(self.init, wanted.n_features))
         spectrum = gram.eigenpairs(min(gram.n_samples - 1, gram.shape[0]))
         method = self._method(gram, spectrum, start_norms)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)

@@ -11,9 +11,10 @@ from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.common.seeds import generator
 from ufselect.common.warn import warn_user
 from ufselect.exceptions import ConstantDataError
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import iterate
 from ufselect.solvers.tsfs import (
     StudentNetwork,
@@ -69,6 +70,15 @@ class TSFS(UnsupervisedSelector):
         Seed of the embedding and of the starting network.
     verbose : bool, default=False
         Log each sweep.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -117,6 +127,8 @@ class TSFS(UnsupervisedSelector):
     requires = ("torch",)
     paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
 
+    feature_axes: ClassVar = {"input_weights_": 0}
+
     input_weights_: NDArray
     embedding_: NDArray
     objective_history_: NDArray
@@ -134,6 +146,10 @@ class TSFS(UnsupervisedSelector):
         tol: float = 1e-3,
         random_state: Any = None,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_components = n_components
@@ -143,6 +159,10 @@ class TSFS(UnsupervisedSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         for name in ("n_components", "hidden", "max_iter"):
@@ -150,7 +170,7 @@ class TSFS(UnsupervisedSelector):
         for name in ("gamma", "tol"):
             check_nonnegative(name, getattr(self, name))
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         import_torch()
         centred = centred_and_scaled(X)
         if not np.any(centred):

@@ -12,10 +12,18 @@ from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.graphs import nearest_neighbors, usable_neighbors
-from ufselect.selectors.base import PAPER_REGULARISERS, Fitted, UnsupervisedSelector, resolve_auto
+from ufselect.selectors.base import (
+    PAPER_REGULARISERS,
+    Columns,
+    Fitted,
+    Groups,
+    UnsupervisedSelector,
+    resolve_auto,
+)
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import iterate
 from ufselect.solvers.reweighted.eigenproblem import ReweightedEigenproblem
 from ufselect.solvers.udfs import (
@@ -76,6 +84,15 @@ class UDFS(UnsupervisedSelector):
         objective.
     verbose : bool, default=False
         Log each iteration.
+    keep, exclude : sequence of str or int, default=None
+        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
+        the fit.
+    groups : sequence or dict, default=None
+        One label per column, None for a column of its own; or names of groups with their columns. A group is
+        selected whole or not at all, and counts as one feature.
+    max_correlation : float, default=None
+        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
+        of identical columns are then listed in ``duplicates_``, for data in memory.
 
     Attributes
     ----------
@@ -135,6 +152,10 @@ class UDFS(UnsupervisedSelector):
         max_iter: int = 100,
         tol: float = 1e-6,
         verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
@@ -144,8 +165,12 @@ class UDFS(UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
-    def _fit(self, X: Any, n_selected: int, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         mean, scale = centre_and_scale(X)
         reg = in_units_of(scale, "reg", self.reg)

@@ -8,13 +8,16 @@ from numpy.typing import NDArray
 from ufselect.sets.largest import Support, largest
 
 
-def project(matrix: NDArray, n_entries: int, last: Support | None = None) -> tuple[NDArray, Support]:
+def project(
+    matrix: NDArray, n_entries: int, last: Support | None = None, out: NDArray | None = None
+) -> tuple[NDArray, Support]:
     """Return a nearest matrix with at most ``n_entries`` non-zero entries, and which entries it keeps.
 
-    Ties go to the lower column, then row. ``last`` is the support of a similar matrix, if there is one.
+    Ties go to the lower column, then row. ``last`` is the support of a similar matrix, if there is one;
+    ``out`` is where the result goes, which may be ``matrix`` itself.
     """
     support = largest(np.abs(matrix).ravel(order="F"), n_entries, last)
-    return matrix * support.mask.reshape(matrix.shape, order="F"), support
+    return np.multiply(matrix, support.mask.reshape(matrix.shape, order="F"), out=out), support
 
 
 def distance(matrix: NDArray, n_entries: int) -> float:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.sets.largest import mask_of_largest
+from ufselect.sets.units import RowRules
 from ufselect.solvers.iterate import Descent
 from ufselect.solvers.leading import leading_pairs, proxy_diagonal, spread
 
@@ -44,6 +45,10 @@ class FeatureSparsePCA(Descent):
         The number r of features.
     diagonal : ndarray of shape (n_features,)
         Scores of which the r largest give the first features.
+    rules : RowRules, optional
+        Groups of features that count as one in r, and features that are always chosen. A matrix of rank m
+        carries the sum of its diagonal entries on any features, so that the best groups are those with the
+        largest sums.
 
     References
     ----------
@@ -51,18 +56,29 @@ class FeatureSparsePCA(Descent):
        Neural Information Processing Systems 33.
     """
 
-    def __init__(self, gram: GramOperator, n_components: int, n_rows: int, diagonal: NDArray) -> None:
+    def __init__(
+        self,
+        gram: GramOperator,
+        n_components: int,
+        n_rows: int,
+        diagonal: NDArray,
+        rules: RowRules | None = None,
+    ) -> None:
         self.gram = gram
         self.n_components = n_components
         self.n_rows = n_rows
-        self.is_separable = n_rows <= n_components
+        self.rules = rules
+        most = n_rows if rules is None else rules.units.most_rows(n_rows)
+        self.is_separable = most <= n_components
         self.diagonal = gram.diag().astype(np.float64) if self.is_separable else diagonal
 
     @classmethod
-    def from_spectrum(cls, gram: GramOperator, spectrum: Spectrum, n_rows: int) -> FeatureSparsePCA:
+    def from_spectrum(
+        cls, gram: GramOperator, spectrum: Spectrum, n_rows: int, rules: RowRules | None = None
+    ) -> FeatureSparsePCA:
         """Return the method that starts from the best approximation of S with the rank of the spectrum."""
         roots = spectrum.vectors * np.sqrt(spectrum.values)
-        return cls(gram, spectrum.values.size, n_rows, np.einsum("ij,ij->i", roots, roots))
+        return cls(gram, spectrum.values.size, n_rows, np.einsum("ij,ij->i", roots, roots), rules)
 
     def init(self) -> FeatureChoice:
         return self._choose(self.diagonal)
@@ -80,6 +96,11 @@ class FeatureSparsePCA(Descent):
         return spread(state.loadings, state.features, self.gram)
 
     def _choose(self, diagonal: NDArray) -> FeatureChoice:
-        features = np.flatnonzero(mask_of_largest(diagonal, self.n_rows))
+        features = np.flatnonzero(self._mask(diagonal))
         pairs = leading_pairs(self.gram.subgram(features).astype(np.float64, copy=False), self.n_components)
         return FeatureChoice(diagonal, features, pairs.vectors, -float(pairs.values.sum()))
+
+    def _mask(self, diagonal: NDArray) -> NDArray:
+        if self.rules is None:
+            return mask_of_largest(diagonal, self.n_rows)
+        return self.rules.units.of_rows(mask_of_largest(self.rules.weights(diagonal), self.n_rows))

@@ -1,216 +1,213 @@
-"""Greedy choice of features, one at a time, through products with the Gram matrix alone."""
+"""Greedy choice of features, one unit at a time, through products with the Gram matrix alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg
 
 from ufselect.gram import GramOperator, Spectrum
+from ufselect.sets.units import Units
+from ufselect.solvers.agenda import Agenda
 
 # A feature whose residual has fallen to this many roundings of its variance lies in the span of those chosen.
 SPENT_SHARE = 1e3
 
 
-def greedy_determinant(rows: NDArray, n_chosen: int, ridge: float) -> tuple[NDArray, NDArray]:
-    r"""Choose rows :math:`v_j` one at a time so that :math:`\log\det(\rho I + \sum v_j v_j^\top)` grows most.
+class Target(Protocol):
+    """What the chosen features are to explain: its products with what they leave of every feature."""
 
-    The gain of a row is :math:`\log(1 + v_j^\top M^{-1} v_j)` with M the matrix so far. The function is
-    submodular: gains never grow, and the greedy value is at least 1 − 1/e of the best one's increase [1]_.
+    def gains(self, residual: NDArray) -> NDArray:
+        """Return what each feature would add, given what is left of its variance."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_features, n_components)
-        One vector per feature.
-    n_chosen : int
-        Number of rows to choose.
-    ridge : float
-        The positive weight ρ: the larger, the less a row similar to those chosen is marked down.
+    def block(self, unit: int) -> NDArray:
+        """Return the inner products of the features of a unit through the target."""
 
-    Returns
-    -------
-    order : ndarray of shape (n_chosen,)
-        The rows chosen, first one first.
-    gains : ndarray of shape (n_features,)
-        Gain of each chosen row when it was chosen, and of each other row at the end.
-
-    References
-    ----------
-    .. [1] G. L. Nemhauser, L. A. Wolsey and M. L. Fisher (1978), "An analysis of approximations for
-       maximizing submodular set functions", Mathematical Programming 14.
-    """
-    rows = np.asarray(rows, dtype=np.float64)
-    inverse = np.eye(rows.shape[1]) / ridge
-    leverage = np.einsum("ij,ij->i", rows, rows) / ridge
-    available = leverage.copy()
-    order = np.empty(n_chosen, dtype=np.intp)
-    gains = np.empty(len(rows))
-    for step in range(n_chosen):
-        chosen = int(np.argmax(available))
-        order[step] = chosen
-        gains[chosen] = np.log1p(leverage[chosen])
-        direction = inverse @ rows[chosen]
-        shrink = 1 + rows[chosen] @ direction
-        inverse -= np.outer(direction, direction / shrink)
-        leverage -= np.square(rows @ direction) / shrink
-        np.maximum(leverage, 0, out=leverage)
-        available = np.where(np.isneginf(available), -np.inf, leverage)
-        available[chosen] = -np.inf
-    rest = np.isfinite(available)
-    gains[rest] = np.log1p(leverage[rest])
-    return order, gains
+    def deflate(self, column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
+        """Take out a direction: a column of the residual Gram matrix over the root of its pivot."""
 
 
-def d_optimal_scores(loadings: NDArray, n_selected: int, ridge: float) -> NDArray:
-    """Return the gains of a greedy D-optimal choice; the largest ``n_selected`` are those chosen."""
-    leverage = np.square(loadings, dtype=np.float64).sum(axis=1)
-    largest = np.partition(leverage, leverage.size - n_selected)[leverage.size - n_selected :]
-    order, gains = greedy_determinant(loadings, n_selected, ridge * float(largest.mean()))
-    # Gains fall by theory; where they are equal up to rounding the order of choice decides.
-    gains[order] = np.minimum.accumulate(gains[order])
-    rest = np.ones(gains.size, dtype=bool)
-    rest[order] = False
-    gains[rest] = np.minimum(gains[rest], np.nextafter(gains[order[-1]], -np.inf))
-    return gains
+class GivenTargets:
+    r"""Targets T, orthonormal columns over the samples, given as :math:`T^\top A` in the operator's units."""
+
+    def __init__(self, products: NDArray, units: Units) -> None:
+        self.products = products
+        self.units = units
+
+    def gains(self, residual: NDArray) -> NDArray:
+        return np.einsum("ij,ij->j", self.products, self.products) / residual
+
+    def block(self, unit: int) -> NDArray:
+        products = self.products[:, self.units.members(unit)]
+        return products.T @ products
+
+    def deflate(self, column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
+        self.products = self.products - np.outer(self.products[:, chosen] / root, column)
 
 
-def greedy_score_projection(
-    gram: GramOperator, spectrum: Spectrum, n_chosen: int, allowed: NDArray
-) -> tuple[NDArray, NDArray]:
-    r"""Choose features whose span explains most of the whitened principal-component scores.
+class AllFeatures:
+    r"""All features as the target: the squared residual Gram matrix :math:`R^2`, on its diagonal and units.
 
-    Maximises :math:`\|P_C U\|_F^2`, the sum of the squared multiple correlations of the columns of U with
-    the chosen features C, one feature at a time.
-
-    Parameters
-    ----------
-    gram : GramOperator
-        S of the centred data.
-    spectrum : Spectrum
-        Its leading eigenpairs.
-    n_chosen : int
-        Number of features to choose.
-    allowed : ndarray of bool
-        The features to choose from.
-
-    Returns
-    -------
-    order : ndarray
-        The features chosen, first one first; fewer than ``n_chosen`` once they span all allowed ones.
-    gains : ndarray of shape (n_features,)
-        What each feature would add at the end; 0 for those chosen or spent.
-    """
-    products = np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
-    return greedy_target_projection(gram, products, n_chosen, allowed)
-
-
-def greedy_target_projection(
-    gram: GramOperator, products: NDArray, n_chosen: int, allowed: NDArray
-) -> tuple[NDArray, NDArray]:
-    r"""Choose features whose span explains most of given targets T, orthonormal columns over the samples.
-
-    Maximises :math:`\|P_C T\|_F^2` one feature at a time, given ``products``, :math:`T^\top A` in units
-    of ``gram``. Other parameters and returned values are those of `greedy_score_projection`.
-    """
-    targets = products
-
-    def gain(residual: NDArray) -> NDArray:
-        return np.einsum("ij,ij->j", targets, targets) / residual
-
-    def deflate(column: NDArray, chosen: int, root: float, _: NDArray) -> None:
-        nonlocal targets
-        targets = targets - np.outer(targets[:, chosen] / root, column)
-
-    return _forward(gram, n_chosen, allowed, gain, deflate)
-
-
-def greedy_reconstruction(gram: GramOperator, n_chosen: int, allowed: NDArray) -> tuple[NDArray, NDArray]:
-    r"""Choose features whose span explains most of the variance of all features.
-
-    Maximises :math:`\|P_C A\|_F^2` for the centred data A one feature at a time, with the recursion of
-    [1]_: two products of S with a vector a step, and no residual matrix.
-
-    Parameters and returned values are those of `greedy_score_projection`.
+    A direction c changes R to :math:`R - cc^\top`, so :math:`R^2` loses
+    :math:`c(Rc)^\top + (Rc)c^\top - \|c\|^2 cc^\top`: two products with a vector a step, and no residual
+    matrix [1]_.
 
     References
     ----------
     .. [1] A. K. Farahat, A. Ghodsi and M. S. Kamel (2013), "Efficient greedy feature selection for
        unsupervised learning", Knowledge and Information Systems 35.
     """
-    explained = gram.squared_column_norms()
 
-    def gain(residual: NDArray) -> NDArray:
-        return np.maximum(explained, 0) / residual
+    def __init__(self, gram: GramOperator, units: Units) -> None:
+        self.gram = gram
+        self.units = units
+        self.explained = gram.squared_column_norms()
+        self.blocks = {int(unit): _squared_block(gram, units.members(unit)) for unit in units.shared}
 
-    def deflate(column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
-        nonlocal explained
-        image = _product(gram, column) - earlier.T @ (earlier @ column)
-        explained = explained - 2 * column * image + (column @ column) * np.square(column)
+    def gains(self, residual: NDArray) -> NDArray:
+        return np.maximum(self.explained, 0) / residual
 
-    return _forward(gram, n_chosen, allowed, gain, deflate)
+    def block(self, unit: int) -> NDArray:
+        return self.blocks[unit]
+
+    def deflate(self, column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
+        image = _product(self.gram, column) - earlier.T @ (earlier @ column)
+        length = float(column @ column)
+        self.explained = self.explained - 2 * column * image + length * np.square(column)
+        for unit, block in self.blocks.items():
+            members = self.units.members(unit)
+            c, seen = column[members], image[members]
+            crossed = np.outer(c, seen)
+            self.blocks[unit] = block - crossed - crossed.T + length * np.outer(c, c)
 
 
-def _forward(
-    gram: GramOperator,
-    n_chosen: int,
-    allowed: NDArray,
-    gain: Callable[[NDArray], NDArray],
-    deflate: Callable[[NDArray, int, float, NDArray], None],
+def _squared_block(gram: GramOperator, members: NDArray) -> NDArray:
+    columns = np.asarray(gram.columns(members), dtype=np.float64)
+    return columns.T @ columns
+
+
+def score_products(spectrum: Spectrum) -> NDArray:
+    """Return the products of the whitened principal-component scores with the centred data."""
+    return np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
+
+
+def greedy_projection(
+    gram: GramOperator, target: Target, agenda: Agenda, allowed: NDArray
 ) -> tuple[NDArray, NDArray]:
-    """Add the feature of largest gain until enough are chosen or all others lie in their span.
+    r"""Choose features whose span explains most of a target, one unit at a time.
 
-    Column j of the residual Gram matrix is that of S less what the chosen features explain: a pivoted
-    Cholesky factorisation whose pivots the gain decides.
+    Maximises :math:`\|P_C T\|_F^2`. With R what the chosen features leave of S and N its inner products
+    through the target, a unit G adds :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})`.
+
+    Parameters
+    ----------
+    gram : GramOperator
+        S of the centred data.
+    target : Target
+        What is to be explained; changed on the way.
+    agenda : Agenda
+        How many units to choose, and which first.
+    allowed : ndarray of bool
+        The features to choose from; the agenda's first units need not be among them.
+
+    Returns
+    -------
+    order : ndarray
+        The units chosen, first one first; fewer than asked for once they span all allowed features.
+    gains : ndarray of shape (n_units,)
+        What each unit would add at the end; 0 for those chosen or spent.
     """
-    n_features = gram.shape[0]
-    start = np.asarray(gram.diag(), dtype=np.float64)
-    residual = start.copy()
-    floor = start * np.finfo(gram.dtype).eps * SPENT_SHARE
-    factor = np.zeros((n_chosen, n_features))
-    order: list[int] = []
-    open_ = allowed & (residual > floor)
-    while len(order) < n_chosen and np.any(open_):
-        gains = np.where(open_, gain(np.where(open_, residual, 1.0)), -np.inf)
-        chosen = int(np.argmax(gains))
-        earlier = factor[: len(order)]
-        column = gram.columns(np.array([chosen]))[:, 0] - earlier.T @ earlier[:, chosen]
-        root = np.sqrt(residual[chosen])
-        column /= root
-        deflate(column, chosen, root, earlier)
-        factor[len(order)] = column
-        residual -= np.square(column)
-        order.append(chosen)
-        open_ &= residual > floor
-        open_[chosen] = False
-    gains = np.where(open_, gain(np.where(open_, residual, 1.0)), 0.0)
-    return np.array(order, dtype=np.intp), gains
+    growth = _Growth(gram, target, agenda, allowed)
+    for unit in agenda.first:
+        growth.add(int(unit))
+    gains = growth.gains()
+    while len(growth.order) < agenda.n_chosen and np.any(growth.open_units()):
+        growth.add(int(np.argmax(np.where(growth.open_units(), gains, -np.inf))))
+        gains = growth.gains()
+    return np.array(growth.order, dtype=np.intp), gains
+
+
+class _Growth:
+    """A pivoted Cholesky factorisation of S whose pivots the gains decide.
+
+    Column j of the residual Gram matrix is that of S less what the chosen features explain.
+    """
+
+    def __init__(self, gram: GramOperator, target: Target, agenda: Agenda, allowed: NDArray) -> None:
+        self.gram = gram
+        self.target = target
+        self.units = agenda.units
+        self.residual = np.asarray(gram.diag(), dtype=np.float64).copy()
+        self.floor = self.residual * np.finfo(gram.dtype).eps * SPENT_SHARE
+        self.open = allowed & (self.residual > self.floor)
+        self.factor = np.zeros((agenda.capacity, self.residual.size))
+        self.rank = 0
+        self.order: list[int] = []
+        self.blocks = {
+            int(unit): gram.subgram(self.units.members(unit)).astype(np.float64) for unit in self.units.shared
+        }
+
+    def open_units(self) -> NDArray:
+        """Mark the units that have a feature outside the span."""
+        return self.units.sums(self.open) > 0
+
+    def gains(self) -> NDArray:
+        """Return what each unit would add, 0 where it is not open."""
+        columns = np.where(self.open, self.target.gains(np.where(self.open, self.residual, 1.0)), 0.0)
+        gains = self.units.sums(columns)
+        is_open = self.open_units()
+        for unit in self.units.shared[is_open[self.units.shared]]:
+            gains[unit] = self._block_gain(int(unit))
+        return gains
+
+    def add(self, unit: int) -> None:
+        """Let the features of a unit join, those that lie in the span without effect."""
+        for feature in self.units.members(unit):
+            if self.residual[feature] > self.floor[feature]:
+                self._pivot(int(feature))
+            self.open[feature] = False
+        self.order.append(unit)
+
+    def _pivot(self, feature: int) -> None:
+        earlier = self.factor[: self.rank]
+        own = np.asarray(self.gram.columns(np.array([feature]))[:, 0], dtype=np.float64)
+        root = np.sqrt(self.residual[feature])
+        column = (own - earlier.T @ earlier[:, feature]) / root
+        self.target.deflate(column, feature, root, earlier)
+        self.factor[self.rank] = column
+        self.rank += 1
+        self.residual -= np.square(column)
+        self.open &= self.residual > self.floor
+
+    def _block_gain(self, unit: int) -> float:
+        members = self.units.members(unit)
+        factor = self.factor[: self.rank, members]
+        values, vectors = linalg.eigh(self.blocks[unit] - factor.T @ factor, check_finite=False)
+        kept = values > self.floor[members].max()
+        seen = np.einsum("ik,ij,jk->k", vectors[:, kept], self.target.block(unit), vectors[:, kept])
+        return float(np.maximum(seen, 0) @ (1 / values[kept]))
+
+
+def scores_of_rounds(gram: GramOperator, make_target: Callable[[], Target], agenda: Agenda) -> NDArray:
+    """Choose greedily in rounds; once the chosen span all others, the next round is among the rest.
+
+    The t-th unit chosen scores n_chosen + 1 − t, the others the share, below 1, of what remains to explain.
+    """
+    allowed = gram.diag() > 0
+    order = np.empty(0, dtype=np.intp)
+    gains = np.zeros(agenda.units.count)
+    while order.size < agenda.n_chosen and (order.size < agenda.first.size or np.any(allowed)):
+        chosen, gains = greedy_projection(gram, make_target(), agenda.after(order), allowed)
+        order = np.append(order, chosen)
+        allowed[agenda.columns_of(chosen)] = False
+    scores = gains / (1 + gains.sum())
+    scores[order] = agenda.n_chosen - np.arange(order.size)
+    return agenda.units.of_rows(scores)
 
 
 def _product(gram: GramOperator, vector: NDArray) -> NDArray:
     column = vector.astype(gram.dtype)[:, None]
     return np.asarray(gram.matmat(column)[:, 0], dtype=np.float64)
-
-
-def projection_scores(gram: GramOperator, spectrum: Spectrum | None, n_selected: int) -> NDArray:
-    """Return scores that order features as greedy projection chooses them, for scores or for all features."""
-    if spectrum is None:
-        return scores_of_rounds(gram, n_selected, partial(greedy_reconstruction, gram))
-    return scores_of_rounds(gram, n_selected, partial(greedy_score_projection, gram, spectrum))
-
-
-def scores_of_rounds(
-    gram: GramOperator, n_selected: int, choose: Callable[[int, NDArray], tuple[NDArray, NDArray]]
-) -> NDArray:
-    """Choose greedily in rounds; once the chosen span all others, the next round is among the rest."""
-    allowed = gram.diag() > 0
-    order = np.empty(0, dtype=np.intp)
-    gains = np.zeros(allowed.size)
-    while order.size < n_selected and np.any(allowed):
-        chosen, gains = choose(n_selected - order.size, allowed)
-        order = np.append(order, chosen)
-        allowed[chosen] = False
-    scores = gains / (1 + gains.sum())
-    scores[order] = n_selected - np.arange(order.size)
-    return scores

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import REAL_SETS
+from tests.conftest import BUNDLED_SETS, REAL_SETS
 from tests.strategies import structured_data
 
 from ufselect.gram import gram_operator
@@ -64,12 +64,12 @@ def test_every_iterate_is_feasible_and_the_objective_never_rises(x_solver, data,
         assert np.count_nonzero(result.state.Y) <= n_features
 
 
-@pytest.mark.parametrize("name", REAL_SETS)
+@pytest.mark.parametrize("name", [*REAL_SETS, *BUNDLED_SETS])
 @pytest.mark.parametrize("start", ["pca", "random"])
 def test_objective_never_rises_on_real_data(real, name, start):
     data, labels = real(name)
     m = np.unique(labels).size
-    problem, spectrum = make_problem(data, 100, int(0.1 * data.shape[1] * m), m)
+    problem, spectrum = make_problem(data, min(100, data.shape[1] // 2), int(0.1 * data.shape[1] * m), m)
     first = (
         pca_start(spectrum)
         if start == "pca"

@@ -8,6 +8,7 @@ import pytest
 from ufselect.gram import gram_operator
 from ufselect.sets import stiefel
 from ufselect.solvers import DoubleSparsePCA, PenCF
+from ufselect.solvers.dscofs import pencf
 from ufselect.solvers.dscofs.pam import PamState
 from ufselect.solvers.dscofs.pencf import _direction
 
@@ -69,3 +70,20 @@ def test_the_direction_vanishes_only_along_the_normal_space(subproblem):
     assert stationarity == pytest.approx(0, abs=1e-12)
     away, _ = _direction(2 * X, np.zeros_like(X), beta=5.0)
     np.testing.assert_allclose(away, 5.0 * 2 * X @ (3 * np.eye(3)), atol=1e-12)
+
+
+def test_beta_is_that_of_the_authors_program(subproblem, monkeypatch):
+    problem, X, linear = subproblem
+    product = problem.gram.matmat(X)
+    seen = set()
+
+    def recorded(X, gradient, beta):
+        seen.add(beta)
+        return _direction(X, gradient, beta)
+
+    monkeypatch.setattr(pencf, "_direction", recorded)
+    PenCF().solve(problem, PamState(X, X, X, product, product + linear, np.inf, None, None))
+    weight = problem.mu_entry + problem.mu_row + problem.tau
+    first_gradient = 2 * (weight * X - product - linear)
+    (beta,) = seen
+    assert beta == pytest.approx(0.5 * np.linalg.norm(first_gradient) / X.shape[1], rel=1e-14)

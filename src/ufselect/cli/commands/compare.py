@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.table import Table as Grid
 
 from ufselect.cli import options as opt
-from ufselect.cli.console import errors, note, output, working
-from ufselect.cli.data import open_data
-from ufselect.cli.methods import find_method
-from ufselect.evaluation.tables import Table as Results
-from ufselect.io import ReadOptions, TableError
-from ufselect.io.cleaning import POLICIES
-from ufselect.io.writing import check_outputs, write_text
+from ufselect.cli.early import check_data, check_files
+from ufselect.cli.sharing import prepares_tables, reads_tables
 
 MODES = ("fixed", "oracle", "auto")
 ENDINGS = (".csv", ".md", ".tex")
 
 
+@reads_tables
+@prepares_tables
 def compare(
-    data: Annotated[str, typer.Argument(help=opt.DATA_HELP)],
-    labels: opt.LabelColumn = None,
-    method: Annotated[
-        list[str] | None,
-        typer.Option("--method", "-m", help="A method to compare; may be repeated. All without it."),
-    ] = None,
+    data: opt.Data,
+    method: opt.Methods = None,
     k: Annotated[
         list[int] | None,
         typer.Option("-k", "--features", min=1, help="A number of features; may be repeated."),
@@ -43,68 +33,48 @@ def compare(
             "auto: chosen without labels.",
         ),
     ] = "fixed",
-    runs: Annotated[int, typer.Option("--runs", min=1, help="K-means runs a selection.")] = 50,
+    runs: Annotated[int, typer.Option("--runs", min=1, help="K-means runs per selection.")] = 50,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and parameters.")] = False,
     jobs: opt.Jobs = 1,
     output_table: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write the accuracy table: .csv, .md or .tex.")
+        Path | None, typer.Option("-o", "--output", help="Write the results: .csv (numbers), .md or .tex.")
     ] = None,
-    id_column: opt.IdColumn = None,
-    impute: opt.Impute = None,
-    separator: opt.Separator = None,
-    decimal: opt.Decimal = None,
+    record: opt.RecordFile = None,
     as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
     force: opt.Force = False,
+    *,
+    reading: dict[str, Any],
+    preparing: dict[str, Any],
 ) -> None:
     """Compare methods on a table with known classes: how well does clustering find them?
 
     Example: ufselect compare cells.csv --labels type -k 20 -k 50
     """
-    from ufselect import evaluation
-
     opt.choice(mode, MODES, "--mode")
-    opt.choice(impute, POLICIES, "--impute")
+    opt.jobs(jobs)
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
-    check_outputs((output_table,), force, Path(data))
-    methods = [find_method(name).__name__ for name in method] if method else None
-    reading = ReadOptions(id_column, labels, impute, opt.mark(separator), decimal)
-    table = open_data(data, reading, quiet=as_json)
-    if table.labels is None:
-        raise TableError("No label column was found; name the column of known classes with --labels.")
-    with working("Comparing:"):
-        found = evaluation.compare(
-            table.data,
-            table.labels,
-            methods=methods,
-            counts=k or None,
-            mode=mode,
-            n_runs=runs,
-            quick=quick,
-            n_jobs=jobs,
-            name=Path(data).stem,
+    check_data(data)
+    check_files((output_table, record), force, data)
+    from ufselect.cli.comparing import CompareCall, run_compare
+    from ufselect.io import ReadOptions
+
+    run_compare(
+        CompareCall(
+            data,
+            method,
+            k,
+            mode,
+            runs,
+            quick,
+            jobs,
+            output_table,
+            record,
+            ReadOptions(**reading),
+            preparing,
+            as_json,
+            quiet,
+            force,
         )
-    if as_json:
-        output().print_json(json.dumps([asdict(row) for row in found.rows], default=str))
-    else:
-        for results in found.tables.values():
-            output().print(grid(results), highlight=False)
-        note(f"{name}: {why}" for (name, _), why in found.failures.items())
-    if output_table is not None:
-        write_text(output_table, _written(found.tables["acc"], output_table.suffix), force)
-        errors().print(f"Wrote {output_table}", markup=False, highlight=False)
-
-
-def grid(results: Results) -> Grid:
-    """Return a table of results for the terminal."""
-    shown = Grid(title=results.title, title_justify="left")
-    for position, column in enumerate(results.columns):
-        shown.add_column(column, justify="right" if position else "left")
-    for row in results.body:
-        shown.add_row(*row)
-    return shown
-
-
-def _written(results: Results, ending: str) -> str:
-    forms = {".csv": results.to_csv, ".md": results.to_markdown, ".tex": results.to_latex}
-    return forms[ending]()
+    )

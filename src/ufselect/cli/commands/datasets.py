@@ -5,13 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table as Grid
 
 from ufselect.cli import options as opt
-from ufselect.cli.console import output, working
-from ufselect.datasets import list_datasets, load_dataset
-from ufselect.datasets.catalogue import ENTRIES
-from ufselect.datasets.loading import local_file
 
 
 def datasets(
@@ -22,6 +17,11 @@ def datasets(
     as_json: opt.AsJson = False,
 ) -> None:
     """List the data sets that have a name, and where they are."""
+    from rich.table import Table as Grid
+
+    from ufselect.cli.console import output, working
+    from ufselect.datasets import list_datasets, load_dataset
+
     if fetch is not None:
         with working(f"Fetching {fetch} …"):
             loaded = load_dataset(fetch)
@@ -48,6 +48,10 @@ def datasets(
 
 
 def _row(name: str) -> dict[str, str | int]:
+    from ufselect.datasets import load_dataset
+    from ufselect.datasets.catalogue import ENTRIES
+    from ufselect.datasets.loading import local_file
+
     if name in ENTRIES:
         entry = ENTRIES[name]
         shape = (entry.n_samples, entry.n_features, entry.n_classes)

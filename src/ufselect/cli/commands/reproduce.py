@@ -8,9 +8,6 @@ from typing import Annotated
 import typer
 
 from ufselect.cli import options as opt
-from ufselect.cli.commands.compare import grid
-from ufselect.cli.console import errors, output, working
-from ufselect.cli.methods import find_method
 
 
 def reproduce(
@@ -21,9 +18,7 @@ def reproduce(
         list[str] | None,
         typer.Option("--dataset", help="A data set; may be repeated. The paper's without it."),
     ] = None,
-    method: Annotated[
-        list[str] | None, typer.Option("--method", "-m", help="A method; may be repeated. All without it.")
-    ] = None,
+    method: opt.Methods = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A short version on data that need no download.")
     ] = False,
@@ -37,20 +32,12 @@ def reproduce(
 
     Example: ufselect reproduce --quick -o study
     """
-    from ufselect import reproduction
-    from ufselect.reproduction.study_page import publish
+    opt.jobs(jobs)
+    from ufselect.cli.comparing import grid
+    from ufselect.cli.console import output
+    from ufselect.cli.methods import find_method
+    from ufselect.cli.reporting import run_study, study_settings
 
     methods = [find_method(name).__name__ for name in method] if method else None
-    with working("Reproducing:"):
-        study = reproduction.reproduce(
-            folder,
-            datasets=dataset or None,
-            methods=methods,
-            quick=quick,
-            exact=exact,
-            n_jobs=jobs,
-            resume=not fresh,
-            publish=publish,
-        )
+    study = run_study(folder, study_settings(dataset, methods, quick, exact), jobs, fresh)
     output().print(grid(study.tables[0]), highlight=False)
-    errors().print(f"Wrote {folder / 'index.html'}; open it in a browser.", markup=False, highlight=False)

@@ -50,10 +50,11 @@
   function isDark() {
     return (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
   }
-  theme.setAttribute("aria-pressed", String(isDark()));
+  function nameTheme() { theme.textContent = isDark() ? "Light" : "Dark"; }
+  nameTheme();
   theme.addEventListener("click", function () {
     root.dataset.theme = isDark() ? "light" : "dark";
-    theme.setAttribute("aria-pressed", String(isDark()));
+    nameTheme();
   });
 
   var closed = [];

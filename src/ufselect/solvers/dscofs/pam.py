@@ -136,11 +136,12 @@ class ProximalAlternatingMinimisation(Descent):
         Y = Z = X  # what a set that holds every matrix leaves
         entries = rows = None
         if problem.n_entries < X.size:
-            average = _remember(X, last_Y, problem.memory)
-            Y, entries = entry_sparse.project(average, problem.n_entries, last.entries if last else None)
-        if problem.n_rows < X.shape[0]:
-            average = _remember(X, last_Z, problem.memory)
-            Z, rows = row_sparse.project(average, problem.n_rows, last.rows if last else None)
+            Y = _remember(X, last_Y, problem.memory)
+            Y, entries = entry_sparse.project(Y, problem.n_entries, last.entries if last else None, out=Y)
+        if problem.constrains_rows:
+            Z = _remember(X, last_Z, problem.memory)
+            last_rows = last.rows if last else None
+            Z, rows = row_sparse.project(Z, problem.n_rows, last_rows, out=Z, rules=problem.rules)
         if product is None:
             product = problem.gram.matmat(X)
         objective = problem.objective(X, product, Y, Z)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.gram import GramOperator
+from ufselect.sets.units import RowRules, Units
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class DoubleSparsePCA:
         What counts as 1 in the stopping rule and in the bounds on step sizes.
     leading_variance : float
         Mean of the m largest eigenvalues of S, beside which penalties are small or large; 0 if not known.
+    rules : RowRules or None
+        Groups of rows that count as one in r, and rows that Z keeps in any case; None without any.
     """
 
     gram: GramOperator
@@ -46,6 +49,17 @@ class DoubleSparsePCA:
     memory: float
     unit: float
     leading_variance: float = 0.0
+    rules: RowRules | None = None
+
+    @property
+    def units(self) -> Units:
+        """The rows that count as one in r."""
+        return Units.single(self.gram.shape[0]) if self.rules is None else self.rules.units
+
+    @property
+    def constrains_rows(self) -> bool:
+        """Whether fewer rows, or groups of them, may differ from zero than there are."""
+        return self.n_rows < (self.gram.shape[0] if self.rules is None else self.rules.units.count)
 
     def pull(self, Y: NDArray, Z: NDArray) -> NDArray:
         r"""Return :math:`\mu_1 Y + \mu_2 Z`, which draws X towards its sparse copies."""

@@ -25,6 +25,10 @@ class Start:
     product: NDArray | None = None
     is_informed: bool = False
 
+    def on(self, rows: NDArray) -> Start:
+        """Return the orthonormal matrix nearest to some of the rows."""
+        return Start(stiefel.project(self.point[rows]))
+
 
 def pca_start(spectrum: Spectrum) -> Start:
     """Return the leading loadings; S times an eigenvector is known."""

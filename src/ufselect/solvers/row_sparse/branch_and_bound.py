@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -42,7 +43,13 @@ class BestSubset:
 
 
 def best_subset(
-    S: NDArray, n_rows: int, n_components: int, *, incumbent: NDArray, max_nodes: int
+    S: NDArray,
+    n_rows: int,
+    n_components: int,
+    *,
+    incumbent: NDArray,
+    max_nodes: int,
+    fixed: Sequence[int] = (),
 ) -> BestSubset:
     r"""Solve :math:`\max_{|T| = r} \sum_{k \le m} \lambda_k(S_{TT})` exactly.
 
@@ -60,6 +67,8 @@ def best_subset(
         A good subset to start from.
     max_nodes : int
         Nodes after which to stop without proof.
+    fixed : sequence of int
+        Features that every subset has, the incumbent included.
 
     Raises
     ------
@@ -72,7 +81,7 @@ def best_subset(
     S = np.asarray(S, dtype=np.float64)
     search = _Search(S, n_rows, n_components)
     search.offer(incumbent)
-    return search.run(max_nodes)
+    return search.run(max_nodes, tuple(int(feature) for feature in fixed))
 
 
 class _Search:
@@ -91,11 +100,11 @@ class _Search:
         if captured > self.best:
             self.best, self.support = captured, support
 
-    def run(self, max_nodes: int) -> BestSubset:
+    def run(self, max_nodes: int, fixed: tuple[int, ...]) -> BestSubset:
         order = count()
         everything = tuple(range(self.S.shape[0]))
-        bound, branch = self._look_at((), everything)
-        heap = [(-bound, next(order), (), everything, branch)]
+        bound, branch = self._look_at(fixed, everything)
+        heap = [(-bound, next(order), fixed, everything, branch)]
         n_nodes = 1
         while heap and -heap[0][0] > self._threshold() and n_nodes < max_nodes:
             _, _, forced, allowed, branch = heapq.heappop(heap)

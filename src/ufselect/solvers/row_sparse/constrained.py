@@ -12,7 +12,7 @@ from ufselect.solvers.dscofs.pam import EARLY_ONSET, PamState, ProximalAlternati
 from ufselect.solvers.dscofs.problem import DoubleSparsePCA
 from ufselect.solvers.dscofs.start import Start
 from ufselect.solvers.dscofs.x_steps import make_x_solver
-from ufselect.solvers.fspca import FeatureSparsePCA
+from ufselect.solvers.fspca import FeatureChoice, FeatureSparsePCA
 from ufselect.solvers.iterate import Callback, iterate
 from ufselect.solvers.leading import loadings_on, proxy_diagonal, spread
 from ufselect.solvers.result import SolverResult, Status
@@ -83,8 +83,9 @@ def solve_constrained(
     The penalties grow until X, Y and Z agree. Where :math:`s \ge rm` the entry constraint is met by every X
     with r rows: the best loadings on a support are then eigenvectors, and the supports of X, of the start, of
     the largest variances and a few random ones are improved by a proxy and by exchanges of single rows, on up
-    to 50 features also by branch and bound. Otherwise the rows are found in the same way, and loadings with s
-    entries on them by rotation, truncation and ascent; see `sparse_loadings`.
+    to 50 features also by branch and bound; groups of rows are improved by the proxy alone. Otherwise the
+    rows are found in the same way, and loadings with s entries on them by rotation, truncation and ascent;
+    see `sparse_loadings`.
 
     Returns
     -------
@@ -98,22 +99,23 @@ def solve_constrained(
         If r is smaller than m: r rows hold no m orthonormal columns.
     """
     n_components = start.point.shape[1]
-    if problem.n_rows < n_components:
+    fewest = problem.units.fewest_rows(problem.n_rows)
+    if fewest < n_components:
         raise ValueError(
-            f"{problem.n_rows} features cannot hold {n_components} orthonormal components; select at least "
+            f"{fewest} features cannot hold {n_components} orthonormal components; select at least "
             f"{n_components} features or lower n_components."
         )
     agreed, n_iter = _continue(problem, start, x_solver, max_iter, callback)
     rows = _search_rows(problem, start, agreed.X)
     X, history = loadings_on(problem.gram, rows.support, n_components), rows.history
-    if problem.n_entries < problem.n_rows * n_components:
+    if problem.n_entries < rows.support.size * n_components:
         X, history = _with_few_entries(problem, rows.support, X)
     return SolverResult(
         state=ConstrainedState(X, problem.gram.matmat(X), history[-1], rows.bound),
         objective_history=np.asarray(history),
         n_iter=n_iter,
         residuals={
-            "row": row_sparse.distance(X, problem.n_rows),
+            "row": row_sparse.distance(X, problem.n_rows, problem.rules),
             "entry": entry_sparse.distance(X, problem.n_entries),
         },
         status=Status.CONVERGED,
@@ -144,18 +146,26 @@ def _continue(
 
 def _search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> RowSearch:
     """Improve several supports, keep the best, and improve it further, as if entries were free."""
-    gram, n_rows, n_components = problem.gram, problem.n_rows, X.shape[1]
+    gram, n_components = problem.gram, X.shape[1]
     first = [_improve_by_proxy(problem, scores, n_components) for scores in _scores(problem, start, X)]
+    if not problem.units.is_single:
+        best = min(first, key=lambda choice: choice.objective)
+        return RowSearch(best.features, [best.objective], np.inf)
+    fixed = [] if problem.rules is None else problem.rules.fixed.tolist()
     improved = [
-        improve_by_swaps(gram, support, n_components, shortlist=SHORTLIST)
-        for support in np.unique(first, axis=0)
+        improve_by_swaps(gram, support, n_components, fixed=fixed, shortlist=SHORTLIST)
+        for support in np.unique([choice.features for choice in first], axis=0)
     ]
     support, captured = max(improved, key=lambda pair: pair[1])
     history = [-captured]
-    support, _ = improve_by_swaps(gram, support, n_components, report=lambda value: history.append(-value))
+    support, _ = improve_by_swaps(
+        gram, support, n_components, fixed=fixed, report=lambda value: history.append(-value)
+    )
     if gram.shape[0] > MAX_FEATURES:
         return RowSearch(support, history, np.inf)
-    exact = best_subset(gram.to_dense(), n_rows, n_components, incumbent=support, max_nodes=MAX_NODES)
+    exact = best_subset(
+        gram.to_dense(), problem.n_rows, n_components, incumbent=support, max_nodes=MAX_NODES, fixed=fixed
+    )
     return RowSearch(exact.support, [*history, min(-exact.captured, history[-1])], exact.bound)
 
 
@@ -168,9 +178,9 @@ def _scores(problem: DoubleSparsePCA, start: Start, X: NDArray) -> list[NDArray]
     return [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag(), *random]
 
 
-def _improve_by_proxy(problem: DoubleSparsePCA, scores: NDArray, n_components: int) -> NDArray:
-    method = FeatureSparsePCA(problem.gram, n_components, problem.n_rows, scores)
-    return iterate(method, max_iter=MAX_PROXY_STEPS, tol=RELATIVE_GAIN).state.features
+def _improve_by_proxy(problem: DoubleSparsePCA, scores: NDArray, n_components: int) -> FeatureChoice:
+    method = FeatureSparsePCA(problem.gram, n_components, problem.n_rows, scores, problem.rules)
+    return iterate(method, max_iter=MAX_PROXY_STEPS, tol=RELATIVE_GAIN).state
 
 
 def _with_few_entries(

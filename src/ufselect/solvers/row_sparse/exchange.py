@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,13 @@ def improve_by_swaps(
     support: NDArray,
     n_components: int,
     *,
+    fixed: Collection[int] = (),
     shortlist: int = LONG_LIST,
     report: Report | None = None,
 ) -> tuple[NDArray, float]:
     r"""Exchange one row at a time until no exchange helps; return the support and its value.
+
+    Fixed rows never leave.
 
     For each leaving row the loadings of the remaining ones give a proxy whose diagonal :math:`q_j` bounds
     from below what each entering row j adds; the few best are tried exactly.
@@ -37,6 +40,8 @@ def improve_by_swaps(
     for _ in range(MAX_ROUNDS):
         before = captured
         for leaving in _by_weight(columns[kept], n_components):
+            if int(kept[leaving]) in fixed:
+                continue
             swap = _best_swap(gram, columns, kept, int(leaving), n_components, captured, tried)
             if swap is not None:
                 entering, column, captured = swap

@@ -19,7 +19,7 @@ class Setting:
 
     Examples
     --------
-    >>> from ufselect.io.wording import Setting
+    >>> from ufselect.common.wording import Setting
     >>> f"use {Setting('impute', 'median')} or name {Setting('id_column')}"
     "use impute='median' or name id_column"
     """
@@ -36,7 +36,7 @@ class Sentence(str):
 
     Examples
     --------
-    >>> from ufselect.io.wording import Sentence, Setting
+    >>> from ufselect.common.wording import Sentence, Setting
     >>> sentence = Sentence("Add ", Setting("impute", "drop"), " to leave it out.")
     >>> sentence.worded(lambda setting: f"--{setting.name} {setting.value}")
     'Add --impute drop to leave it out.'

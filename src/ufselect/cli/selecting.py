@@ -1,0 +1,231 @@
+"""What ``select`` and ``tune`` do: read, fit, judge, write, print."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ufselect.cli.console import errors, note, output, working
+from ufselect.cli.data import Opened, open_data
+from ufselect.cli.names import plain_text
+from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
+from ufselect.cli.run import OWN_PARAMETERS, Request, Run, make_selector, run_selection
+from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
+from ufselect.cli.show import candidate_table, feature_table, pixel_map
+from ufselect.cli.verdicts import candidates, verdicts
+from ufselect.cli.wishes import named_in
+from ufselect.io import ReadOptions, Table, TableError
+from ufselect.selectors.base import GramSelector
+
+AUTO = "AutoSelector"
+WIDEST_PICTURE = 40  # pixels of two characters on a terminal of 80
+
+
+@dataclass(frozen=True)
+class Call:
+    """What was typed.
+
+    Attributes
+    ----------
+    data : str or None
+        The table; None takes that of the record to repeat.
+    request, reading, outputs
+        What to do, how to read, what to write.
+    image : tuple of int or None
+        Rows and columns, where columns are pixels.
+    resamples : int
+        Refits for the page.
+    repeat : Path or None
+        A record to repeat.
+    new_data : bool
+        Whether the record may be repeated on other data.
+    stream : bool or None
+        Whether to read in blocks; None decides by size.
+    as_json, quiet : bool
+        Whether to print JSON alone, or nothing.
+    show_candidates : bool
+        Whether to print what a choice among methods tried.
+    command : sequence of str
+        The words typed, for the record.
+    """
+
+    data: str | None
+    request: Request
+    reading: ReadOptions
+    outputs: Outputs
+    image: tuple[int, int] | None = None
+    resamples: int = 10
+    repeat: Path | None = None
+    new_data: bool = False
+    stream: bool | None = None
+    as_json: bool = False
+    quiet: bool = False
+    show_candidates: bool = False
+    command: Sequence[str] = ()
+
+    @property
+    def is_silent(self) -> bool:
+        return self.as_json or self.quiet
+
+
+def request_from(
+    method: str,
+    n_features: int | float,
+    parameters: Mapping[str, Any],
+    goal: str | None,
+    preparing: Mapping,
+    wishing: Mapping,
+) -> Request:
+    """Return a request from what was typed.
+
+    Raises
+    ------
+    typer.BadParameter
+        If a goal is given to a method that knows none.
+    """
+    name = AUTO if method.lower() == "auto" else method
+    request = Request(
+        name,
+        n_features,
+        parameters,
+        preparing["seed"],
+        preparing["scale"],
+        preparing["normalize"],
+        named_in(wishing["keep"], "--keep"),
+        named_in(wishing["exclude"], "--exclude"),
+        wishing["max_correlation"],
+    )
+    if goal is None:
+        return request
+    if "goal" not in make_selector(replace(request, parameters={})).get_params():
+        raise typer.BadParameter(
+            f"{method} does not choose by a goal; use --method auto.", param_hint="--for"
+        )
+    return replace(request, parameters={**parameters, "goal": goal})
+
+
+def run_select(call: Call) -> None:
+    """Do what was asked."""
+    earlier = None
+    if call.repeat is not None:
+        earlier = read_record(call.repeat)
+        call = _repeating(call, earlier)
+    if call.data is None:
+        raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
+    make_selector(call.request)
+    outputs = planned(call.outputs, call.data)
+    opened = open_data(call.data, call.reading, call.image, call.is_silent, call.stream)
+    if earlier is not None:
+        check_same(opened.table, earlier, call.new_data)
+    run = fit(opened, call.request, call.is_silent)
+    with working("Looking at the result …"):
+        explanation = explained(run, call.resamples if outputs.report is not None else 0)
+    lines = verdicts(run, explanation)
+    found = record_of(run, call.reading, lines, call.command)
+    if earlier is not None:
+        found["repeats"] = {"record": str(call.repeat), "same_features": same_features(found, earlier)}
+    with working("Writing …"):
+        write_outputs(run, found, explanation, outputs)
+    try:
+        if call.as_json:
+            print_json(found)
+        elif not call.quiet:
+            show(run, found, outputs, call.show_candidates)
+    except KeyboardInterrupt as stop:
+        stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
+        raise
+
+
+def print_json(found: Any) -> None:
+    """Print JSON that every encoding can hold."""
+    output().print(json.dumps(found, indent=2), markup=False, highlight=False, soft_wrap=True)
+
+
+def _repeating(call: Call, earlier: Mapping[str, Any]) -> Call:
+    if (call.request, call.reading) != (Request(), ReadOptions(keep_constant=call.reading.keep_constant)):
+        raise typer.BadParameter(
+            "it repeats the settings of the record; give no others.", param_hint="--from"
+        )
+    request, reading = request_of(earlier)
+    assert call.repeat is not None
+    image = tuple(earlier["data"]["image_shape"] or ()) or None
+    data = call.data or data_of(earlier, call.repeat)
+    return replace(call, data=data, request=request, reading=reading, image=image)
+
+
+def check_same(table: Table, earlier: Mapping[str, Any], new_data: bool) -> None:
+    """Refuse other data than those of a record.
+
+    Raises
+    ------
+    TableError
+        If the checksums differ and ``new_data`` is not given.
+    """
+    if table.sha256 != earlier["data"]["sha256"] and not new_data:
+        raise TableError(
+            f"{table.source} is not the data that the record was made from, its SHA-256 differs; "
+            "give that file, or add --new-data to apply the same settings to this one."
+        )
+
+
+def fit(opened: Opened, request: Request, silent: bool) -> Run:
+    """Fit with progress, and say what the fit warned of."""
+    table = opened.table
+    with working(f"{table.shape[0]} × {table.shape[1]}:"):
+        if opened.all_rows is not None:
+            request = _for_all_rows(opened, request)
+        run = run_selection(table, request, verbose=True, all_rows=opened.all_rows)
+    if not silent:
+        note(run.messages)
+    return run
+
+
+def _for_all_rows(opened: Opened, request: Request) -> Request:
+    """Choose the method on the sample of rows that is in memory, so that all rows decide on the features."""
+    if request.method != AUTO:
+        return request
+    judged = run_selection(opened.table, request)
+    winner = judged.chosen_method
+    if not isinstance(winner, GramSelector):
+        return replace(request, method="DSCOFS", parameters={})
+    parameters = {name: value for name, value in winner.get_params().items() if name not in OWN_PARAMETERS}
+    return replace(request, method=type(winner).__name__, parameters=parameters)
+
+
+def show(run: Run, found: Mapping[str, Any], outputs: Outputs, with_candidates: bool) -> None:
+    """Print the chosen features, the verdict and the files that were written."""
+    console = errors() if outputs.to_standard_output else output()
+    tried = found.get("tuning", [])
+    if tried and with_candidates:
+        console.print(candidate_table(tried), highlight=False)
+    if tried:
+        note([_choice(run), *(str(row["note"]) for row in candidates(run)[:1] if row.get("note"))])
+    console.print(feature_table(run), highlight=False)
+    shape = run.table.image_shape
+    if shape is not None and shape[1] <= WIDEST_PICTURE:
+        console.print(pixel_map(run.selector.support_, shape, run.table.image_order))
+    for line in found["verdicts"]:
+        console.print(plain_text(line), markup=False, highlight=False, soft_wrap=True)
+    if "repeats" in found:
+        same = found["repeats"]["same_features"]
+        differs = "The features differ from the record's; compare the versions that both records name."
+        note(["The same features in the same order as in the record." if same else differs])
+    for kind, path in outputs.files().items():
+        errors().print(f"Wrote the {kind} to {path}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _choice(run: Run) -> str:
+    winner = run.chosen_method
+    default = type(winner)().get_params()
+    changed = [
+        f"{name}={value}"
+        for name, value in winner.get_params().items()
+        if name not in OWN_PARAMETERS and repr(value) != repr(default[name])
+    ]
+    settings = ", ".join(changed) or "default parameters"
+    return f"Chosen without labels: {type(winner).__name__}, {settings}."

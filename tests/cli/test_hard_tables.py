@@ -1,0 +1,238 @@
+"""Every hard table through the command: exit code, what is said, and every byte that must not change."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.hard_tables import FEATURES, ROWS, VALUES, tables
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+from ufselect.cli.app import run
+
+TABLES = tables()
+FAST = "-m MaxVariance"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    for name, content in TABLES.items():
+        Path(name).write_bytes(content)
+    return tmp_path
+
+
+def call(line: str, capsys) -> tuple[int, str, str]:
+    code = run(line.split())
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+def cells(text: str, separator: str = ",") -> dict[str, list[str]]:
+    header, *rows = csv.reader(text.splitlines(), delimiter=separator)
+    return {name: [row[j] for row in rows] for j, name in enumerate(header)}
+
+
+def written(name: str) -> dict[str, list[str]]:
+    return cells(Path(name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("zeros.csv", "id"),
+        ("e.csv", "id"),
+        ("nan_id.csv", "id"),
+        ("na.csv", "country"),
+        ("dup_id.csv", "id"),
+        ("big19.csv", "id"),
+        ("lab0.csv", "class"),
+        ("labgap.csv", "class"),
+        ("notes.csv", "note"),
+        ("unn.csv", "Unnamed: 0"),
+        ("pasid.csv", "PassengerId"),
+        ("nr.csv", "Nr"),
+        ("row.csv", "whatever"),
+        ("blank_name.csv", "column_1"),
+        ("yyyymmdd.csv", "when"),
+        ("bigint.csv", "count"),
+    ],
+)
+def test_what_is_no_feature_is_copied_byte_for_byte(folder, capsys, name, column):
+    code, out, err = call(f"select {name} -k 5 {FAST} -o out.csv", capsys)
+    assert (code, "5 of 5 features" in out) == (0, True)
+    source = cells(TABLES[name].decode())
+    result = written("out.csv")
+    assert result[column] == source["" if column == "column_1" else column]
+    for feature in FEATURES:
+        assert result[feature] == source[feature]
+    assert column in err
+
+
+def test_text_stands_before_the_features_or_is_dropped(folder, capsys):
+    assert call(f"select notes.csv -k 2 {FAST} -o out.csv", capsys)[0] == 0
+    assert list(written("out.csv"))[:2] == ["id", "note"]
+    assert call(f"select notes.csv -k 2 {FAST} -o less.csv --drop-text", capsys)[0] == 0
+    assert "note" not in written("less.csv")
+
+
+@pytest.mark.parametrize("name", ["one_large.csv", "half_large.csv", "ratio20.csv", "ratio50.csv"])
+def test_units_are_at_the_top_of_terminal_json_record_and_page(folder, capsys, name):
+    code, out, _ = call(f"select {name} -k 2 {FAST} -o out.csv --report page.html --resamples 0", capsys)
+    assert code == 0
+    assert "Units differ" in out
+    record = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert record["verdicts"][0].startswith("Units differ")
+    assert (record["scaling"]["used"], record["scaling"]["units_differ"]) == ("standard", True)
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.index("Units differ") < page.index("The features, and why")
+    code, out, _ = call(f"select {name} -k 2 {FAST} --scale none --json", capsys)
+    assert json.loads(out)["verdicts"][0].startswith("Units decide")
+    assert json.loads(out)["scaling"]["used"] == "none"
+
+
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("thou.csv", '"," was left off the numbers of a'),
+        ("thou_de.csv", '"." was left off the numbers of a'),
+        ("curr.csv", "Currency signs were left off the numbers of a"),
+        ("pct.csv", "Percent signs were left off"),
+        ("minus.csv", "read as a minus sign in a"),
+        ("onecol_comma.csv", "decimal comma"),
+        ("units_row.csv", "holds units (kg, cm, s, K, mol)"),
+        ("comment.csv", "2 lines of remarks"),
+        ("years.csv", "read as names"),
+        ("nohead.csv", "read as data"),
+        ("latin1.csv", "Windows-1252"),
+        ("not.csv.gz", "named .gz but is not compressed"),
+    ],
+)
+def test_numbers_and_lines_as_people_write_them(folder, capsys, name, note):
+    code, _, err = call(f"select {name} -k 1 {FAST} -o out.csv", capsys)
+    assert code == 0
+    assert note in err
+    result = Path("out.csv").read_text(encoding="utf-8").splitlines()
+    source = TABLES[name].decode("latin-1" if name == "latin1.csv" else "utf-8")
+    assert all(line.strip('"') in source for line in result[1:])
+
+
+@pytest.mark.parametrize(
+    "name", ["bom.csv", "utf16.csv", "crlf.csv", "cr.csv", "plain.csv.gz", "plain.csv.bz2"]
+)
+def test_forms_of_one_table_give_one_result(folder, capsys, name):
+    assert call(f"select plain.csv -k 2 {FAST} -o plain-out.csv", capsys)[0] == 0
+    assert call(f"select {name} -k 2 {FAST} -o out.csv", capsys)[0] == 0
+    assert Path("out.csv").read_text(encoding="utf-8-sig") == Path("plain-out.csv").read_text(
+        encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "sentence"),
+    [
+        (
+            "select miss_nd.csv",
+            1,
+            "a (2); add --impute median to fill them, or --impute drop to leave that column",
+        ),
+        ("select miss_nd.csv", 1, "Read as missing values: ND (2)"),
+        ("select miss_dash.csv", 1, "Values are missing in 1 of 5"),
+        ("select miss_own.csv --na nix", 1, "Values are missing in 1 of 5"),
+        ("select huge.csv --scale standard", 1, "Values in a reach 1e+300, beyond what can be squared"),
+        ("select empty.csv", 1, "holds no data"),
+        ("select header_only.csv", 1, "no rows of data"),
+        ("select onerow.csv", 1, "a single row"),
+        ("select binary.csv", 1, "binary.csv is not a text file"),
+        ("select cut.csv.gz", 1, "cut.csv.gz is a compressed file that is damaged or cut short"),
+        ("select Digits", 1, "did you mean the data set digits?"),
+        ("select plain.csv -o no/x.csv", 1, "does not exist; create it first"),
+        ("select plain.csv --ranking r.txt", 1, "r.txt must end in .csv or .tsv"),
+        ("compare lab0.csv -k 300 --labels class", 1, "-k 300 is more than the 5 columns"),
+        ("compare plain.csv --labels a", 1, "ids or measurements, not classes"),
+        ("compare dup_id.csv --labels id", 1, "one class only"),
+        ("compare lab0.csv -j 0", 2, "0 must be at least 1"),
+        ("apply plain.csv plain.csv -o x.csv", 1, "is not JSON"),
+        ("report . -o x.html", 1, "leave -o x.html out"),
+        ("report .", 1, "holds no study"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(folder, capsys, line, code, sentence):
+    before = sorted(path.name for path in folder.iterdir())
+    found, out, err = call(line, capsys)
+    assert (found, out) == (code, "")
+    assert sentence in " ".join(err.split())
+    assert "Traceback" not in err
+    assert "Warning" not in err
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_other_missing_values_are_filled_and_the_rest_is_copied(folder, capsys):
+    assert call(f"select miss_nd.csv -k 5 {FAST} --impute median -o out.csv", capsys)[0] == 0
+    column = written("out.csv")["a"]
+    expected = [f"{v:.2f}" for v in VALUES[:, 0]]
+    median = np.median(np.delete(VALUES[:, 0], [3, 9]))
+    assert [column[i] for i in range(ROWS) if i not in (3, 9)] == [
+        expected[i] for i in range(ROWS) if i not in (3, 9)
+    ]
+    assert float(column[3]) == float(column[9]) == pytest.approx(median)
+
+
+def test_mostly_numbers_are_noted_with_the_remedy(folder, capsys):
+    code, _, err = call(f"select miss_lt.csv -k 2 {FAST} -o out.csv", capsys)
+    assert code == 0
+    assert "a is mostly numbers but was left out: 2 cells such as '<0.01'" in err
+    assert "--na '<0.01'" in err
+    assert written("out.csv")["a"][3] == "<0.01"
+
+
+def test_remarks_can_have_another_mark(folder, capsys):
+    assert call(f"select percent_comment.csv -k 5 {FAST} --comment % -o out.csv", capsys)[0] == 0
+    assert Path("out.csv").read_bytes() == TABLES["plain.csv"]
+
+
+def test_a_coordinate_called_y_is_a_feature(folder, capsys):
+    assert "4 of 4 features" in call(f"select xyz.csv -k 4 {FAST}", capsys)[1]
+
+
+def test_copies_among_the_chosen_are_pointed_out(folder, capsys):
+    out = call(f"select copies.csv -k 7 {FAST} --json", capsys)[1]
+    lines = json.loads(out)["verdicts"]
+    assert any("2 chosen columns are copies of another chosen one" in line for line in lines)
+    assert any("All columns are kept" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["ansi.csv", "long.csv"])
+def test_names_cannot_steer_or_fill_the_terminal(folder, capsys, name):
+    code, out, err = call(f"select {name} -k 2 {FAST} -o out.csv", capsys)
+    assert code == 0
+    assert "\x1b" not in out + err
+    assert "\x07" not in out + err
+    assert max(map(len, out.splitlines())) <= 200
+    assert list(written("out.csv")) == list(cells(TABLES[name].decode()))
+
+
+def test_genes_in_rows_are_noticed_and_turned(folder, capsys):
+    assert "--transpose turns the table" in call(f"select genes.tsv -k 3 {FAST}", capsys)[2]
+    assert call(f"select genes.tsv -k 6 {FAST} --transpose -o out.csv", capsys)[0] == 0
+    source = cells(TABLES["genes.tsv"].decode(), "\t")
+    result = written("out.csv")
+    assert result["id"] == [f"S{j}" for j in range(60)]
+    assert [result[f"G{i}"] for i in range(6)] == [[source[f"S{j}"][i] for j in range(60)] for i in range(6)]
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_repeats_are_byte_identical_and_nothing_is_left_behind(folder, capsys, name):
+    if call(f"select {name} -k 1 {FAST} -o first.csv", capsys)[0] != 0:
+        assert not list(folder.glob("first*"))
+        return
+    assert call(f"select {name} -k 1 {FAST} -o second.csv", capsys)[0] == 0
+    assert Path("first.csv").read_bytes() == Path("second.csv").read_bytes()
+    assert not list(folder.glob(".ufselect*"))

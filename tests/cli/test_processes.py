@@ -1,0 +1,150 @@
+"""The installed command in processes of its own: encodings, pipes, signals, a full disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+from tests.cli.hard_tables import tables
+
+from ufselect.cli.options import listed_methods
+from ufselect.io import files
+from ufselect.registry import SELECTORS
+
+COMMAND = [sys.executable, "-m", "ufselect"]
+FAST = ["-k", "2", "-m", "MaxVariance"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name in ("plain.csv", "zeros.csv", "latin1.csv"):
+        (tmp_path / name).write_bytes(tables()[name])
+    return tmp_path
+
+
+def started(arguments: list[str], folder: Path, **environment: str) -> subprocess.Popen:
+    return subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_any_encoding_of_the_terminal(folder, encoding):
+    arguments = ["select", "latin1.csv", *FAST, "-o", f"{encoding}.csv"]
+    process = started(arguments, folder, PYTHONIOENCODING=encoding)
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    shown = out.decode(encoding)
+    assert ("Größe" in shown) == (encoding != "ascii")
+    assert (folder / f"{encoding}.csv").exists()
+    process = started([*arguments[:-1], "x.csv", "--json"], folder, PYTHONIOENCODING=encoding)
+    names = [feature["name"] for feature in json.loads(process.communicate()[0])["result"]["features"]]
+    assert set(names) == {"Größe", "Länge"}
+
+
+def test_a_true_pipe(folder):
+    process = started(["select", "-", *FAST, "-o", "-", "-q"], folder)
+    out, err = process.communicate((folder / "zeros.csv").read_bytes())
+    assert (process.returncode, err) == (0, b"")
+    lines = out.decode().splitlines()
+    assert lines[0].startswith("id,")
+    assert lines[1].startswith("00000,")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_nothing_behind(folder, tmp_path_factory, number):
+    spool = tmp_path_factory.mktemp("spool")
+    arguments = ["select", "-", *FAST, "-o", "out.csv", "--report", "page.html"]
+    process = started(arguments, folder, TMPDIR=str(spool))
+    while not list(spool.glob("ufselect-*/*")) and process.poll() is None:
+        time.sleep(0.05)  # until it waits for standard input
+    process.send_signal(number)
+    _, err = process.communicate()
+    assert process.returncode == 128 + number
+    assert b"Traceback" not in err
+    assert sorted(path.name for path in folder.iterdir()) == ["latin1.csv", "plain.csv", "zeros.csv"]
+    assert not list(spool.iterdir())
+
+
+def test_files_of_a_killed_run_are_cleared(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", "pass"])
+    ended.wait()
+    left = tmp_path / f"{files._prefix(ended.pid)}abc.csv"
+    running = tmp_path / f"{files._prefix(os.getpid())}abc.csv"
+    for file in (left, running):
+        file.write_text("half", encoding="utf-8")
+    files.write_text(tmp_path / "new.txt", "x")
+    assert not left.exists()
+    assert running.exists()
+
+
+def test_outputs_appear_together_or_not_at_all(tmp_path):
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    old.write_text("mine", encoding="utf-8")
+
+    def interrupted(target: Path) -> None:
+        raise KeyboardInterrupt
+
+    outputs = {old: lambda target: target.write_text("other", encoding="utf-8"), new: interrupted}
+    with pytest.raises(KeyboardInterrupt):
+        files.write_together(outputs, force=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["old.txt"]
+    assert old.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_full_disk_names_the_file_of_the_user(tmp_path):
+    def full(target: Path) -> None:
+        raise OSError(28, "No space left on device", str(target))
+
+    with pytest.raises(OSError, match=r"wanted\.csv") as caught:
+        files.write_atomically(tmp_path / "wanted.csv", full)
+    from ufselect.cli.app import sentence_of
+
+    sentence = sentence_of(caught.value)
+    assert "wanted.csv: no space left on device; make room" in sentence
+    assert ".ufselect" not in sentence
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["select", "--help"], ["select", "absent.csv"]]
+)
+def test_nothing_heavy_is_imported_for_help_and_mistakes(folder, arguments):
+    code = (
+        "import sys\n"
+        "from ufselect.cli.app import run\n"
+        f"run({arguments!r})\n"
+        "heavy = {'sklearn', 'scipy', 'pandas', 'matplotlib', 'numpy'} & set(sys.modules)\n"
+        "sys.exit(f'imported {heavy}' if heavy else 0)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_completion_knows_methods_data_sets_and_choices(folder):
+    for words, expected in (
+        ("ufselect select --method Lap", "LaplacianScore"),
+        ("ufselect select dig", "digits"),
+        ("ufselect select --scale s", "standard"),
+    ):
+        place = str(len(words.split()) - 1)
+        settings = {"_UFSELECT_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": place}
+        assert expected in started([], folder, **settings).communicate()[0].decode()
+    assert set(listed_methods()) == {selector.__name__ for selector in SELECTORS}
