@@ -43,6 +43,13 @@ def test_graph_clustering_of_the_features_is_compared_with_that_of_all():
     assert value[0] == pytest.approx(normalized_mutual_info(references.parts[0].labels, labels), abs=0.15)
 
 
+def test_features_that_do_not_vary_show_no_clusters():
+    X, _ = clusters_under_nuisance()
+    X[:, 3] = 1.0
+    judge = GraphJudge(build_references(rows_of(X), (4,), 0), 0)
+    assert judge.values(np.array([3]), slice(0, 1)).tolist() == [0.0]
+
+
 @pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
 def test_rebuilt_shares_are_those_of_ridge_regression(store):
     rng = np.random.default_rng(0)

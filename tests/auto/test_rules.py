@@ -12,7 +12,7 @@ from scipy import sparse
 from tests.auto.examples import reference_with, sparse_clusters
 
 from ufselect.auto.reference import References
-from ufselect.auto.rules import RULES, Rankings, mixed, trace_ratio, variance_ratio
+from ufselect.auto.rules import RULES, Rankings, mixed, ranked_by, trace_ratio, variance_ratio
 
 
 def problem(seed, n=40, d=9, c=3):
@@ -81,6 +81,16 @@ def test_variance_ratio_of_a_constant_feature_is_zero():
     X = np.random.default_rng(0).standard_normal((40, 6))
     X[:, 2] = 3.0
     assert variance_ratio(reference_with(X, np.repeat([0, 1], 20)), 3)[2] == 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_constant_features_come_last(rule):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 30)
+    X = rng.standard_normal((90, 12)) + labels[:, None] * rng.uniform(0, 1, 12)
+    X[:, [2, 5, 9]] = 1.0
+    scores = ranked_by(rule, reference_with(X, labels), 6)
+    assert set(np.argsort(scores)[:3]) == {2, 5, 9}
 
 
 def test_a_mixture_follows_the_mean_root_of_the_ranks():

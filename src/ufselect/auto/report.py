@@ -15,7 +15,7 @@ ALL_FEATURES = "all features"
 RANDOM_SUBSETS = "random subsets"
 SKIPPED = "skipped: the time budget was used up"
 STOPPED = "stopped early: too far behind"
-# Standard errors by which the winner, the best of several, must be ahead of three random draws to be called better.
+# Standard errors by which the winner, the best of several, must be ahead of three random draws to count.
 SURE = 3.0
 # Columns named per cluster: enough to recognise it, few enough to read.
 N_TELLING = 5

@@ -103,6 +103,13 @@ RULES: dict[str, Rule] = {
 }
 
 
+def ranked_by(rule: str, reference: Reference, n_selected: int) -> NDArray:
+    """Return the scores of a rule, those of constant features below all others."""
+    scores = RULES[rule](reference, n_selected)
+    varies = sum(reference.scatters) > 0
+    return np.where(varies, scores, scores[varies].min() - 1)
+
+
 class Rankings:
     """Scores by any of the rules, or by several at once; each rule is worked out once."""
 
@@ -117,7 +124,7 @@ class Rankings:
 
     def _of(self, rule: str) -> list[NDArray]:
         if rule not in self._known:
-            self._known[rule] = [RULES[rule](part, self.n_selected) for part in self.references.parts]
+            self._known[rule] = [ranked_by(rule, part, self.n_selected) for part in self.references.parts]
         return self._known[rule]
 
 
