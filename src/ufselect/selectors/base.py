@@ -329,8 +329,12 @@ class GramSelector(UnsupervisedSelector):
     def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
         X, layout = rows.laid_out(X)
         gram = gram_operator(X, copy=self.copies_wide_data, layout=layout)
-        fitted = with_missing(gram, self._fit_gram(gram, wanted, progress))
+        fitted = with_missing(gram, self._fit_known(X, gram, wanted, progress))
         return replace(fitted, choice=choice_of(fitted, wanted, lambda: gram))
+
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        """Score the features of data whose rows are in memory, for methods that can make use of them."""
+        return self._fit_gram(gram, wanted, progress)
 
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         if not is_out_of_core(X):
