@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -20,6 +19,7 @@ from ufselect.auto.reference import build_reference
 from ufselect.auto.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
 from ufselect.common.checks import check_positive_int
 from ufselect.common.threads import one_blas_thread
+from ufselect.common.warn import without_warnings
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 from ufselect.metrics.kmeans import kmeans_runs
@@ -179,13 +179,10 @@ class AutoSelector(UnsupervisedSelector):
         if pool is None:
             pool = default_pool(wanted.n_selected, n_clusters, shared, seed, self.max_samples)
         deadline = None if self.time_budget is None else started + self.time_budget
-        judge = Judge(shared, n_clusters, seed, deadline)
-        with warnings.catch_warnings():
-            if self.candidates is None:
-                # They tell users to change a setting; the pool's settings are judged as they are.
-                warnings.simplefilter("ignore", InactiveConstraintWarning)
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            trials = self._try(judge, pool, progress)
+        # They tell users to change a setting; the default pool's settings are judged as they are.
+        muted = (InactiveConstraintWarning, ConvergenceWarning) if self.candidates is None else ()
+        judge = Judge(shared, n_clusters, seed, deadline, muted)
+        trials = self._try(judge, pool, progress)
         return self._decide(shared, trials, judge, n_clusters)
 
     def _try(self, judge: Judge, pool: list[Candidate], progress: FitProgress) -> list[Trial]:
@@ -230,11 +227,19 @@ class AutoSelector(UnsupervisedSelector):
 class Judge:
     """Tries candidates on the sampled rows."""
 
-    def __init__(self, shared: Shared, n_clusters: int, seed: int, deadline: float | None) -> None:
+    def __init__(
+        self,
+        shared: Shared,
+        n_clusters: int,
+        seed: int,
+        deadline: float | None,
+        muted: tuple[type[Warning], ...],
+    ) -> None:
         self.shared = shared
         self.n_clusters = n_clusters
         self.seeds = kmeans_seeds(seed, N_RUNS)
         self.deadline = deadline
+        self.muted = muted
 
     def try_candidate(self, candidate: Candidate, is_first: bool) -> Trial:
         """Let a candidate select, cluster its features and compare with the graph."""
@@ -242,7 +247,8 @@ class Judge:
         if self.deadline is not None and started > self.deadline and not is_first:
             return Trial(candidate, None, np.array([np.nan]), 0.0)
         try:
-            estimator = candidate.fitted(self.shared)
+            with without_warnings(*self.muted):
+                estimator = candidate.fitted(self.shared)
             scores = scores_of(estimator, candidate.name, self.shared)
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")

@@ -231,8 +231,8 @@ def _warn_if_filled_up(scores: NDArray, n_selected: int) -> None:
     if n_loaded < n_selected:
         warn_user(
             f"The loadings rest on {n_loaded} features; the other {n_selected - n_loaded} selected ones are "
-            "those of largest variance and add nothing to them: ask for fewer features, or for more components "
-            "or entries.",
+            "those of largest variance and add nothing to them: ask for fewer features, or for more "
+            "components or entries.",
             InactiveConstraintWarning,
         )
 
