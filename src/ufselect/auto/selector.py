@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -224,11 +223,7 @@ class AutoSelector(UnsupervisedSelector):
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         started = time.perf_counter()
         # Most products here are small and only lose time in threads; candidates run beside each other.
-        with one_blas_thread(), warnings.catch_warnings():
-            if self.candidates is None or isinstance(self.candidates, str):
-                # They tell users to change a setting; the pool's settings are judged as they are.
-                warnings.simplefilter("ignore", InactiveConstraintWarning)
-                warnings.simplefilter("ignore", ConvergenceWarning)
+        with one_blas_thread():
             setting = self._setting(X, wanted)
             return self._choose(setting, started, progress)
 
@@ -260,7 +255,10 @@ class AutoSelector(UnsupervisedSelector):
                 logger.info("%s: %.3f; about %.1f s left", trial.candidate.name, trial.mean, left)
 
         deadline = None if self.time_budget is None else started + self.time_budget
-        course = Course(setting.shared, setting.judge, deadline, self.n_jobs, tell)
+        # They tell users to change a setting; the settings of our own pools are judged as they are.
+        has_own_pool = self.candidates is None or isinstance(self.candidates, str)
+        muted = (InactiveConstraintWarning, ConvergenceWarning) if has_own_pool else ()
+        course = Course(setting.shared, setting.judge, deadline, self.n_jobs, tell, muted)
         begun = time.perf_counter()
         trials = course.run(setting.pool)
         tried = [trial for trial in trials if trial.estimator is not None]
