@@ -24,6 +24,7 @@ __all__ = [
     "DSCOFSPath",
     "Fitted",
     "GramSelector",
+    "GraphClustering",
     "GreedyProjection",
     "LaplacianScore",
     "MaxVariance",

@@ -1,6 +1,6 @@
 """The public names, imported when the first of them is used."""
 
-from ufselect.auto import AutoSelector, PartitionSelector
+from ufselect.auto import AutoSelector, GraphClustering, PartitionSelector
 from ufselect.selectors import (
     DSCOFS,
     FSPCA,
@@ -40,6 +40,7 @@ __all__ = [
     "DSCOFSPath",
     "Fitted",
     "GramSelector",
+    "GraphClustering",
     "GreedyProjection",
     "LaplacianScore",
     "MaxVariance",

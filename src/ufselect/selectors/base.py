@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
+from ufselect.common.checks import check_jobs
+from ufselect.common.seeds import check_seed
 from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, gram_operator
 from ufselect.selectors.choice import Choice, choose
@@ -174,6 +176,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _check(self) -> None:
         check_max_correlation(self.max_correlation)
+        check_seed("random_state", getattr(self, "random_state", None))
+        check_jobs("n_jobs", getattr(self, "n_jobs", None))
         self._check_parameters()
 
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
@@ -329,8 +333,12 @@ class GramSelector(UnsupervisedSelector):
     def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
         X, layout = rows.laid_out(X)
         gram = gram_operator(X, copy=self.copies_wide_data, layout=layout)
-        fitted = with_missing(gram, self._fit_gram(gram, wanted, progress))
+        fitted = with_missing(gram, self._fit_known(X, gram, wanted, progress))
         return replace(fitted, choice=choice_of(fitted, wanted, lambda: gram))
+
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        """Score the features of data whose rows are in memory, for methods that can make use of them."""
+        return self._fit_gram(gram, wanted, progress)
 
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         if not is_out_of_core(X):
@@ -350,6 +358,7 @@ class GramSelector(UnsupervisedSelector):
         self._set_fitted(fitted, choice_of(fitted, wanted, lambda: gram), wanted)
         self.reduction_ = summary
 
+    @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Take in a batch of rows and choose the features anew from all batches so far.
 
@@ -426,14 +435,15 @@ def _components_asked(selector: GramSelector) -> int | None:
 def validated(selector: UnsupervisedSelector, X: Any) -> Any:
     """Return data in memory as the selector takes them, and let it remember number and names of features."""
     check_sparse(X, "X")
-    return validate_data(
-        selector,
-        X,
-        accept_sparse="csr" if selector.accepts_sparse else False,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan" if selector.accepts_missing else True,
-        ensure_min_samples=2,
-    )
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all entries to find one not finite
+        return validate_data(
+            selector,
+            X,
+            accept_sparse="csr" if selector.accepts_sparse else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if selector.accepts_missing else True,
+            ensure_min_samples=2,
+        )
 
 
 @contextmanager
