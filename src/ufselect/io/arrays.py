@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+import tokenize
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,10 @@ from scipy.io import loadmat
 
 from ufselect.common.wording import Setting, listed
 from ufselect.exceptions import TableError
+from ufselect.io.damage import readable
+from ufselect.io.mat_structure import check_mat
 from ufselect.io.naming import distinct_names
+from ufselect.io.stores import check_stored, refuse_damage
 from ufselect.io.table import Table
 
 DATA_NAMES = ("X", "fea", "data", "features", "A", "x")
@@ -22,6 +28,22 @@ LABEL_NAMES = ("y", "Y", "gnd", "label", "labels", "target", "class", "classes")
 NAME_NAMES = ("feature_names", "names", "columns", "var_names", "genes")
 ID_NAMES = ("ids", "id", "index", "obs_names", "sample_names")
 SPARSE_KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes
+# What NumPy and zipfile raise for damaged bytes, beside ValueError.
+UNREADABLE = (
+    EOFError,
+    AttributeError,
+    KeyError,
+    TypeError,
+    SyntaxError,
+    OverflowError,
+    MemoryError,
+    NotImplementedError,
+    RuntimeError,
+    struct.error,
+    tokenize.TokenError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def stored_arrays(path: Path) -> dict[str, Any]:
@@ -46,7 +68,7 @@ def open_npy(path: Path) -> NDArray:
     """
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, *UNREADABLE) as error:
         raise TableError(_pickle_sentence(path)) from error
 
 
@@ -55,29 +77,44 @@ def _npy_array(path: Path) -> dict[str, Any]:
 
 
 def _npz_arrays(path: Path) -> dict[str, Any]:
+    arrays = _npz_members(path)
+    if not arrays.keys() >= SPARSE_KEYS:
+        return arrays
+    if "indptr" in arrays and np.size(arrays.get("indices", ())) != np.max(arrays["indptr"], initial=0):
+        refuse_damage("its indptr does not end where its entries do", path)
+    try:
+        matrix = sparse.load_npz(path)
+    except (ValueError, IndexError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
+        raise TableError(_unreadable(path)) from error
+    return {"X": check_stored(matrix, path)}
+
+
+def _npz_members(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if set(stored.files) >= SPARSE_KEYS:
-                return {"X": sparse.load_npz(path)}
             return {name: stored[name] for name in stored.files}
     except ValueError as error:
         raise TableError(_pickle_sentence(path)) from error
-    except (EOFError, AttributeError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise TableError(f"{path} is not a readable .npz file; write it again.") from error
+    except UNREADABLE as error:
+        raise TableError(_unreadable(path)) from error
 
 
 def _mat_arrays(path: Path) -> dict[str, Any]:
     try:
-        stored = loadmat(path)
-    except NotImplementedError as error:
-        raise TableError(
-            f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
-        ) from error
-    except (FileNotFoundError, PermissionError):
+        with readable(path, ".mat"):
+            check_mat(path)
+            stored = loadmat(path)
+    except TableError as error:
+        if isinstance(error.__cause__, NotImplementedError):
+            raise TableError(
+                f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
+            ) from error
         raise
-    except Exception as error:
-        raise TableError(f"{path} is not a readable .mat file; write it again.") from error
-    return {name: value for name, value in stored.items() if not name.startswith("__")}
+    return {name: check_stored(value, path) for name, value in stored.items() if not name.startswith("__")}
+
+
+def _unreadable(path: Path) -> str:
+    return f"{path} is not a readable {path.suffix} file; write it again."
 
 
 def _pickle_sentence(path: Path) -> str:
