@@ -282,7 +282,7 @@ def formed_gram(record: Record) -> FormedGram:
     n_samples = max(record.n_samples, round(record.weight))
     if n_samples != record.weight:
         matrix *= n_samples / record.weight
-    return FormedGram(matrix, n_samples, record.scale)
+    return FormedGram(matrix, n_samples, record.scale, record.mean)
 
 
 def _whole_matrix(moments: Moments, dtype: np.dtype) -> NDArray:

@@ -206,7 +206,7 @@ def _batches(parts: list) -> Iterator[list]:
 
 
 def _checked(block: Any, dtype: np.dtype, name: str) -> Any:
-    """Return a block in working precision, refusing infinity and damaged indices; NaN is a missing value."""
+    """Return a block in working precision, refusing infinity and damaged indices; NaN means missing."""
     check_sparse(block, name)
     values = block.data if sparse.issparse(block) else np.asarray(block)
     refuse_infinity(values, name)

@@ -75,7 +75,7 @@ class Call:
 
 def request_from(
     method: str,
-    n_features: int | float,
+    n_features: int | float | str,
     parameters: Mapping[str, Any],
     goal: str | None,
     preparing: Mapping,

@@ -42,12 +42,18 @@ class SparseGram(RememberingGram):
             self.data = self.data * self.data.dtype.type(1 / self.scale)
             self._inner_scale = 1.0
         means = column_means(self.data)[None] if self.layout.is_plain else self.layout.means(self.data)
-        self.mean = means.astype(self.data.dtype)
+        self._means = means.astype(self.data.dtype)
         self._diagonal: NDArray | None = None
+        self._fullest = int(np.bincount(self.data.indices, minlength=1).max(initial=0))
+        self._by_column: sparse.csc_array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return (self.n_features, self.n_features)
+
+    @property
+    def mean(self) -> NDArray | None:
+        return self._means[0] * (self.scale / self._inner_scale) if self.layout.is_plain else None
 
     @property
     def dtype(self) -> np.dtype:
@@ -55,7 +61,7 @@ class SparseGram(RememberingGram):
 
     def matmat(self, vectors: NDArray) -> NDArray:
         scores = np.asarray(self.data @ vectors)
-        scores -= self.layout.spread(self.mean @ vectors)
+        scores -= self.layout.spread(self._means @ vectors)
         scores -= self.layout.spread(self.layout.means(scores).astype(scores.dtype))
         scores *= 1 / self._inner_scale
         product = np.asarray(self.data.T @ self.layout.weighted(scores))
@@ -69,7 +75,7 @@ class SparseGram(RememberingGram):
 
     def _sum_squares(self) -> NDArray:
         """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
-        mean = self.mean.astype(np.float64) / self._inner_scale
+        mean = self._means.astype(np.float64) / self._inner_scale
         batches, columns = np.repeat(self.layout.batches, np.diff(self.data.indptr)), self.data.indices
         weights = np.repeat(self.layout.weights, np.diff(self.data.indptr))
         squares = weights * (self.data.data / self._inner_scale - mean[batches, columns]) ** 2
@@ -84,6 +90,18 @@ class SparseGram(RememberingGram):
         return float(self.diag().sum(dtype=np.float64))
 
     def columns(self, indices: NDArray) -> NDArray:
+        """Return columns of S from the stored entries alone where no column of X is more than half full.
+
+        Then ``XᵀX − n c cᵀ`` takes away at most half of a sum of squares, and loses no more than a digit.
+        """
+        if self.layout.is_plain and self._fullest <= self.n_samples // 2:
+            if self._by_column is None:
+                self._by_column = self.data.tocsc()
+            chosen = self._by_column[:, indices]
+            product = (chosen.T.tocsr() @ self.data).toarray().T
+            product -= np.outer(self._means[0] * self.n_samples, self._means[0, indices])
+            product *= 1 / self._inner_scale**2
+            return product
         units = np.zeros((self.n_features, len(indices)), dtype=self.dtype)
         units[indices, np.arange(len(indices))] = 1
         return self.matmat(units)
@@ -91,7 +109,7 @@ class SparseGram(RememberingGram):
     def subgram(self, indices: NDArray) -> NDArray:
         """Return the block from dense, centred slices of the few columns named, row block by row block."""
         columns = self.data[:, indices].tocsr()
-        mean = self.mean[:, indices]
+        mean = self._means[:, indices]
         gram = np.zeros((len(indices), len(indices)), dtype=self.dtype)
         for rows in row_blocks(self.data.shape[0], len(indices) * self.dtype.itemsize):
             block = columns[rows].toarray()

@@ -61,7 +61,7 @@ def _npz_arrays(path: Path) -> dict[str, Any]:
     arrays = _npz_members(path)
     if not arrays.keys() >= SPARSE_KEYS:
         return arrays
-    if "indptr" in arrays and np.size(arrays.get("indices")) != np.max(arrays["indptr"], initial=0):
+    if "indptr" in arrays and np.size(arrays.get("indices", ())) != np.max(arrays["indptr"], initial=0):
         refuse_damage("its indptr does not end where its entries do", path)
     with readable(path, ".npz"):
         matrix = sparse.load_npz(path)

@@ -129,6 +129,7 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         else PixelsDisplay(e.selected.support, e.image_shape, e.image_order, e.mean_image).to_svg(
             e.feature_names
         ),
+        "counts": None if e.counts is None else e.counts.to_svg(),
         "variance": strip(e.variance, "Variance rebuilt"),
         "neighbourhood": None if e.neighbourhood is None else strip(e.neighbourhood, "Neighbours kept"),
         "loadings": None

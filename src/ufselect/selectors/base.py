@@ -85,6 +85,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Whether NaN in the data marks a missing value; else it is refused.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
+    chooses_count : bool
+        Whether ``n_features_to_select`` may be ``"auto"``.
     label : str
         The method's name in tables and figures.
     cost : str
@@ -110,6 +112,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
     is_stochastic: ClassVar[bool] = False
+    chooses_count: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
@@ -140,6 +143,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse bad parameters; called once, before the data are read."""
+
+    def _wanted(self, n_features: int) -> Wanted:
+        """Return what is asked for of so many columns."""
+        return wanted_of(self, n_features)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
@@ -176,7 +183,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         """Bring data into memory and fit to them."""
         X = validated(self, self._in_memory(X))
-        wanted = wanted_of(self, X.shape[1])
+        wanted = self._wanted(X.shape[1])
         allowed = wanted.restrict(X)
         with FitProgress(self, X) as progress:
             fitted = self._fit_rows(allowed, rows, wanted, progress)
@@ -222,6 +229,22 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         check_columns(self, X, reset=False)
         return select_columns(X, self.support_)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the selected columns at their places, and zeros in all others.
+
+        To rebuild the other columns from the selected ones, see :class:`~ufselect.Reconstructor`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected)
+            Values of the selected columns.
+
+        Returns
+        -------
+        X_original : of shape (n_samples, n_features)
+        """
+        return super().inverse_transform(X)
 
     def _set_fitted(self, fitted: Fitted, choice: Choice, wanted: Wanted) -> None:
         """Set the attributes."""
@@ -310,8 +333,12 @@ class GramSelector(UnsupervisedSelector):
     def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
         X, layout = rows.laid_out(X)
         gram = gram_operator(X, copy=self.copies_wide_data, layout=layout)
-        fitted = with_missing(gram, self._fit_gram(gram, wanted, progress))
+        fitted = with_missing(gram, self._fit_known(X, gram, wanted, progress))
         return replace(fitted, choice=choice_of(fitted, wanted, lambda: gram))
+
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        """Score the features of data whose rows are in memory, for methods that can make use of them."""
+        return self._fit_gram(gram, wanted, progress)
 
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         if not is_out_of_core(X):
@@ -319,7 +346,7 @@ class GramSelector(UnsupervisedSelector):
             return
         rows.refuse_unless_absent()
         source = gram_source(self, X)
-        wanted = wanted_of(self, source.n_features)
+        wanted = self._wanted(source.n_features)
         self._fit_reduced(source.read(), wanted)
 
     def _fit_reduced(self, reduced: ReducedData, wanted: Wanted) -> None:
@@ -365,7 +392,7 @@ class GramSelector(UnsupervisedSelector):
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2 if earlier is None else 1,
             )
-            wanted = wanted_of(self, batch.shape[1])
+            wanted = self._wanted(batch.shape[1])
             accumulator = accumulate(earlier, batch, sample_weight)
             self._fit_reduced(reduce_data(accumulator), wanted)
             self._accumulator = accumulator
