@@ -310,6 +310,9 @@ class AutoSelector(UnsupervisedSelector):
     def _let_it_know_all_columns(self, best: UnsupervisedSelector, wanted: Wanted) -> None:
         """Make a selector of the columns that are left one of all columns that excludes the others."""
         best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
+        start = best.get_params().get("init")
+        if isinstance(start, np.ndarray):
+            best.set_params(init=wanted.spread(start))
         best._spread(wanted)
         best.n_features_in_ = wanted.n_features
 
