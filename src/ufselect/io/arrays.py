@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import tokenize
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,22 +24,6 @@ LABEL_NAMES = ("y", "Y", "gnd", "label", "labels", "target", "class", "classes")
 NAME_NAMES = ("feature_names", "names", "columns", "var_names", "genes")
 ID_NAMES = ("ids", "id", "index", "obs_names", "sample_names")
 SPARSE_KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes
-# What NumPy and zipfile raise for damaged bytes, beside ValueError.
-UNREADABLE = (
-    EOFError,
-    AttributeError,
-    KeyError,
-    TypeError,
-    SyntaxError,
-    OverflowError,
-    MemoryError,
-    NotImplementedError,
-    RuntimeError,
-    struct.error,
-    tokenize.TokenError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def stored_arrays(path: Path) -> dict[str, Any]:
@@ -66,10 +46,11 @@ def open_npy(path: Path) -> NDArray:
     TableError
         If the file is damaged or holds Python objects.
     """
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, *UNREADABLE) as error:
-        raise TableError(_pickle_sentence(path)) from error
+    with readable(path, ".npy"):
+        try:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise TableError(_pickle_sentence(path)) from error
 
 
 def _npy_array(path: Path) -> dict[str, Any]:
@@ -82,21 +63,18 @@ def _npz_arrays(path: Path) -> dict[str, Any]:
         return arrays
     if "indptr" in arrays and np.size(arrays.get("indices", ())) != np.max(arrays["indptr"], initial=0):
         refuse_damage("its indptr does not end where its entries do", path)
-    try:
+    with readable(path, ".npz"):
         matrix = sparse.load_npz(path)
-    except (ValueError, IndexError, KeyError, TypeError, AttributeError, NotImplementedError) as error:
-        raise TableError(_unreadable(path)) from error
     return {"X": check_stored(matrix, path)}
 
 
 def _npz_members(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            return {name: stored[name] for name in stored.files}
-    except ValueError as error:
-        raise TableError(_pickle_sentence(path)) from error
-    except UNREADABLE as error:
-        raise TableError(_unreadable(path)) from error
+    with readable(path, ".npz"):
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+        except ValueError as error:
+            raise TableError(_pickle_sentence(path)) from error
 
 
 def _mat_arrays(path: Path) -> dict[str, Any]:
@@ -111,10 +89,6 @@ def _mat_arrays(path: Path) -> dict[str, Any]:
             ) from error
         raise
     return {name: check_stored(value, path) for name, value in stored.items() if not name.startswith("__")}
-
-
-def _unreadable(path: Path) -> str:
-    return f"{path} is not a readable {path.suffix} file; write it again."
 
 
 def _pickle_sentence(path: Path) -> str:
