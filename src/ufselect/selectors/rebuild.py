@@ -162,7 +162,7 @@ class RebuildSelector(PlacedSelector):
             raise ValueError(f"max_iter must be an integer of at least 0, not {self.max_iter!r}.")
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
-        placement = self._placement(gram, wanted, wanted.n_selected)
+        placement = self._placement(gram, wanted, wanted.agenda.capacity)
         choice = choose_columns(
             gram,
             placement,
