@@ -62,7 +62,7 @@ def test_the_table_lists_what_each_selector_can_do(monkeypatch):
     from selector_table import cells
 
     for name, selector in all_selectors().items():
-        _, sparse, keep, groups, idea = cells(selector)
+        _, sparse, keep, groups, _, idea = cells(selector)
         assert sparse == ("yes" if selector.accepts_sparse else "no"), name
         assert (keep == "criterion") == ("keep" in selector.honours), name
         assert (groups == "criterion") == ("groups" in selector.honours), name
