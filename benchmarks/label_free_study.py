@@ -1,348 +1,245 @@
-"""Which label-free criterion picks the best selection, and what does a new data set get?
+"""What label-free selection and clustering reach on labelled data: selectors, clusterers, criteria, cost.
 
-Every candidate of AutoSelector's pool selects features on every data set; labels then tell how good each pick
-would have been. Two things are chosen leave-one-data-set-out: criterion and pool, and AutoSelector's own
-settings (whitening, widths, softness of the margin, and what it compares partitions with).
+    UFSELECT_DATA=folder python benchmarks/label_free_study.py [--seeds 5] [--sets coil20 usps ...]
+        [--json benchmarks/results/label_free.json] [--title "seven sets"]
 
-    python benchmarks/label_free_study.py [--runs 50] [--sets coil20 usps ...] [--json results.json]
-
-Sets whose files are not found are left out; see ufselect.datasets for where they are looked for.
+Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
+scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 50 runs of
+K-means with plain k-means++ seeding, or that of one graph clustering. Results are added to the JSON file
+under the title.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import time
+import os
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from itertools import combinations, product
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from common import cpu_seconds, geometric_mean, print_table
 from numpy.typing import NDArray
-from scipy.stats import spearmanr
-from sklearn.preprocessing import scale
+from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
+from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
 
-from ufselect.auto import AutoSelector
-from ufselect.auto.criteria import neighbour_agreement, neighbour_graph, principal_scores
-from ufselect.auto.pool import Shared, default_pool
-from ufselect.auto.reference import build_reference
-from ufselect.auto.rules import RULES, centre_margin
+from ufselect import DSCOFS, AutoSelector, GraphClustering, GreedyProjection, PCALeverage, RandomSubset
+from ufselect.auto.criteria import neighbour_agreement, partition_agreement
+from ufselect.auto.judges import N_RUNS
+from ufselect.auto.pool import MIXTURES
+from ufselect.auto.reference import References, build_reference
+from ufselect.auto.rows import rows_of
+from ufselect.auto.rules import Rankings
 from ufselect.auto.sampling import kmeans_seeds
-from ufselect.auto.selector import N_RUNS
-from ufselect.datasets import DatasetUnavailableError, load_dataset
-from ufselect.gram import gram_operator
-from ufselect.metrics import evaluate_selection, normalized_mutual_info
+from ufselect.metrics import clustering_accuracy, evaluate_selection
 from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.selectors.base import ranks_from_scores
-from ufselect.selectors.baselines import PCALeverage, RandomSubset
-from ufselect.selectors.dscofs import DSCOFS
-from ufselect.selectors.greedy import GreedyProjection
+from ufselect.selectors.choice import ranks_from_scores
 
-REAL = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
-BUNDLED = {"digits": 20, "wine": 5, "breast_cancer": 8}
-GENERATED = ("nuisance", "blobs", "mixed")
-SEED = 0
+MIN_FEATURES = 30
+RANDOM_DRAWS = 3
+# Seeds for which every random method runs; beyond them only the default does.
+FULL_SEEDS = 2
+GIVEN = "AutoSelector, clusters given"
 
 
-def generated(kind: str) -> tuple[NDArray, NDArray]:
-    """Return seven clusters seen by 40 features, hidden by noise or by strong nuisance directions."""
-    rng = np.random.default_rng(GENERATED.index(kind))
-    y = rng.integers(7, size=350)
-    signal = (2 * rng.standard_normal((7, 12))[y] + rng.standard_normal((350, 12))) @ rng.standard_normal(
-        (12, 40)
+def data_sets(names: list[str] | None) -> Iterator[tuple[str, NDArray, NDArray]]:
+    """Yield name, data and classes of the labelled files in the folder UFSELECT_DATA."""
+    for path in sorted(Path(os.environ["UFSELECT_DATA"]).glob("*.npz")):
+        with np.load(path) as arrays:
+            if names is not None and path.stem not in names:
+                continue
+            X, y = np.asarray(arrays["X"], dtype=np.float64), np.asarray(arrays["y"]).ravel()
+        if X.shape[1] >= MIN_FEATURES:
+            yield path.stem, X, np.unique(y, return_inverse=True)[1]
+
+
+def number_selected(X: NDArray) -> int:
+    """Return 100, or a third of fewer than 200 features."""
+    return 100 if X.shape[1] >= 200 else X.shape[1] // 3
+
+
+def selectors(r: int, c: int, X: NDArray, seed: int) -> dict[str, Any]:
+    """Return the selectors of the table: all for the first seed, random ones for two, then the default."""
+    m = min(c, X.shape[1], len(X) - 1)
+    seeded = {
+        GIVEN: AutoSelector(r, n_clusters=c, random_state=seed),
+        'AutoSelector, n_clusters="auto"': AutoSelector(r, random_state=seed),
+        'AutoSelector, candidates="dscofs"': AutoSelector(
+            r, n_clusters=c, candidates="dscofs", random_state=seed
+        ),
+        'AutoSelector, clusterer="graph"': AutoSelector(
+            r, n_clusters=c, clusterer="graph", random_state=seed
+        ),
+    }
+    fixed = {
+        "PCA leverage": PCALeverage(r, n_components=m),
+        "DSCOFS": DSCOFS(r),
+        'DSCOFS, init="graph"': DSCOFS(r, n_components=m, init="graph"),
+        'DSCOFS, init="graph", μ = 10, 1': DSCOFS(r, n_components=m, init="graph", mu_entry=10, mu_row=1),
+        "greedy projection (fastcan's criterion)": GreedyProjection(r, n_components=m),
+    }
+    if seed >= FULL_SEEDS:
+        return {GIVEN: seeded[GIVEN]}
+    return {**fixed, **seeded} if seed == 0 else seeded
+
+
+def whitened(X: NDArray, c: int) -> NDArray:
+    return PCA(min(2 * c, *X.shape) if min(X.shape) > 2 * c else min(X.shape) - 1, whiten=True).fit_transform(
+        X
     )
-    noise = 3 * rng.standard_normal((350, 100))
-    nuisance = rng.standard_normal((350, 2))
-    if kind == "blobs":
-        return np.hstack([signal, noise]), y
-    carried = 12 * nuisance @ rng.standard_normal((2, 60)) + rng.standard_normal((350, 60))
-    if kind == "mixed":
-        signal = signal + 6 * nuisance @ rng.standard_normal((2, 40))
-    return np.hstack([signal, noise, carried]), y
 
 
-def load(name: str) -> tuple[NDArray, NDArray, int]:
-    """Return data, labels and the number of features to select."""
-    if name in GENERATED:
-        return *generated(name), 20
-    bunch = load_dataset(name)
-    X = np.asarray(bunch.data, dtype=np.float64)
-    return (scale(X) if name in ("wine", "breast_cancer") else X), bunch.target, BUNDLED.get(name, 100)
-
-
-@dataclass
-class Study:
-    """Candidates of one data set: their labels from K-means, and what the true labels say about them."""
-
-    name: str
-    shared: Shared
-    n_clusters: int
-    clusterings: dict[str, NDArray]
-    acc: dict[str, float]
-    nmi: dict[str, float]
-
-
-def study(name: str, n_runs: int) -> Study:
-    """Fit and score every candidate of the default pool."""
-    X, y, n_selected = load(name)
-    n_clusters = len(np.unique(y))
-    gram = gram_operator(X)
-    spectrum = gram.eigenpairs(min(2 * n_clusters, len(X) - 1, X.shape[1]))
-    shared = Shared(X, gram, spectrum, build_reference(X, n_clusters, SEED), n_selected)
-    result = Study(name, shared, n_clusters, {}, {}, {})
-    for candidate in default_pool(n_selected, n_clusters, shared, SEED, len(X)):
-        features = np.flatnonzero(ranks_from_scores(candidate.scores(shared)) <= n_selected)
-        points = np.ascontiguousarray(shared.reference.A[:, features])
-        label = generic_name(candidate.name, n_clusters)
-        result.clusterings[label] = kmeans_runs(points, n_clusters, kmeans_seeds(SEED, N_RUNS), "k-means++")
-        score = evaluate_selection(X, y, features, n_runs=n_runs, seeding="k-means++")
-        result.acc[label], result.nmi[label] = score.acc_mean, score.nmi_mean
-    return result
-
-
-def generic_name(name: str, n_clusters: int) -> str:
-    """Say the number of components in units of the number of clusters."""
-    for width, label in ((2 * n_clusters, "2c"), (n_clusters, "c"), (round(1.5 * n_clusters), "1.5c")):
-        name = name.replace(f"m={width} ", f"m={label} ")
-        name = name[: -len(f"m={width}")] + f"m={label}" if name.endswith(f"m={width}") else name
-    return name
-
-
-def graph_criterion(
-    widths: tuple[float, ...], power: float, k: int = 5
-) -> Callable[[Study], dict[str, float]]:
-    """Return chance-corrected agreement with neighbours in scores weighted by a power of the spectrum."""
-
-    def criterion(s: Study) -> dict[str, float]:
-        A = s.shared.reference.A
-        counts = [min(max(1, round(w * s.n_clusters)), min(A.shape[0] - 1, A.shape[1])) for w in widths]
-        scores, values = principal_scores(A, gram_operator(A), max(counts))
-        graph = neighbour_graph(scores * values**power, [min(c, scores.shape[1]) for c in counts], k)
-        return {name: float(neighbour_agreement(runs, graph).mean()) for name, runs in s.clusterings.items()}
-
-    return criterion
-
-
-def chosen_graph(s: Study) -> dict[str, float]:
-    graph = s.shared.reference.graph
-    return {name: float(neighbour_agreement(runs, graph).mean()) for name, runs in s.clusterings.items()}
-
-
-def reference_partition(s: Study) -> dict[str, float]:
-    labels = s.shared.reference.labels
+def clusterers(X: NDArray, c: int, seed: int) -> dict[str, Callable[[], NDArray]]:
+    """Return clusterings of all features by name."""
+    spectral = {"n_clusters": c, "affinity": "nearest_neighbors", "random_state": seed}
     return {
-        name: float(np.mean([normalized_mutual_info(labels, run) for run in runs]))
-        for name, runs in s.clusterings.items()
+        "K-means, ten greedy starts": lambda: KMeans(c, n_init=10, random_state=seed).fit_predict(X),
+        "K-means on whitened scores": lambda: KMeans(c, n_init=10, random_state=seed).fit_predict(
+            whitened(X, c)
+        ),
+        "Ward": lambda: AgglomerativeClustering(c).fit_predict(X),
+        "Gaussian mixture, whitened scores": lambda: GaussianMixture(
+            c, covariance_type="diag", random_state=seed
+        ).fit_predict(whitened(X, c)),
+        "HDBSCAN": lambda: HDBSCAN(copy=True).fit_predict(X),
+        "SpectralClustering": lambda: SpectralClustering(**spectral).fit_predict(X),
+        "SpectralClustering, whitened scores": lambda: SpectralClustering(**spectral).fit_predict(
+            whitened(X, c)
+        ),
+        "GraphClustering": lambda: GraphClustering(c, random_state=seed).fit_predict(X),
+        'GraphClustering, n_clusters="auto"': lambda: GraphClustering(random_state=seed).fit_predict(X),
     }
 
 
-def restart_stability(s: Study) -> dict[str, float]:
-    return {
-        name: float(np.mean([normalized_mutual_info(a, b) for a, b in combinations(runs, 2)]))
-        for name, runs in s.clusterings.items()
+def scored(X: NDArray, y: NDArray, features: NDArray | None, n_runs: int = 50) -> tuple[float, float, float]:
+    """Return ACC and NMI of K-means and ACC of graph clustering on some features."""
+    score = evaluate_selection(X, y, features, n_runs=n_runs, seeding="k-means++")
+    part = X if features is None else X[:, features]
+    labels = GraphClustering(int(y.max()) + 1, random_state=0).fit_predict(part)
+    return score.acc_mean, score.nmi_mean, 100 * clustering_accuracy(y, labels)
+
+
+def selection_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[tuple[float, ...]]]:
+    """Return, for each selector, the scores and the CPU time in units of PCA(n_clusters) for each seed."""
+    r, c = number_selected(X), int(y.max()) + 1
+    unit = cpu_seconds(lambda: PCA(c, random_state=0).fit(X))
+    draws = [RandomSubset(r, random_state=k).fit(X).support_ for k in range(RANDOM_DRAWS)]
+    results: dict[str, list[tuple[float, ...]]] = {
+        "random subsets": [(*scored(X, y, draw, 20), 0.0) for draw in draws],
+        "all features": [(*scored(X, y, None), 0.0)],
     }
+    for seed in range(n_seeds):
+        for name, selector in selectors(r, c, X, seed).items():
+            seconds = cpu_seconds(lambda selector=selector: selector.fit(X), 1)
+            entry = (*scored(X, y, selector.support_), seconds / unit)
+            results.setdefault(name, []).append(entry)
+    return results
 
 
-def agreement_with_others(s: Study) -> dict[str, float]:
-    first = {name: runs[0] for name, runs in s.clusterings.items()}
-    return {
-        name: float(
-            np.mean([normalized_mutual_info(own, other) for key, other in first.items() if key != name])
+def clusterer_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[float]]:
+    """Return the ACC of each clusterer on all features for each seed."""
+    c = int(y.max()) + 1
+    results: dict[str, list[float]] = {}
+    for seed in range(min(n_seeds, FULL_SEEDS)):
+        for name, cluster in clusterers(X, c, seed).items():
+            results.setdefault(name, []).append(100 * clustering_accuracy(y, cluster()))
+    return results
+
+
+def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
+    """Return the ACC of the candidate that each criterion picks from the default pool."""
+    r, c = number_selected(X), int(y.max()) + 1
+    reference = build_reference(rows_of(X), c, 0)
+    rankings = Rankings(References((reference,)), r)
+    values: dict[str, list[float]] = {}
+    acc = []
+    for rules in (*MIXTURES, ("components",)):
+        features = np.flatnonzero(ranks_from_scores(rankings.scores(rules)) <= r)
+        labels = kmeans_runs(X[:, features], c, kmeans_seeds(0, N_RUNS), "k-means++")
+        mutual = [partition_agreement(labels, run).mean() for run in labels]
+        values.setdefault("restart stability", []).append(float(np.mean(mutual)))
+        values.setdefault("agreement with the graph", []).append(
+            float(neighbour_agreement(labels, reference.graph).mean())
         )
-        for name, own in first.items()
-    }
-
-
-CRITERIA: dict[str, Callable[[Study], dict[str, float]]] = {
-    "restart stability": restart_stability,
-    "agreement with the other candidates": agreement_with_others,
-    "neighbours, raw scores": graph_criterion((1.0, 1.5, 2.0), 1.0),
-    "neighbours, half whitened": graph_criterion((1.0, 1.5, 2.0), 0.5),
-    "neighbours, whitened, m = c": graph_criterion((1.0,), 0.0),
-    "neighbours, whitened, m = c, k = 10": graph_criterion((1.0,), 0.0, 10),
-    "neighbours, whitened, m = 2c": graph_criterion((2.0,), 0.0),
-    "neighbours, whitened, averaged over m": graph_criterion((1.0, 1.5, 2.0), 0.0),
-    "neighbours, whitening by gap, averaged (AutoSelector)": chosen_graph,
-    "NMI with the reference partition": reference_partition,
-}
-
-
-def in_pool(pool: str, name: str) -> bool:
-    """Tell whether a candidate belongs to a pool: all, or all that do not look at the judge's graph."""
-    return pool == "all" or not name.startswith("graph partition")
-
-
-def pick(values: dict[str, float], pool: str) -> str:
-    return max((name for name in values if in_pool(pool, name)), key=values.__getitem__)
-
-
-def criteria_tables(studies: list[Study]) -> dict:
-    """Print what each criterion picks in each pool, and the figure that a new data set would get."""
-    values = {label: [criterion(s) for s in studies] for label, criterion in CRITERIA.items()}
-    picked: dict[tuple[str, str], list[float]] = {}
-    for pool in ("classical", "all"):
-        print(f"\n### ACC of the pick, pool: {pool}\n")
-        header("criterion", [s.name for s in studies], ["mean", "rank corr."])
-        for label, per_set in values.items():
-            acc = [s.acc[pick(v, pool)] for s, v in zip(studies, per_set, strict=True)]
-            picked[label, pool] = acc
-            rank = [
-                spearmanr(*zip(*[(v[n], s.acc[n]) for n in v if in_pool(pool, n)], strict=True))[0]
-                for s, v in zip(studies, per_set, strict=True)
-            ]
-            row(label, acc, [f"{np.mean(acc):.2f}", f"{np.nanmean(rank):.2f}"])
-        best = [max(a for n, a in s.acc.items() if in_pool(pool, n)) for s in studies]
-        row("best by labels", best, [f"{np.mean(best):.2f}", ""])
-    held_out = []
-    for place, s in enumerate(studies):
-        others = {key: np.mean(np.delete(acc, place)) for key, acc in picked.items()}
-        key = max(others, key=others.__getitem__)
-        held_out.append(picked[key][place])
-        print(f"\nwithout {s.name}: {key[0]}, pool {key[1]} → {picked[key][place]:.1f}", end="")
-    print(f"\n\nCriterion and pool chosen leave-one-data-set-out: mean ACC {np.mean(held_out):.2f}")
-    return {"leave_one_out": held_out, "picked": {" | ".join(key): acc for key, acc in picked.items()}}
-
-
-POWER_RULES = {"by gap": (0.0, 0.5, 1.0), "whitened": (0.0,), "half": (0.5,)}
-WIDTH_RULES = {"c": (1.0,), "c, 1.5c, 2c": (1.0, 1.5, 2.0), "2c": (2.0,)}
-SOFTNESSES = (0.3, 0.5, 1.0)
-Setting = tuple[str, str, float, str]
-
-
-def settings_of(s: Study, n_runs: int) -> dict[Setting, float]:
-    """Return the ACC of the pick under every combination of AutoSelector's settings."""
-    X, y, n_selected = load(s.name)
-    A = s.shared.reference.A
-    known: dict[bytes, tuple[NDArray, float]] = {}
-
-    def judged(scores: NDArray) -> tuple[NDArray, float]:
-        features = np.flatnonzero(ranks_from_scores(scores) <= n_selected)
-        key = features.tobytes()
-        if key not in known:
-            points = np.ascontiguousarray(A[:, features])
-            runs = kmeans_runs(points, s.n_clusters, kmeans_seeds(SEED, N_RUNS), "k-means++")
-            score = evaluate_selection(X, y, features, n_runs=n_runs, seeding="k-means++")
-            known[key] = (runs, score.acc_mean)
-        return known[key]
-
-    classical = [(s.clusterings[n], s.acc[n]) for n in s.acc if in_pool("classical", n)]
-    found: dict[Setting, float] = {}
-    for (power, powers), (width, widths) in product(POWER_RULES.items(), WIDTH_RULES.items()):
-        reference = build_reference(X, s.n_clusters, SEED, powers, widths)
-        rules = [judged(rule(reference, n_selected)) for name, rule in RULES.items() if name != "margin"]
-        for softness in SOFTNESSES:
-            options = [*classical, *rules, judged(centre_margin(reference, n_selected, softness))]
-            agreement = [float(neighbour_agreement(runs, reference.graph).mean()) for runs, _ in options]
-            labels = reference.labels
-            nmi = [
-                float(np.mean([normalized_mutual_info(labels, run) for run in runs])) for runs, _ in options
-            ]
-            found[power, width, softness, "graph"] = options[int(np.argmax(agreement))][1]
-            found[power, width, softness, "partition"] = options[int(np.argmax(nmi))][1]
-    return found
-
-
-def settings_table(studies: list[Study], n_runs: int) -> dict:
-    """Print what AutoSelector's settings would have given, chosen without the set on which they are used."""
-    per_set = [settings_of(s, n_runs) for s in studies]
-    means = {key: float(np.mean([found[key] for found in per_set])) for key in per_set[0]}
-    ordered = sorted(means, key=means.__getitem__, reverse=True)
-    print(f"\n### AutoSelector's settings: {len(means)} combinations\n")
-    print("| whitening | widths | softness | compared with | mean ACC |\n|---|---|---|---|---|")
-    default = ("by gap", "c, 1.5c, 2c", 0.5, "graph")
-    for label, key in (("best", ordered[0]), ("median", ordered[len(ordered) // 2]), ("worst", ordered[-1])):
-        print(f"| {key[0]} | {key[1]} | {key[2]} | {key[3]} | {means[key]:.2f} ({label}) |")
-    print(f"| {default[0]} | {default[1]} | {default[2]} | {default[3]} | {means[default]:.2f} (default) |")
-    held_out = []
-    for place, s in enumerate(studies):
-        rest = [found for k, found in enumerate(per_set) if k != place]
-        key = max(means, key=lambda key: np.mean([found[key] for found in rest]))
-        held_out.append(per_set[place][key])
-        print(f"\nwithout {s.name}: {', '.join(map(str, key))} → {held_out[-1]:.1f}", end="")
-    print(f"\n\nSettings chosen leave-one-data-set-out: mean ACC {np.mean(held_out):.2f}", flush=True)
-    return {"held_out": held_out, "means": {str(key): value for key, value in means.items()}}
-
-
-def method_table(studies: list[Study], n_runs: int) -> dict:
-    """Print single methods beside AutoSelector, ACC and NMI."""
-    names = [s.name for s in studies]
-    table: dict[str, list[tuple[float, float]]] = {}
-    for s in studies:
-        X, y, r = load(s.name)
-        c = s.n_clusters
-        selectors = {
-            "all features": None,
-            "PCA leverage": PCALeverage(r, n_components=min(c, X.shape[1])),
-            "DSCOFS, default": DSCOFS(r),
-            "greedy projection (fastcan's criterion)": GreedyProjection(r, n_components=min(c, X.shape[1])),
-            "AutoSelector, clusters given": AutoSelector(r, n_clusters=c, random_state=SEED),
-            'AutoSelector, n_clusters="auto"': AutoSelector(r, random_state=SEED),
-        }
-        draws = [RandomSubset(r, random_state=k).fit(X).support_ for k in range(5)]
-        random = [
-            evaluate_selection(X, y, draw, n_runs=max(1, n_runs // 5), seeding="k-means++") for draw in draws
-        ]
-        table.setdefault("random subset", []).append(
-            (np.mean([q.acc_mean for q in random]), np.mean([q.nmi_mean for q in random]))
+        values.setdefault("NMI with the reference (AutoSelector)", []).append(
+            float(partition_agreement(labels, reference.labels).mean())
         )
-        for label, selector in selectors.items():
-            start = time.process_time()
-            features = None if selector is None else selector.fit(X).support_
-            seconds = time.process_time() - start
-            score = evaluate_selection(X, y, features, n_runs=n_runs, seeding="k-means++")
-            table.setdefault(label, []).append((score.acc_mean, score.nmi_mean))
-            if isinstance(selector, AutoSelector):
-                winner = selector.report_[0]["candidate"]
-                print(f"{s.name}: {label}: c = {selector.n_clusters_}, {seconds:.1f} s, {winner}")
-        best = max(s.acc, key=s.acc.__getitem__)
-        table.setdefault("best of the pool by labels", []).append((s.acc[best], s.nmi[best]))
-    for column, measure in enumerate(("ACC", "NMI")):
-        print(f"\n### {measure}\n")
-        header("method", names, ["mean"])
-        for label, pairs in table.items():
-            row(label, [p[column] for p in pairs], [f"{np.mean([p[column] for p in pairs]):.2f}"])
-    return table
+        acc.append(evaluate_selection(X, y, features, n_runs=50, seeding="k-means++").acc_mean)
+    picked = {name: acc[int(np.argmax(value))] for name, value in values.items()}
+    return {**picked, "mean of the pool": float(np.mean(acc)), "best of the pool by labels": max(acc)}
 
 
-def header(first: str, names: list[str], extra: list[str]) -> None:
-    print("| " + " | ".join([first, *names, *extra]) + " |")
-    print("|---" * (1 + len(names) + len(extra)) + "|")
+def table(title: str, results: dict[str, dict[str, Any]], value: Callable[[Any], float]) -> dict[str, float]:
+    """Print one row per method and one column per set; return the means."""
+    names = list(results)
+    rows, means = [], {}
+    for method in results[names[0]]:
+        values = [value(results[name][method]) for name in names]
+        means[method] = float(np.mean(values))
+        rows.append([method, *(f"{v:.1f}" for v in values), f"{means[method]:.2f}"])
+    print_table(title, ["", *names, "mean"], rows)
+    return means
 
 
-def row(label: str, values: list[float], extra: list[str]) -> None:
-    print("| " + " | ".join([label, *(f"{v:.1f}" for v in values), *extra]) + " |", flush=True)
+def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
+    """Return the mean over the sets for each seed, for selectors with more than one."""
+    methods = [m for m in next(iter(results.values())) if m.startswith("AutoSelector")]
+    return {
+        method: [float(np.mean([r[method][s][0] for r in results.values()])) for s in range(len(first))]
+        for method in methods
+        for first in [next(iter(results.values()))[method]]
+    }
 
 
 def main() -> None:
-    """Run the study on the real sets, then on the bundled and generated ones."""
+    """Run the study on a folder of labelled files."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=50)
-    parser.add_argument("--sets", nargs="+", default=[*REAL, *BUNDLED, *GENERATED])
-    parser.add_argument("--json")
+    parser.add_argument("--sets", nargs="+")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--title", default="labelled sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    results = {}
-    for title, group in (
-        ("Real sets, 100 features", REAL),
-        ("Bundled and generated sets", (*BUNDLED, *GENERATED)),
-    ):
-        studies = []
-        for name in [n for n in group if n in options.sets]:
-            try:
-                studies.append(study(name, options.runs))
-            except DatasetUnavailableError as error:
-                print(f"{name} left out: {error}")
-        if studies:
-            print(f"\n## {title}")
-            methods = method_table(studies, options.runs)
-            criteria = criteria_tables(studies)
-            settings = settings_table(studies, options.runs)
-            results[title] = {"methods": methods, "criteria": criteria, "settings": settings}
+    selections, clusterings, criteria = {}, {}, {}
+    for name, X, y in data_sets(options.sets):
+        print(f"{name}: {X.shape[0]} × {X.shape[1]}, {y.max() + 1} classes", flush=True)
+        selections[name] = selection_results(X, y, options.seeds)
+        clusterings[name] = clusterer_results(X, y, options.seeds)
+        criteria[name] = criterion_results(X, y)
+    print(f"\n## {options.title}")
+    means = {
+        "kmeans_acc": table("ACC of K-means", selections, lambda e: float(np.mean([q[0] for q in e]))),
+        "kmeans_nmi": table("NMI of K-means", selections, lambda e: float(np.mean([q[1] for q in e]))),
+        "graph_acc": table(
+            "ACC of graph clustering", selections, lambda e: float(np.mean([q[2] for q in e]))
+        ),
+        "clusterers_acc": table(
+            "ACC of clusterers on all features", clusterings, lambda e: float(np.mean(e))
+        ),
+        "criteria_acc": table("ACC of K-means on what a criterion picks", criteria, float),
+    }
+    spread = seed_spread(selections)
+    for method, per_seed in spread.items():
+        print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
+    cost = {m: geometric_mean([q[3] for r in selections.values() for q in r[m]]) for m in spread}
+    print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in cost.items()})
     if options.json:
-        with open(options.json, "w") as file:
-            json.dump(results, file)
+        known = json.loads(options.json.read_text()) if options.json.exists() else {}
+        known[options.title] = {
+            "sets": list(selections),
+            "seeds": options.seeds,
+            "means": means,
+            "by_seed": spread,
+            "cpu_over_pca": cost,
+            "selections": selections,
+            "clusterers": clusterings,
+            "criteria": criteria,
+        }
+        options.json.parent.mkdir(parents=True, exist_ok=True)
+        options.json.write_text(json.dumps(known, indent=1) + "\n")
 
 
 if __name__ == "__main__":

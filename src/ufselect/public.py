@@ -1,6 +1,6 @@
 """The public names, imported when the first of them is used."""
 
-from ufselect.auto import AutoSelector, PartitionSelector
+from ufselect.auto import AutoSelector, GraphClustering, PartitionSelector
 from ufselect.selectors import (
     DSCOFS,
     FSPCA,
@@ -18,6 +18,8 @@ from ufselect.selectors import (
     MaxVariance,
     PCALeverage,
     RandomSubset,
+    RebuildSelector,
+    Reconstructor,
     dscofs_path,
 )
 from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
@@ -38,12 +40,15 @@ __all__ = [
     "DSCOFSPath",
     "Fitted",
     "GramSelector",
+    "GraphClustering",
     "GreedyProjection",
     "LaplacianScore",
     "MaxVariance",
     "PCALeverage",
     "PartitionSelector",
     "RandomSubset",
+    "RebuildSelector",
+    "Reconstructor",
     "StableSelector",
     "UnsupervisedSelector",
     "dscofs_path",

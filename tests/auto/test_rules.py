@@ -1,4 +1,4 @@
-"""Rules that pick features for a partition, against brute force and finite differences."""
+"""Rules that pick features for a partition, against brute force and the dense computation."""
 
 from __future__ import annotations
 
@@ -9,39 +9,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from tests.auto.examples import reference_with, sparse_clusters
 
-from ufselect.auto.reference import Reference, centred_basis
-from ufselect.auto.rules import RULES, scatters, trace_ratio, variance_ratio
-from ufselect.gram import gram_operator
+from ufselect.auto.reference import References
+from ufselect.auto.rules import RULES, Rankings, mixed, ranked_by, trace_ratio, variance_ratio
 
 
 def problem(seed, n=40, d=9, c=3):
     rng = np.random.default_rng(seed)
     labels = np.append(np.arange(c), rng.integers(c, size=n - c))
     A = rng.standard_normal((n, d)) + rng.standard_normal((c, d))[labels] * rng.uniform(0, 2, d)
-    A -= A.mean(axis=0)
-    graph = sparse.csr_array((labels[:, None] == labels[None, :]).astype(float))
-    return Reference(A, gram_operator(A), graph, centred_basis(np.eye(c)[labels]), labels, 0.0, 1.0)
+    return reference_with(A, labels)
 
 
 @given(seed=st.integers(0, 10**6))
 def test_scatters_add_up_and_match_their_definition(seed):
     reference = problem(seed)
-    between, within = scatters(reference.A, reference.labels)
-    np.testing.assert_allclose(between + within, np.square(reference.A).sum(axis=0))
-    direct = sum(
-        np.square(reference.A[reference.labels == c] - reference.A[reference.labels == c].mean(axis=0)).sum(
-            axis=0
-        )
-        for c in range(3)
-    )
+    data, labels = reference.rows.matrix, reference.labels
+    between, within = reference.scatters
+    np.testing.assert_allclose(between + within, np.square(data).sum(axis=0))
+    direct = sum(np.square(data[labels == c] - data[labels == c].mean(axis=0)).sum(axis=0) for c in range(3))
     np.testing.assert_allclose(within, direct)
 
 
 @given(seed=st.integers(0, 10**6))
 def test_trace_ratio_is_the_best_of_all_subsets(seed):
     reference = problem(seed)
-    between, within = scatters(reference.A, reference.labels)
+    between, within = reference.scatters
     best = max(combinations(range(9), 4), key=lambda c: between[list(c)].sum() / within[list(c)].sum())
     chosen = np.argsort(-trace_ratio(reference, 4))[:4]
     assert sorted(chosen) == list(best)
@@ -53,17 +47,63 @@ def test_every_rule_finds_the_features_that_carry_the_clusters(rule):
     labels = np.repeat(np.arange(3), 30)
     A = rng.standard_normal((90, 20))
     A[:, [3, 8, 12, 17]] += 4 * np.array([[0, 1, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]])[labels]
-    A -= A.mean(axis=0)
-    same = sparse.csr_array((labels[:, None] == labels[None, :]).astype(float))
-    reference = Reference(A, gram_operator(A), same, centred_basis(np.eye(3)[labels]), labels, 0.0, 1.0)
-    scores = RULES[rule](reference, 4)
+    scores = RULES[rule](reference_with(A, labels), 4)
     # Two directions tell three clusters apart, so a rule that avoids redundancy may take less than all four.
     assert len(set(np.argsort(-scores)[:2]) & {3, 8, 12, 17}) == 2
     if rule in ("trace-ratio", "variance-ratio", "margin"):
         assert set(np.argsort(-scores)[:4]) == {3, 8, 12, 17}
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_sparse_data_get_the_scores_of_dense_ones(rule):
+    X, y = sparse_clusters()
+    stored = RULES[rule](reference_with(X, y), 12)
+    dense = RULES[rule](reference_with(X.toarray(), y), 12)
+    assert set(np.argsort(-stored)[:12]) == set(np.argsort(-dense)[:12])
+
+
+def test_sparse_rows_are_not_made_dense(monkeypatch):
+    X, y = sparse_clusters()
+    reference = reference_with(X, y)
+    shapes = []
+    to_dense = sparse.csr_array.toarray
+    monkeypatch.setattr(
+        sparse.csr_array,
+        "toarray",
+        lambda self, *a, **k: shapes.append(self.shape) or to_dense(self, *a, **k),
+    )
+    for rule in RULES.values():
+        rule(reference, 12)
+    assert X.shape not in shapes
+
+
 def test_variance_ratio_of_a_constant_feature_is_zero():
-    reference = problem(0)
-    reference.A[:, 2] = 0
-    assert variance_ratio(reference, 3)[2] == 0
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    X[:, 2] = 3.0
+    assert variance_ratio(reference_with(X, np.repeat([0, 1], 20)), 3)[2] == 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_constant_features_come_last(rule):
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(3), 30)
+    X = rng.standard_normal((90, 12)) + labels[:, None] * rng.uniform(0, 1, 12)
+    X[:, [2, 5, 9]] = 1.0
+    scores = ranked_by(rule, reference_with(X, labels), 6)
+    assert set(np.argsort(scores)[:3]) == {2, 5, 9}
+
+
+def test_a_mixture_follows_the_mean_root_of_the_ranks():
+    first, second = np.array([4.0, 3.0, 2.0, 1.0]), np.array([1.0, 9.0, 8.0, 7.0])
+    expected = -(np.sqrt([0.25, 0.5, 0.75, 1.0]) + np.sqrt([1.0, 0.25, 0.5, 0.75])) / 2
+    np.testing.assert_allclose(mixed([first, second]), expected)
+    assert mixed([first]) is first
+
+
+def test_rankings_mix_rules_and_references_and_work_each_out_once(monkeypatch):
+    parts = (problem(0, c=3), problem(0, c=4))
+    rankings = Rankings(References(parts), 4)
+    expected = mixed([RULES[rule](part, 4) for rule in ("margin", "trace-ratio") for part in parts])
+    np.testing.assert_array_equal(rankings.scores(("margin", "trace-ratio")), expected)
+    monkeypatch.setitem(RULES, "margin", None)
+    np.testing.assert_array_equal(rankings.scores(("margin", "trace-ratio")), expected)

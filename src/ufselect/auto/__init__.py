@@ -1,7 +1,7 @@
 """Choosing method, parameters and features without labels."""
 
-from ufselect.auto.criteria import neighbour_agreement, neighbour_graph
+from ufselect.auto.clustering import GraphClustering
 from ufselect.auto.partition import PartitionSelector
 from ufselect.auto.selector import AutoSelector
 
-__all__ = ["AutoSelector", "PartitionSelector", "neighbour_agreement", "neighbour_graph"]
+__all__ = ["AutoSelector", "GraphClustering", "PartitionSelector"]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+import numpy as np
 
-from ufselect.auto.reference import Reference, build_reference
-from ufselect.auto.rules import RULES
-from ufselect.auto.sampling import resolve_n_clusters, sampled_rows, seed_from
+from ufselect.auto.counts import cluster_counts
+from ufselect.auto.reference import build_references
+from ufselect.auto.rows import rows_of
+from ufselect.auto.rules import RULES, Rankings
+from ufselect.auto.sampling import sampled_rows, seed_from
+from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
-from ufselect.gram import gram_operator
+from ufselect.common.threads import one_blas_thread
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
-from ufselect.selectors.large import check_columns
+from ufselect.selectors.large import check_columns, sample_rows
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.rows import RowMetadata
 from ufselect.selectors.wishes import Wanted, wanted_of
@@ -25,11 +29,11 @@ class PartitionSelector(UnsupervisedSelector):
     nuisance such as illumination. Neighbours in the *whitened* principal-component scores do not: every
     direction weighs the same. The method
 
-    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, with weights
-       between the data's own and equal ones, whichever gives the graph that is cut more cleanly than that of
-       Gaussian data by the widest gap,
-    2. cuts that graph into c clusters by spectral clustering [1]_,
-    3. selects features from which the clusters can be told, by one of the rules below.
+    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, whitened, half
+       whitened or as they are, whichever gives the graph that is cut more cleanly than that of Gaussian data
+       by the widest gap; graphs as good as the best are averaged,
+    2. cuts that graph into c clusters, as :class:`~ufselect.GraphClustering` does,
+    3. selects features from which the clusters can be told, by one or several of the rules below.
 
     Rules: ``"margin"`` minimises a convex loss of the nearest-centre rule,
 
@@ -40,12 +44,13 @@ class PartitionSelector(UnsupervisedSelector):
 
     with :math:`D_{iq}(w)` the weighted squared distance of sample i to centre q, so that K-means, left to
     itself on the selected features, assigns samples as the graph does.
-    ``"trace-ratio"`` maximises the between-cluster over the within-cluster variance of the selection [2]_,
-    ``"variance-ratio"`` takes the features where that ratio is largest, ``"clusters"`` and ``"embedding"``
-    choose greedily features whose span explains the clusters, or the graph's smooth vectors.
+    ``"trace-ratio"`` maximises the between-cluster over the within-cluster variance of the selection [1]_,
+    ``"variance-ratio"`` takes the features where that ratio is largest, ``"clusters"``, ``"embedding"`` and
+    ``"components"`` choose greedily features whose span explains the clusters, the graph's smooth vectors, or
+    the leading principal components. Several rules are followed by the mean square root of their ranks.
 
-    The cost is n² d for the neighbours and, for the margins, about 60 products of n × d with d × c; all on
-    ``max_samples`` rows at most.
+    The cost is a PCA, n² c for the neighbours and, for the margins, about 60 products of n × d with d × c;
+    all on ``max_samples`` rows at most. Sparse data stay sparse.
 
     Use it when the data have clusters and features are many. It takes the graph at its word: where neighbours
     in the principal subspace say nothing about the clusters you are after, neither will the selection.
@@ -55,9 +60,12 @@ class PartitionSelector(UnsupervisedSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_clusters : int or "auto", default="auto"
-        Number c of clusters. ``"auto"`` takes one more than the components of the broken-stick rule.
-    rule : {"margin", "trace-ratio", "variance-ratio", "clusters", "embedding"}, default="margin"
-        How features are chosen once the clusters are known.
+        Number c of clusters. ``"auto"`` follows three numbers: the one of
+        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
+        geometric mean.
+    rule : str or sequence of str, default="margin"
+        How features are chosen once the clusters are known: any of "margin", "trace-ratio",
+        "variance-ratio", "clusters", "embedding" and "components".
     max_samples : int, default=2000
         Rows to work on; more are sampled.
     random_state : int, RandomState, Generator or None, default=None
@@ -81,15 +89,13 @@ class PartitionSelector(UnsupervisedSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     n_clusters_ : int
-        The c used.
+        The c used, or the first of the three.
     power_ : float
-        Power of the singular values in the scores: 0 if they were whitened, 1 if left as they are.
+        Mean power of the singular values in the scores: 0 if they were whitened, 1 if left as they are.
 
     References
     ----------
-    .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
-       Advances in Neural Information Processing Systems 14.
-    .. [2] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
+    .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
        selection", AAAI.
 
     Examples
@@ -102,9 +108,10 @@ class PartitionSelector(UnsupervisedSelector):
     (178, 5)
     """
 
+    accepts_sparse = True
     is_stochastic = True
     label = "Graph partition"
-    cost = "n² d + n d c"
+    cost = "n² c + n d c"
     order = 150
     on_request = True  # one of the candidates of AutoSelector
 
@@ -116,7 +123,7 @@ class PartitionSelector(UnsupervisedSelector):
         n_features_to_select: int | float = 0.1,
         *,
         n_clusters: int | str = "auto",
-        rule: str = "margin",
+        rule: str | Sequence[str] = "margin",
         max_samples: int = 2000,
         random_state: Any = None,
         keep: Columns | None = None,
@@ -135,26 +142,44 @@ class PartitionSelector(UnsupervisedSelector):
         self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
-        check_choice("rule", self.rule, tuple(RULES))
+        for rule in rules_of(self.rule):
+            check_choice("rule", rule, tuple(RULES))
         check_positive_int("max_samples", self.max_samples)
 
+    def _in_memory(self, X: Any) -> Any:
+        return sample_rows(X, self.random_state) if is_dask(X) else super()._in_memory(X)
+
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
-        """Fit to data, or to a reference that has been built from them already."""
-        if not isinstance(X, Reference):
+        """Fit to data, or to rankings that have been worked out from them already."""
+        if not isinstance(X, Rankings):
             super()._fit_to(X, rows)
             return
-        wanted = wanted_of(self, check_columns(self, X.A, reset=True))
-        n_clusters = resolve_n_clusters(self.n_clusters, X.gram, len(X.A))
-        fitted = self._judge(X, n_clusters, wanted.n_selected)
-        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.gram), wanted)
+        wanted = wanted_of(self, check_columns(self, X.references, reset=True))
+        fitted = self._rank(X)
+        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.references.rows.gram), wanted)
 
-    def _judge(self, reference: Reference, n_clusters: int, n_selected: int) -> Fitted:
-        scores = RULES[self.rule](reference, n_selected)
-        return Fitted(scores, {"n_clusters_": n_clusters, "power_": reference.power})
+    def _rank(self, rankings: Rankings) -> Fitted:
+        first = rankings.references.parts[0]
+        attributes = {"n_clusters_": first.n_clusters, "power_": float(np.mean(first.powers))}
+        return Fitted(rankings.scores(rules_of(self.rule)), attributes)
 
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         seed = seed_from(self.random_state)
-        rows = sampled_rows(X, self.max_samples, seed)
-        n_clusters = resolve_n_clusters(self.n_clusters, gram_operator(X), len(rows))
-        with threadpool_limits(limits=1, user_api="blas"):
-            return self._judge(build_reference(rows, n_clusters, seed), n_clusters, wanted.n_selected)
+        rows = rows_of(sampled_rows(X, self.max_samples, seed))
+        with one_blas_thread():
+            counts = cluster_counts(self.n_clusters, rows, seed)
+            return self._rank(Rankings(build_references(rows, counts, seed), wanted.n_selected))
+
+
+def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the rules that a parameter names: one, or several to follow at once.
+
+    Raises
+    ------
+    ValueError
+        If it names none.
+    """
+    rules = (rule,) if isinstance(rule, str) else tuple(rule)
+    if not rules:
+        raise ValueError(f"rule is empty; give one of {', '.join(RULES)}, or several.")
+    return rules

@@ -1,33 +1,49 @@
-"""A reference partition: spectral clustering of the judge's graph."""
+"""A reference partition: the cut of a graph of neighbours in whitened principal-component scores."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
 
-from ufselect.auto.criteria import (
-    WIDTHS,
-    neighbour_agreement,
-    neighbour_graph,
-    principal_scores,
-    score_widths,
-)
-from ufselect.auto.sampling import kmeans_seeds
-from ufselect.gram import GramOperator, gram_operator
-from ufselect.gram.centring import centre_and_scale
-from ufselect.gram.spectrum import symmetric_eigenpairs
-from ufselect.metrics.kmeans import kmeans_runs
+from ufselect.auto.criteria import neighbour_agreement
+from ufselect.auto.cut import best_cut, consensus, cut_runs, diffusion_coordinates
+from ufselect.auto.rows import Rows
+from ufselect.exceptions import ConstantDataError
+from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths
 
-N_RUNS = 20
 POWERS = (0.0, 0.5, 1.0)
-MAX_DRAWS = 3
-NULL_RUNS = 5
-DRAWN_SAMPLES = 1000
+# Gaps closer than this are a tie: two standard errors of the mean clarity of two Gaussian draws.
+TIED_GAP = 0.05
+NULL_DRAWS = 2
+# Runs of K-means for a cut that is only to tell how clean it is, for data and draws alike.
+FEW_RUNS = 5
+# How cleanly Gaussian scores are cut hardly depends on the number of samples beyond this.
+NULL_SAMPLES = 200
+NULL_SEED = 20240917
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Leading whitened scores of some rows, and how to get those of others.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_scores)
+        Orthonormal columns: every direction weighs the same.
+    spread : ndarray of shape (n_scores,)
+        Singular values over the first.
+    axes : ndarray of shape (n_features, n_scores)
+        What centred rows are multiplied with.
+    """
+
+    values: NDArray
+    spread: NDArray
+    axes: NDArray
 
 
 @dataclass(frozen=True)
@@ -36,128 +52,157 @@ class Reference:
 
     Attributes
     ----------
-    A : ndarray of shape (n_samples, n_features)
-        Centred data, float64, scaled by a power of two.
-    gram : GramOperator
-        S of A.
+    rows : Rows
+        The data.
+    scores : Scores
+        Their leading principal-component scores.
+    widths : tuple of int
+        Numbers of leading scores in which neighbours are looked for.
+    powers : tuple of float
+        Powers of the singular values by which the scores are weighted, 0 whitened, 1 as in the data; the
+        graph averages over them.
     graph : sparse array of shape (n_samples, n_samples)
-        Neighbours in the whitened scores, weighted by how sure they are.
-    embedding : ndarray of shape (n_samples, at most n_clusters)
-        Orthonormal, centred vectors that are smooth on the graph.
+        The share of searches that found two samples to be neighbours.
+    vectors : ndarray of shape (n_samples, n_vectors)
+        Vectors smooth on the graph, smoothest first.
     labels : ndarray of shape (n_samples,)
-        Spectral clustering of the graph, 0, 1, … without gaps.
-    power : float
-        Power of the singular values by which the scores are weighted: 0 whitened, 1 as in the data.
+        The consensus of several cuts of the graph, 0, 1, … without gaps.
+    n_clusters : int
+        Number of clusters asked for.
     gap : float
-        Agreement of the labels with the graph beyond that of Gaussian scores with the same weights.
+        Agreement of a cut with its graph beyond that of Gaussian scores with the same weights.
     """
 
-    A: NDArray
-    gram: GramOperator
+    rows: Rows
+    scores: Scores
+    widths: tuple[int, ...]
+    powers: tuple[float, ...]
     graph: sparse.csr_array
-    embedding: NDArray
+    vectors: NDArray
     labels: NDArray
+    n_clusters: int
+    gap: float
+
+    @cached_property
+    def scatters(self) -> tuple[NDArray, NDArray]:
+        """Sums of squares of each feature between and within the clusters."""
+        between = np.bincount(self.labels) @ np.square(self.rows.cluster_means(self.labels))
+        return between, np.maximum(self.rows.squares() - between, 0)
+
+    @cached_property
+    def embedding(self) -> NDArray:
+        """Orthonormal, centred vectors that are smooth on the graph, at most one per cluster."""
+        return centred_basis(self.vectors[:, : self.n_clusters])
+
+
+@dataclass(frozen=True)
+class _Weighted:
     power: float
+    graph: sparse.csr_array
     gap: float
 
 
+def leading_scores(rows: Rows, count: int) -> Scores:
+    """Return up to ``count`` principal-component scores.
+
+    Raises
+    ------
+    ConstantDataError
+        If no feature varies.
+    """
+    vectors = np.asarray(rows.gram.eigenpairs(count).vectors, dtype=np.float64)
+    if vectors.shape[1] == 0:
+        raise ConstantDataError
+    scores = rows.project(vectors)
+    norms = np.linalg.norm(scores, axis=0)
+    return Scores(scores / norms, norms / norms[0], vectors / norms)
+
+
 def build_reference(
-    X: NDArray,
+    rows: Rows,
     n_clusters: int,
     seed: int,
     powers: Sequence[float] = POWERS,
     widths: Sequence[float] = WIDTHS,
 ) -> Reference:
-    """Build the judge's graph of dense data and cut it into ``n_clusters`` parts.
+    """Build the judge's graph and cut it into ``n_clusters`` parts.
 
-    Of several degrees of whitening the one is taken whose graph is cut more cleanly than Gaussian data of the
-    same spectrum would be, by the widest gap.
+    Of several degrees of whitening those are taken whose graphs are cut more cleanly than Gaussian data of
+    the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged.
     """
-    mean, scale = centre_and_scale(X)
-    A = np.asarray((X - mean) / scale, dtype=np.float64)
-    gram = gram_operator(A)
-    counts = score_widths(n_clusters, min(A.shape[0] - 1, A.shape[1]), widths)
-    scores, values = principal_scores(A, gram, max(counts))
-    counts = [min(count, scores.shape[1]) for count in counts]
-    references = [_cut_scores(A, gram, scores, values, counts, n_clusters, seed, power) for power in powers]
-    return max(references, key=lambda reference: reference.gap)
+    counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
+    scores = leading_scores(rows, max(counts))
+    counts = [min(count, scores.values.shape[1]) for count in counts]
+    cuts = [_weighted(scores, counts, n_clusters, seed, power) for power in powers]
+    widest = max(cut.gap for cut in cuts)
+    tied = [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
+    graph = tied[0].graph if len(tied) == 1 else sparse.csr_array(sum(cut.graph for cut in tied) / len(tied))
+    coordinates, vectors = diffusion_coordinates(graph, n_clusters)
+    runs = cut_runs(coordinates, n_clusters, seed)
+    return Reference(
+        rows=rows,
+        scores=scores,
+        widths=tuple(counts),
+        powers=tuple(cut.power for cut in tied),
+        graph=graph,
+        vectors=vectors,
+        labels=consensus(runs, n_clusters, seed),
+        n_clusters=n_clusters,
+        gap=widest,
+    )
 
 
-def _cut_scores(
-    A: NDArray,
-    gram: GramOperator,
-    scores: NDArray,
-    values: NDArray,
-    counts: list[int],
-    n_clusters: int,
-    seed: int,
-    power: float,
-) -> Reference:
-    weights = values**power
-    graph = neighbour_graph(scores * weights, counts)
-    vectors = smooth_vectors(graph, n_clusters)
-    labels = cut(vectors, n_clusters, seed)
-    clarity = float(neighbour_agreement(labels[None], graph)[0])
-    gap = clarity - gaussian_clarity(len(A), weights, counts, n_clusters, seed)
-    return Reference(A, gram, graph, centred_basis(vectors), labels, power, gap)
+def _weighted(scores: Scores, counts: list[int], n_clusters: int, seed: int, power: float) -> _Weighted:
+    """Return the graph of scores weighted by a power of their spread, and its gap."""
+    weights = scores.spread**power
+    graph = score_graph(scores.values * weights, counts)
+    null = gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
+    return _Weighted(power, graph, clarity(graph, n_clusters, seed) - null)
+
+
+def clarity(graph: sparse.csr_array, n_clusters: int, seed: int) -> float:
+    """Return how well the best of a few cuts of a graph agrees with it."""
+    coordinates, _ = diffusion_coordinates(graph, n_clusters)
+    labels = best_cut(coordinates, cut_runs(coordinates, n_clusters, seed, FEW_RUNS))
+    return float(neighbour_agreement(labels[None], graph)[0])
 
 
 def gaussian_clarity(
-    n_samples: int, weights: NDArray, widths: list[int], n_clusters: int, seed: int
+    n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int, n_draws: int = NULL_DRAWS
 ) -> float:
     """Return how cleanly the graph of Gaussian scores with the given spread is cut, over a few draws.
 
     Graphs of few directions are cut more cleanly than graphs of many, clusters or not.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(NULL_SEED)
+    n_drawn = min(n_samples, max(NULL_SAMPLES, 4 * n_clusters))
+    width = min(weights.size, n_drawn - 1)
+    counts = [min(count, width) for count in widths]
     clarities = []
-    for _ in range(max(1, min(MAX_DRAWS, DRAWN_SAMPLES // n_samples))):
-        draw = rng.standard_normal((n_samples, weights.size))
+    for _ in range(n_draws):
+        draw = rng.standard_normal((n_drawn, width))
         scores = np.linalg.qr(draw - draw.mean(axis=0))[0]
-        graph = neighbour_graph(scores * weights, widths)
-        labels = cut(smooth_vectors(graph, n_clusters), n_clusters, seed, NULL_RUNS)
-        clarities.append(neighbour_agreement(labels[None], graph)[0])
+        graph = score_graph(scores * weights[:width], counts)
+        clarities.append(clarity(graph, n_clusters, NULL_SEED))
     return float(np.mean(clarities))
 
 
-def smooth_vectors(graph: sparse.csr_array, count: int) -> NDArray:
-    r"""Return the leading eigenvectors of :math:`D^{-1/2} W D^{-1/2}`, rows scaled by :math:`D^{-1/2}`."""
-    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
-    normalised = sparse.csr_array(sparse.diags_array(root) @ graph @ sparse.diags_array(root))
-    # Adding the identity makes the matrix positive semidefinite and keeps the order of its eigenvalues.
-    shifted = LinearOperator(
-        normalised.shape,
-        matvec=lambda v: normalised @ v + v,
-        matmat=lambda v: normalised @ v + v,
-        dtype=np.float64,
-    )
-    return symmetric_eigenpairs(shifted, min(count, graph.shape[0])).vectors * root[:, None]
+@dataclass(frozen=True)
+class References:
+    """References for one or several numbers of clusters, the one to report first."""
+
+    parts: tuple[Reference, ...]
+
+    @property
+    def rows(self) -> Rows:
+        """The data of all of them."""
+        return self.parts[0].rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
 
 
-def centred_basis(vectors: NDArray) -> NDArray:
-    """Return an orthonormal basis of the span of the columns without their means."""
-    left, values, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
-    return left[:, values > 1e-8 * max(values[0], np.finfo(float).tiny)]
-
-
-def cut(vectors: NDArray, n_clusters: int, seed: int, n_runs: int = N_RUNS) -> NDArray:
-    """Cluster the rows of the vectors, scaled to unit length, by the best of several K-means runs [1]_.
-
-    References
-    ----------
-    .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
-       Advances in Neural Information Processing Systems 14.
-    """
-    points = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
-    seeds = kmeans_seeds(seed, n_runs)
-    runs = kmeans_runs(np.ascontiguousarray(points), n_clusters, seeds, "greedy-k-means++")
-    best = min(runs, key=lambda labels: _inertia(points, labels))
-    return np.unique(best, return_inverse=True)[1]
-
-
-def _inertia(points: NDArray, labels: NDArray) -> float:
-    codes = np.unique(labels, return_inverse=True)[1]
-    sums = np.zeros((codes.max() + 1, points.shape[1]))
-    np.add.at(sums, codes, points)
-    centres = sums / np.bincount(codes)[:, None]
-    return float(np.square(points - centres[codes]).sum())
+def build_references(rows: Rows, counts: Sequence[int], seed: int) -> References:
+    """Build one reference per number of clusters."""
+    return References(tuple(build_reference(rows, count, seed) for count in counts))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.auto.reference import Reference, centred_basis
+from ufselect.auto.reference import Reference, References
+from ufselect.auto.rows import Rows
+from ufselect.gram import GramOperator
+from ufselect.graphs.score_graph import centred_basis
+from ufselect.selectors.choice import ranks_from_scores
 from ufselect.solvers.agenda import Agenda
-from ufselect.solvers.greedy import GivenTargets, scores_of_rounds
+from ufselect.solvers.greedy import GivenTargets, score_products, scores_of_rounds
 from ufselect.solvers.margin import CentreMargin, minimise_margin
 
 Rule = Callable[[Reference, int], NDArray]
@@ -21,18 +25,9 @@ TRACE_RATIO_STEPS = 50
 SOFTNESS = 0.5
 
 
-def scatters(A: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the sums of squares between and within clusters of each feature."""
-    sizes = np.bincount(labels)
-    sums = np.zeros((sizes.size, A.shape[1]))
-    np.add.at(sums, labels, A)
-    between = np.square(sums / np.sqrt(sizes)[:, None]).sum(axis=0)
-    return between, np.maximum(np.square(A).sum(axis=0) - between, 0)
-
-
 def variance_ratio(reference: Reference, n_selected: int) -> NDArray:
     """Score each feature alone by the share of its variance that lies between the clusters."""
-    between, within = scatters(reference.A, reference.labels)
+    between, within = reference.scatters
     return between / np.maximum(between + within, TINY)
 
 
@@ -48,7 +43,7 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
     .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
        selection", AAAI.
     """
-    between, within = scatters(reference.A, reference.labels)
+    between, within = reference.scatters
     ratio = between.sum() / max(within.sum(), TINY)
     for _ in range(TRACE_RATIO_STEPS):
         best = np.argsort(ratio * within - between, kind="stable")[:n_selected]
@@ -62,30 +57,38 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
 def cluster_projection(reference: Reference, n_selected: int) -> NDArray:
     """Choose features whose span explains the membership of the clusters, greedily."""
     membership = np.eye(reference.labels.max() + 1)[reference.labels]
-    return _projection(reference, centred_basis(membership), n_selected)
+    return _projection(reference.rows, centred_basis(membership), n_selected)
 
 
 def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
     """Choose features whose span explains the smooth vectors of the graph, greedily."""
-    return _projection(reference, reference.embedding, n_selected)
+    return _projection(reference.rows, reference.embedding, n_selected)
+
+
+def component_projection(reference: Reference, n_selected: int) -> NDArray:
+    """Choose features whose span explains the leading principal-component scores, greedily."""
+    gram = reference.rows.gram
+    return _greedy(gram, score_products(gram.eigenpairs(reference.n_clusters)), n_selected)
 
 
 def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTNESS) -> NDArray:
     """Weigh features so that the nearest centre is the right one, at a temperature of ``softness``."""
-    A = reference.A
-    even = np.full(A.shape[1], n_selected / A.shape[1])
-    own = CentreMargin(A, reference.labels, 1.0).own_distance(even)
+    data = reference.rows.matrix
+    even = np.full(data.shape[1], n_selected / data.shape[1])
+    own = CentreMargin(data, reference.labels, 1.0).own_distance(even)
     if own <= TINY:
         return variance_ratio(reference, n_selected)
-    result = minimise_margin(CentreMargin(A, reference.labels, softness * own), even, n_selected)
+    result = minimise_margin(CentreMargin(data, reference.labels, softness * own), even, n_selected)
     steepest = max(float(np.abs(result.gradient).max()), TINY)
     # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
     return result.weights - 1e-6 * result.gradient / steepest
 
 
-def _projection(reference: Reference, targets: NDArray, n_selected: int) -> NDArray:
-    gram = reference.gram
-    products = targets.T @ reference.A / gram.scale
+def _projection(rows: Rows, targets: NDArray, n_selected: int) -> NDArray:
+    return _greedy(rows.gram, rows.explained_by(targets) / rows.gram.scale, n_selected)
+
+
+def _greedy(gram: GramOperator, products: NDArray, n_selected: int) -> NDArray:
     agenda = Agenda.of_features(n_selected, gram.shape[0])
     return scores_of_rounds(gram, lambda: GivenTargets(products, agenda.units), agenda)
 
@@ -96,4 +99,41 @@ RULES: dict[str, Rule] = {
     "variance-ratio": variance_ratio,
     "clusters": cluster_projection,
     "embedding": embedding_projection,
+    "components": component_projection,
 }
+
+
+def ranked_by(rule: str, reference: Reference, n_selected: int) -> NDArray:
+    """Return the scores of a rule, those of constant features below all others."""
+    scores = RULES[rule](reference, n_selected)
+    varies = sum(reference.scatters) > 0
+    return np.where(varies, scores, scores[varies].min() - 1)
+
+
+class Rankings:
+    """Scores by any of the rules, or by several at once; each rule is worked out once."""
+
+    def __init__(self, references: References, n_selected: int) -> None:
+        self.references = references
+        self.n_selected = n_selected
+        self._known: dict[str, list[NDArray]] = {}
+
+    def scores(self, rules: Sequence[str]) -> NDArray:
+        """Return scores that follow the rankings of some rules, for all references together."""
+        return mixed([scores for rule in rules for scores in self._of(rule)])
+
+    def _of(self, rule: str) -> list[NDArray]:
+        if rule not in self._known:
+            self._known[rule] = [ranked_by(rule, part, self.n_selected) for part in self.references.parts]
+        return self._known[rule]
+
+
+def mixed(rankings: Sequence[NDArray]) -> NDArray:
+    r"""Return scores that follow several rankings at once: minus the mean of :math:`\sqrt{\text{rank}/d}`.
+
+    The square root lets a feature that one ranking puts first outweigh its middling place in another.
+    """
+    if len(rankings) == 1:
+        return rankings[0]
+    places = [np.sqrt(ranks_from_scores(scores) / scores.size) for scores in rankings]
+    return -np.mean(places, axis=0)

@@ -1,4 +1,4 @@
-"""Rows to judge by, and the number of clusters to look for."""
+"""Rows to judge by, and seeds."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ufselect.gram import GramOperator
-from ufselect.selectors.dimension import auto_n_components
 
 
 def seed_from(random_state: Any) -> int:
@@ -26,29 +23,15 @@ def kmeans_seeds(seed: int, n_runs: int) -> list[int]:
     return np.random.RandomState(seed % 2**32).randint(np.iinfo(np.int32).max, size=n_runs).tolist()
 
 
-def sampled_rows(X: NDArray, max_samples: int, seed: int) -> NDArray:
+def sampled_indices(n_rows: int, max_samples: int, seed: int) -> NDArray:
+    """Return the indices of all rows, or of ``max_samples`` drawn without replacement, in order."""
+    if n_rows <= max_samples:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, max_samples, replace=False))
+
+
+def sampled_rows(X: Any, max_samples: int, seed: int) -> Any:
     """Return all rows, or ``max_samples`` of them drawn without replacement and kept in order."""
-    if len(X) <= max_samples:
+    if X.shape[0] <= max_samples:
         return X
-    rows = np.random.default_rng(seed).choice(len(X), max_samples, replace=False)
-    return X[np.sort(rows)]
-
-
-def resolve_n_clusters(n_clusters: int | str, gram: GramOperator, n_rows: int) -> int:
-    """Turn ``n_clusters`` into a number.
-
-    c clusters in general position span c − 1 directions, so ``"auto"`` takes one more than the number of
-    components that the broken-stick rule keeps.
-
-    Raises
-    ------
-    ValueError
-        If it is neither ``"auto"`` nor an integer from 1 to the number of rows.
-    """
-    if isinstance(n_clusters, str) and n_clusters == "auto":
-        return min(auto_n_components(gram) + 1, n_rows)
-    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
-        raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
-    if n_clusters > n_rows:
-        raise ValueError(f"n_clusters={n_clusters} is more than the {n_rows} samples; choose fewer clusters.")
-    return int(n_clusters)
+    return X[sampled_indices(X.shape[0], max_samples, seed)]

@@ -3,85 +3,108 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
-from ufselect.auto.criteria import neighbour_agreement
-from ufselect.auto.pool import Candidate, Shared, default_pool, given_pool, scores_of
-from ufselect.auto.reference import build_reference
-from ufselect.auto.sampling import kmeans_seeds, resolve_n_clusters, sampled_rows, seed_from
-from ufselect.common.checks import check_positive_int
+from ufselect.auto.clustering import labels_of
+from ufselect.auto.counts import cluster_counts
+from ufselect.auto.judges import GraphJudge, Judge, KMeansJudge, RebuildJudge
+from ufselect.auto.pool import (
+    Candidate,
+    Shared,
+    default_pool,
+    dscofs_pool,
+    given_pool,
+    rebuild_pool,
+    scores_of,
+)
+from ufselect.auto.reference import References, build_references
+from ufselect.auto.report import Trial, describe_clusters, report, verdict
+from ufselect.auto.rows import rows_of
+from ufselect.auto.sampling import sampled_indices, seed_from
+from ufselect.auto.trials import Course
+from ufselect.blocks.dask import is_dask
+from ufselect.common.checks import check_choice, check_positive_int
+from ufselect.common.threads import one_blas_thread
 from ufselect.exceptions import InactiveConstraintWarning
-from ufselect.gram import gram_operator
-from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
-from ufselect.selectors.progress import FitProgress
+from ufselect.selectors.large import sample_rows
+from ufselect.selectors.progress import FitProgress, logger
 from ufselect.selectors.wishes import Wanted
 
-N_RUNS = 10
-ALL_FEATURES = "all features"
-SKIPPED = "skipped: the time budget was used up"
+GOALS = ("clusters", "rebuild")
+CLUSTERERS = ("kmeans", "graph")
+DSCOFS_ONLY = "dscofs"
 
 
 @dataclass(frozen=True)
-class Trial:
-    """A candidate, as fitted or None if there was no time for it, and the agreement of each K-means run."""
+class Setting:
+    """What a fit works with, worked out from the data and the parameters."""
 
-    candidate: Candidate
-    estimator: Any
-    agreement: NDArray
-    seconds: float
+    shared: Shared
+    judge: Judge
+    pool: list[Candidate]
+    references: References | None
+    chosen: NDArray
+    seed: int
 
 
 class AutoSelector(UnsupervisedSelector):
     r"""Choose features, the method and its parameters without labels.
 
-    Every candidate selects its features; K-means on them gives partitions; the judge is a graph of neighbours
-    in the whitened leading principal-component scores of *all* features. The candidate wins whose
-    partitions cut the fewest edges, corrected for chance:
-
-    .. math:: \frac{o - e}{1 - e}, \qquad e = \sum_c p_c^2,
-
-    with o the share of edges inside a cluster and :math:`p_c` the share of samples in cluster c, averaged
-    over ten runs of K-means. The graph averages over the leading c, 1.5 c and 2 c scores, so that pairs that
-    are neighbours in all of them count most, and of no, half and full whitening takes the one whose graph is
-    cut more cleanly than that of Gaussian data with the same spectrum by the widest gap.
+    What are the columns for? With ``goal="clusters"`` they are to show the clusters of the rows. A graph of
+    neighbours in the whitened leading principal-component scores of *all* features is cut into clusters, as
+    :class:`~ufselect.GraphClustering` does. Each candidate selects its features; K-means on them, ten runs,
+    gives partitions; the candidate wins whose partitions have the largest normalised mutual information with
+    the graph's clusters on average. A candidate far behind after four runs gets no more.
 
     Whitening removes the dominance of a few strong directions, which are as often a nuisance as the
     structure sought, and which K-means on raw data follows. The judge fails where neighbours in the
     leading principal components do not share a cluster: where the structure lies in directions of small
     variance, or where there are too few samples for the number of clusters.
 
+    With ``goal="rebuild"`` the other columns are to be rebuilt from the selected ones. Candidates choose
+    from two thirds of the rows, and the largest share of the variance of the last third that a linear map
+    rebuilds wins.
+
+    All of it works on at most ``max_samples`` rows. Sparse data stay sparse.
+
     Parameters
     ----------
     n_features_to_select : int or float, default=0.1
         Number of features, or their share.
-    candidates : list or None, default=None
+    goal : {"clusters", "rebuild"}, default="clusters"
+        What the features are for.
+    clusterer : {"kmeans", "graph"}, default="kmeans"
+        How the features will be clustered: by K-means, or by :class:`~ufselect.GraphClustering`, for which
+        the judge takes about five times as long. For the goal "clusters".
+    candidates : list, "dscofs" or None, default=None
         Selectors, or pairs of a name and a selector: any object with ``fit`` and one of ``scores_``,
-        ``ranking_`` and ``get_support``. None takes the library's pool of twelve.
+        ``ranking_`` and ``get_support``. ``"dscofs"`` judges :class:`~ufselect.DSCOFS` alone: two starts
+        from the graph, three strengths of its penalties, with and without entry sparsity. None takes the
+        library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or greedy
+        projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
-        Number of clusters to look for. ``"auto"`` takes one more than the number of components that the
-        broken-stick rule keeps.
+        Number of clusters to look for. ``"auto"`` judges by three numbers at once: that of
+        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
+        geometric mean.
     time_budget : float or None, default=None
-        Seconds after which no further candidate is tried; at least one is. The most promising come first.
-        With a budget the result can depend on the machine.
+        Seconds after which no further candidate is begun; at least one is tried. The most promising come
+        first. With a budget the result can depend on the machine.
     n_jobs : int or None, default=None
         Number of candidates tried at once, in threads. The result does not depend on it.
     max_samples : int, default=2000
-        Most rows on which candidates are judged; more are sampled. The winner is fitted to all rows.
+        Most rows on which candidates are judged; more are sampled.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling and of the clusterings.
     verbose : bool, default=False
-        Log each candidate.
+        Log each candidate and the time left.
     keep, exclude : sequence of str or int, default=None
         Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
         the fit.
@@ -97,15 +120,24 @@ class AutoSelector(UnsupervisedSelector):
     scores_, ranking_, support_ : ndarray of shape (n_features,)
         Those of the winner.
     best_estimator_ : estimator
-        The winner, fitted to all data.
+        The winner, fitted.
     best_params_ : dict
         Its parameters.
     report_ : list of dict
-        One row per candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the
-        K-means runs, ``seconds``, ``selected`` and ``note``, which says why the winner won. The row "all
-        features" is for comparison. ``pandas.DataFrame(selector.report_)`` makes it a data frame.
+        One row per candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the runs,
+        ``seconds``, ``selected``, ``tied`` if it is behind the winner by less than a standard error, and
+        ``note``. The rows "all features" and "random subsets" are for comparison.
+        ``pandas.DataFrame(selector.report_)`` makes it a data frame.
+    verdict_ : str
+        One sentence: whether the selection is better than random, or all columns should be kept.
+    labels_ : ndarray of shape (n_samples,)
+        The clusters found with all features, for the goal "clusters"; of a dask collection those of the
+        sampled rows.
+    clusters_ : list of dict
+        For each cluster its number, its ``size`` and ``columns``: the selected columns that tell it from the
+        rest, each with the distance of its mean there from its mean elsewhere in standard deviations.
     n_clusters_ : int
-        The number of clusters used.
+        The number of clusters, for the goal "clusters".
 
     Examples
     --------
@@ -120,23 +152,29 @@ class AutoSelector(UnsupervisedSelector):
     True
     """
 
+    accepts_sparse = True
     is_stochastic = True
     label = "AutoSelector"
-    cost = "n² d + that of every candidate"
+    cost = "a PCA + n² c + n d c per candidate"
     order = 160
-    on_request = True  # it fits a dozen of the others
+    on_request = True  # it fits several of the others
     honours = frozenset({"keep", "groups"})  # as far as its candidates do
 
     best_estimator_: Any
     best_params_: dict[str, Any]
     report_: list[dict[str, Any]]
+    verdict_: str
+    labels_: NDArray
+    clusters_: list[dict[str, Any]]
     n_clusters_: int
 
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
         *,
-        candidates: Sequence[Any] | None = None,
+        goal: str = "clusters",
+        clusterer: str = "kmeans",
+        candidates: Sequence[Any] | str | None = None,
         n_clusters: int | str = "auto",
         time_budget: float | None = None,
         n_jobs: int | None = None,
@@ -149,6 +187,8 @@ class AutoSelector(UnsupervisedSelector):
         max_correlation: float | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.goal = goal
+        self.clusterer = clusterer
         self.candidates = candidates
         self.n_clusters = n_clusters
         self.time_budget = time_budget
@@ -161,43 +201,15 @@ class AutoSelector(UnsupervisedSelector):
         self.groups = groups
         self.max_correlation = max_correlation
 
-    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
-        # Most products here are small and only lose time in threads; candidates run beside each other.
-        with threadpool_limits(limits=1, user_api="blas"):
-            return self._choose(X, wanted, progress)
-
-    def _choose(self, X: NDArray, wanted: Wanted, progress: FitProgress) -> Fitted:
-        started = time.perf_counter()
-        pool = None if self.candidates is None else given_pool(self.candidates)
-        seed = seed_from(self.random_state)
-        rows = sampled_rows(X, self.max_samples, seed)
-        gram = gram_operator(X)
-        n_clusters = resolve_n_clusters(self.n_clusters, gram, len(rows))
-        # As wide as any candidate asks for, so that the order in which they run does not matter.
-        gram.eigenpairs(min(2 * n_clusters, len(X) - 1, X.shape[1]))
-        shared = Shared(X, gram, build_reference(rows, n_clusters, seed), wanted)
-        if pool is None:
-            pool = default_pool(wanted.n_selected, n_clusters, shared, seed, self.max_samples)
-        deadline = None if self.time_budget is None else started + self.time_budget
-        judge = Judge(shared, n_clusters, seed, deadline)
-        with warnings.catch_warnings():
-            if self.candidates is None:
-                # They tell users to change a setting; the pool's settings are judged as they are.
-                warnings.simplefilter("ignore", InactiveConstraintWarning)
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            trials = self._try(judge, pool, progress)
-        return self._decide(shared, trials, judge, n_clusters)
-
-    def _try(self, judge: Judge, pool: list[Candidate], progress: FitProgress) -> list[Trial]:
-        jobs = (delayed(judge.try_candidate)(candidate, place == 0) for place, candidate in enumerate(pool))
-        results = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs)
-        trials = []
-        for place, trial in enumerate(results):
-            trials.append(trial)
-            progress(place + 1, float(trial.agreement.mean()))
-        return trials
-
     def _check_parameters(self) -> None:
+        check_choice("goal", self.goal, GOALS)
+        check_choice("clusterer", self.clusterer, CLUSTERERS)
+        if isinstance(self.candidates, str):
+            check_choice("candidates", self.candidates, (DSCOFS_ONLY,))
+            if self.goal != "clusters":
+                raise ValueError(
+                    'candidates="dscofs" serves goal="clusters" alone; give a list of selectors.'
+                )
         check_positive_int("max_samples", self.max_samples)
         budget = self.time_budget
         if budget is not None and (
@@ -205,96 +217,86 @@ class AutoSelector(UnsupervisedSelector):
         ):
             raise ValueError(f"time_budget must be a number of seconds above 0 or None, not {budget!r}.")
 
-    def _decide(self, shared: Shared, trials: list[Trial], judge: Judge, n_clusters: int) -> Fitted:
+    def _in_memory(self, X: Any) -> Any:
+        return sample_rows(X, self.random_state) if is_dask(X) else super()._in_memory(X)
+
+    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
+        started = time.perf_counter()
+        # Most products here are small and only lose time in threads; candidates run beside each other.
+        with one_blas_thread():
+            setting = self._setting(X, wanted)
+            return self._choose(setting, started, progress)
+
+    def _setting(self, X: Any, wanted: Wanted) -> Setting:
+        given = None if self.candidates is None or isinstance(self.candidates, str) else self.candidates
+        pool = None if given is None else given_pool(given)
+        seed = seed_from(self.random_state)
+        chosen = sampled_indices(X.shape[0], self.max_samples, seed)
+        sample = X if chosen.size == X.shape[0] else X[chosen]
+        if self.goal == "rebuild":
+            shared = Shared(X, None, wanted)
+            return Setting(shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, chosen, seed)
+        rows = rows_of(sample)
+        references = build_references(rows, cluster_counts(self.n_clusters, rows, seed), seed)
+        judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
+        shared = Shared(X, references, wanted)
+        return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)
+
+    def _pool(self, references: References, seed: int) -> list[Candidate]:
+        if self.candidates == DSCOFS_ONLY:
+            return dscofs_pool(references)
+        return default_pool(self.n_clusters, seed, self.max_samples)
+
+    def _choose(self, setting: Setting, started: float, progress: FitProgress) -> Fitted:
+        def tell(count: int, trial: Trial) -> None:
+            progress(count, trial.mean)
+            if self.verbose:
+                left = (time.perf_counter() - begun) / count * (len(setting.pool) - count)
+                logger.info("%s: %.3f; about %.1f s left", trial.candidate.name, trial.mean, left)
+
+        deadline = None if self.time_budget is None else started + self.time_budget
+        # They tell users to change a setting; the settings of our own pools are judged as they are.
+        has_own_pool = self.candidates is None or isinstance(self.candidates, str)
+        muted = (InactiveConstraintWarning, ConvergenceWarning) if has_own_pool else ()
+        course = Course(setting.shared, setting.judge, deadline, self.n_jobs, tell, muted)
+        begun = time.perf_counter()
+        trials = course.run(setting.pool)
         tried = [trial for trial in trials if trial.estimator is not None]
-        winner = max(tried, key=lambda trial: float(trial.agreement.mean()))
-        best = winner.estimator
+        most = max(trial.values.size for trial in tried)
+        winner = max((trial for trial in tried if trial.values.size == most), key=lambda trial: trial.mean)
+        comparison = course.compare(setting.seed)
+        best, shared = winner.estimator, setting.shared
         scores = scores_of(best, winner.candidate.name, shared)
         if shared.wanted.excludes and isinstance(best, UnsupervisedSelector):
             self._let_it_know_all_columns(best, shared.wanted)
         attributes = {
             "best_estimator_": best,
             "best_params_": best.get_params(),
-            "report_": report(trials, winner, judge.agreement(np.arange(shared.X.shape[1]))),
-            "n_clusters_": n_clusters,
+            "report_": report(trials, winner, comparison, setting.judge.n_all),
+            "verdict_": verdict(winner, comparison, setting.judge.measure),
+            **self._clusters(setting, winner),
         }
         return Fitted(scores, attributes, choice=shared.choice(scores))
 
     def _let_it_know_all_columns(self, best: UnsupervisedSelector, wanted: Wanted) -> None:
         """Make a selector of the columns that are left one of all columns that excludes the others."""
         best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
+        start = best.get_params().get("init")
+        if isinstance(start, np.ndarray):
+            best.set_params(init=wanted.spread(start))
         best._spread(wanted)
         best.n_features_in_ = wanted.n_features
 
-
-class Judge:
-    """Tries candidates on the sampled rows."""
-
-    def __init__(self, shared: Shared, n_clusters: int, seed: int, deadline: float | None) -> None:
-        self.shared = shared
-        self.n_clusters = n_clusters
-        self.seeds = kmeans_seeds(seed, N_RUNS)
-        self.deadline = deadline
-
-    def try_candidate(self, candidate: Candidate, is_first: bool) -> Trial:
-        """Let a candidate select, cluster its features and compare with the graph."""
-        started = time.perf_counter()
-        if self.deadline is not None and started > self.deadline and not is_first:
-            return Trial(candidate, None, np.array([np.nan]), 0.0)
-        try:
-            estimator = candidate.fitted(self.shared)
-            scores = scores_of(estimator, candidate.name, self.shared)
-        except Exception as error:
-            error.add_note(f"This happened in the candidate {candidate.name!r}.")
-            raise
-        features = np.flatnonzero(self.shared.choice(scores).support)
-        return Trial(candidate, estimator, self.agreement(features), time.perf_counter() - started)
-
-    def agreement(self, features: NDArray) -> NDArray:
-        """Return the agreement with the graph of each K-means run on the features."""
-        points = np.ascontiguousarray(self.shared.reference.A[:, features])
-        labels = kmeans_runs(points, self.n_clusters, self.seeds, "k-means++")
-        return neighbour_agreement(labels, self.shared.reference.graph)
-
-
-def report(trials: list[Trial], winner: Trial, all_features: NDArray) -> list[dict[str, Any]]:
-    """Return one row per candidate, the best first, those that were skipped last."""
-    means = {trial.candidate.name: float(trial.agreement.mean()) for trial in trials}
-    top = means[winner.candidate.name]
-    rows: list[dict[str, Any]] = [
-        {
-            "candidate": trial.candidate.name,
-            "criterion": means[trial.candidate.name],
-            "criterion_std": float(trial.agreement.std()),
-            "seconds": trial.seconds,
-            "selected": trial is winner,
-            "note": SKIPPED
-            if trial.estimator is None
-            else f"{top - means[trial.candidate.name]:.3f} below the winner",
+    def _clusters(self, setting: Setting, winner: Trial) -> dict[str, Any]:
+        """Return what is known about the clusters, if they are the goal."""
+        if setting.references is None:
+            return {}
+        reference = setting.references.parts[0]
+        labels = labels_of(reference, setting.shared.X, setting.chosen)
+        wanted = setting.shared.wanted
+        names = wanted.restrict_rows(getattr(self, "feature_names_in_", np.arange(wanted.n_features)))
+        return {
+            "labels_": labels,
+            "n_clusters_": reference.n_clusters,
+            "clusters_": describe_clusters(reference, labels, winner.features, names),
         }
-        for trial in trials
-    ]
-    rows.append(
-        {
-            "candidate": ALL_FEATURES,
-            "criterion": float(all_features.mean()),
-            "criterion_std": float(all_features.std()),
-            "seconds": 0.0,
-            "selected": False,
-            "note": "for comparison",
-        }
-    )
-    rows.sort(key=lambda row: (not row["selected"], np.isnan(row["criterion"]), -row["criterion"]))
-    rows[0]["note"] = _why(rows)
-    return rows
-
-
-def _why(rows: list[dict[str, Any]]) -> str:
-    """Say in a sentence why the first row won."""
-    best = rows[0]
-    others = [row for row in rows[1:] if row["candidate"] != ALL_FEATURES and not np.isnan(row["criterion"])]
-    everything = next(row for row in rows if row["candidate"] == ALL_FEATURES)
-    reason = f"K-means on its features follows the neighbour graph best: {best['criterion']:.3f}"
-    if others:
-        reason += f", {best['criterion'] - others[0]['criterion']:.3f} above {others[0]['candidate']}"
-    return f"{reason}; all features reach {everything['criterion']:.3f}"

@@ -106,17 +106,29 @@ def nearest(points: NDArray, centres: NDArray) -> NDArray:
 
 def updated_centres(points: NDArray, labels: NDArray, centres: NDArray) -> NDArray:
     """Return the means of the clusters, n_runs × n_clusters × n_features."""
-    n_runs, n_clusters = centres.shape[:2]
+    sums, counts = cluster_sums(points, labels, centres.shape[1])
+    for run in np.flatnonzero(np.any(counts == 0, axis=1)):
+        _move_empty(points, labels[run], centres[run], sums[run], counts[run])
+    return sums / np.maximum(counts, 1)[:, :, None]
+
+
+def cluster_sums(points: NDArray, labels: NDArray, n_clusters: int) -> tuple[NDArray, NDArray]:
+    """Return the sum of the points of each cluster and their number, for each run."""
+    n_runs = len(labels)
     members = (labels + n_clusters * np.arange(n_runs)[:, None]).T.ravel()
     counts = np.bincount(members, minlength=n_runs * n_clusters).reshape(n_runs, n_clusters)
     membership = sparse.csc_array(
         (np.ones(members.size), members, np.arange(0, members.size + 1, n_runs)),
         shape=(n_runs * n_clusters, len(points)),
     )
-    sums = (membership @ points).reshape(centres.shape)
-    for run in np.flatnonzero(np.any(counts == 0, axis=1)):
-        _move_empty(points, labels[run], centres[run], sums[run], counts[run])
-    return sums / np.maximum(counts, 1)[:, :, None]
+    return (membership @ points).reshape(n_runs, n_clusters, -1), counts
+
+
+def inertias(points: NDArray, labels: NDArray) -> NDArray:
+    """Return the sum of squared distances to the cluster means for each run."""
+    sums, counts = cluster_sums(points, labels, int(labels.max()) + 1)
+    between = np.square(sums).sum(axis=2) / np.maximum(counts, 1)
+    return float(np.square(points).sum()) - between.sum(axis=1)
 
 
 def _move_empty(points: NDArray, labels: NDArray, centres: NDArray, sums: NDArray, counts: NDArray) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +21,19 @@ def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], see
     ----------
     .. [1] D. Arthur and S. Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
     """
-    generators = [np.random.RandomState(seed) for seed in seeds]
     if seeding == "random":
-        return np.array([rng.choice(len(points), n_clusters, replace=False) for rng in generators])
+        return np.array([rng.choice(len(points), n_clusters, replace=False) for rng in _seeded(seeds)])
     n_trials = 1 if seeding == "k-means++" else 2 + int(np.log(n_clusters))
-    uniform = np.array([rng.random_sample(1 + (n_clusters - 1) * n_trials) for rng in generators])
+    uniform = np.array([rng.random_sample(1 + (n_clusters - 1) * n_trials) for rng in _seeded(seeds)])
     return _plus_plus(points, n_clusters, uniform[:, 0], uniform[:, 1:].reshape(len(seeds), -1, n_trials))
+
+
+def _seeded(seeds: Sequence[int]) -> Iterator[np.random.RandomState]:
+    """Return one generator in the state of each seed in turn; a new one would take as long as a short run."""
+    rng = np.random.RandomState(0)
+    for seed in seeds:
+        rng.seed(seed)
+        yield rng
 
 
 def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray) -> NDArray:

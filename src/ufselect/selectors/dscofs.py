@@ -29,9 +29,11 @@ from ufselect.selectors.dscofs_steps import (
     unit_norms,
 )
 from ufselect.selectors.entries import warn_if_entries_cannot_bind
+from ufselect.selectors.graph_start import graph_start
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import DoubleSparsePCA, SolverResult
+from ufselect.solvers.dscofs.start import Start, given_start
 from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
 
 
@@ -63,10 +65,11 @@ class DSCOFS(GramSelector):
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
         Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
-    entry_sparsity : float, int or None, default=0.1
-        Entries of X to keep: a share α of all d·m (on fewer than ten features the default share is raised
-        to one entry per component), their number s, or None for no entry constraint. It can bind only if
-        s < r·m.
+    entry_sparsity : "auto", float, int or None, default="auto"
+        Entries of X to keep: with ``"auto"`` 0.4 of the r·m entries of as many rows as are selected, a share
+        α of all d·m, their number s, or None for no entry constraint. It can bind only if s < r·m. A share
+        of d·m, as in [1]_, cannot bind where few features are selected; of 0.2, 0.4, 0.6, 0.8 and all of the
+        r·m entries, 0.4 gave the best clusters.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
     penalty_scale : {"relative", "absolute"}, default="relative"
@@ -74,9 +77,11 @@ class DSCOFS(GramSelector):
         on every data set, or absolute as in [1]_.
     tau : float, default=1e-3
         Proximal weight of all three steps.
-    init : {"pca", "random"} or ndarray of shape (n_features, n_components), default="pca"
-        Start: the leading PCA loadings, the best of ``n_init`` random orthonormal matrices as in [1]_, or a
-        matrix with orthonormal columns. For large penalties the result is largely that of the start.
+    init : {"pca", "random", "graph"} or ndarray of shape (n_features, n_components), default="pca"
+        Start: the leading PCA loadings, the best of ``n_init`` random orthonormal matrices as in [1]_,
+        loadings that predict the smooth vectors of the graph of neighbours in the whitened scores, or a
+        matrix with orthonormal columns. For large penalties the result is largely that of the start, and
+        the graph's serves clusters better than the others.
     n_init : int, default=10
         Number of random starting points to choose from.
     x_solver : {"auto", "power", "rotated", "newton", "pencf"}, default="auto"
@@ -190,7 +195,7 @@ class DSCOFS(GramSelector):
         n_features_to_select: int | float = 0.1,
         *,
         n_components: int | str = "auto",
-        entry_sparsity: float | int | None = 0.1,
+        entry_sparsity: float | int | str | None = "auto",
         mu_entry: float = 0.1,
         mu_row: float = 0.01,
         penalty_scale: str = "relative",
@@ -231,13 +236,23 @@ class DSCOFS(GramSelector):
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        if not isinstance(self.init, str) or self.init != "graph":
+            return self._fit_gram(gram, wanted, progress)
+        n_components = component_spectrum(gram, self.n_components).values.size
+        point = graph_start(X, gram, n_components)
+        start = given_start(point, gram.shape[0], n_components, gram.dtype)
+        return self._fit_gram(gram, wanted, progress, start)
+
+    def _fit_gram(
+        self, gram: GramOperator, wanted: Wanted, progress: FitProgress, start: Start | None = None
+    ) -> Fitted:
         spectrum = component_spectrum(gram, components_asked(self))
         problem = build_problem(self, gram, spectrum, wanted)
-        if self.entry_sparsity is not None:
+        if self.entry_sparsity is not None and not isinstance(self.entry_sparsity, str):
             n_rows = wanted.agenda.capacity
             warn_if_entries_cannot_bind(problem.n_entries, n_rows, spectrum.values.size, gram.shape[0])
-        result = solve(self, problem, starting_point(self, gram, spectrum, wanted), progress)
+        result = solve(self, problem, start or starting_point(self, gram, spectrum, wanted), progress)
         run = run_attributes("DSCOFS", result, gram.scale)
         return _fitted(gram, spectrum, problem, result, run, wanted)
 

@@ -38,7 +38,7 @@ def check_parameters(selector: Any) -> None:
             FutureWarning,
         )
     if isinstance(selector.init, str):
-        check_choice("init", selector.init, ("pca", "random"))
+        check_choice("init", selector.init, ("pca", "random", "graph"))
     check_entry_sparsity(selector.entry_sparsity)
 
 
@@ -56,7 +56,9 @@ def build_problem(selector: Any, gram: GramOperator, spectrum: Spectrum, wanted:
     return DoubleSparsePCA(
         gram=gram,
         n_rows=wanted.n_selected,
-        n_entries=resolve_entry_count(selector.entry_sparsity, gram.shape[0], spectrum.values.size),
+        n_entries=resolve_entry_count(
+            selector.entry_sparsity, gram.shape[0], spectrum.values.size, wanted.agenda.capacity
+        ),
         mu_row=selector.mu_row * unit,
         mu_entry=0.0 if selector.entry_sparsity is None else selector.mu_entry * unit,
         tau=selector.tau * unit,
@@ -75,6 +77,11 @@ def starting_point(selector: Any, gram: GramOperator, spectrum: Spectrum, wanted
         return start.on(wanted.columns) if wanted.excludes else start
     if selector.init == "random":
         return best_random_start(gram, n_components, selector.n_init, generator(selector.random_state))
+    if selector.init == "graph":
+        raise ValueError(
+            'init="graph" needs rows in memory to find neighbours among: fit to an array or a sample of '
+            'rows, or use init="pca".'
+        )
     return pca_start(spectrum)
 
 

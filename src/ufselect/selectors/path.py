@@ -21,7 +21,6 @@ from ufselect.selectors.dscofs_steps import (
     starting_point,
     unit_norms,
 )
-from ufselect.selectors.entries import resolve_entry_count
 from ufselect.selectors.large import summarise_reduction
 from ufselect.selectors.wishes import Wishes, check_max_correlation
 from ufselect.solvers.dscofs.start import Start
@@ -54,7 +53,7 @@ class DSCOFSPath:
     """
 
     n_features_to_select: tuple[int, ...]
-    entry_sparsity: tuple[float | int | None, ...]
+    entry_sparsity: tuple[float | int | str | None, ...]
     scores: NDArray
     rankings: NDArray
     supports: NDArray
@@ -64,15 +63,15 @@ class DSCOFSPath:
     entries_bind: NDArray
     n_components: int
 
-    def ranking(self, n_features_to_select: int, entry_sparsity: float | int | None) -> NDArray:
+    def ranking(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> NDArray:
         """Return the ranks at one grid point, 1 for the best feature."""
         return self.rankings[self._place(n_features_to_select, entry_sparsity)]
 
-    def support(self, n_features_to_select: int, entry_sparsity: float | int | None) -> NDArray:
+    def support(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> NDArray:
         """Return the mask of selected features at one grid point."""
         return self.supports[self._place(n_features_to_select, entry_sparsity)]
 
-    def _place(self, n_features_to_select: int, entry_sparsity: float | int | None) -> tuple[int, int]:
+    def _place(self, n_features_to_select: int, entry_sparsity: float | int | str | None) -> tuple[int, int]:
         return (
             self.n_features_to_select.index(n_features_to_select),
             self.entry_sparsity.index(entry_sparsity),
@@ -82,7 +81,7 @@ class DSCOFSPath:
 def dscofs_path(
     X: Any,
     n_features_to_select: Sequence[int | float] = PAPER_COUNTS,
-    entry_sparsity: Sequence[float | int | None] = PAPER_ENTRY_SHARES,
+    entry_sparsity: Sequence[float | int | str | None] = PAPER_ENTRY_SHARES,
     *,
     warm_start: bool = True,
     **parameters: Any,
@@ -95,7 +94,7 @@ def dscofs_path(
         The data, as for the ``fit`` of :class:`DSCOFS`.
     n_features_to_select : sequence of int or float
         Feature counts or shares.
-    entry_sparsity : sequence of float, int or None
+    entry_sparsity : sequence of float, int, "auto" or None
         Values of DSCOFS's parameter of that name.
     warm_start : bool, default=True
         Start each point from the solution for the next larger count at the same entry sparsity. Its steps
@@ -135,18 +134,19 @@ def dscofs_path(
     summarise_reduction(reduced, n_components)
     first_start = starting_point(template, gram, spectrum, wanted[0])
     selectors = [DSCOFS(**{**parameters, "entry_sparsity": value}) for value in sparsities]
-    allowed = [resolve_entry_count(value, gram.shape[0], n_components) for value in sparsities]
 
     shape = (len(counts), len(sparsities))
     scores = np.empty((*shape, source.n_features), dtype=gram.dtype)
     rankings, supports = np.empty(scores.shape, dtype=np.intp), np.empty(scores.shape, dtype=bool)
     objective, n_iter = np.empty(shape), np.empty(shape, dtype=np.intp)
-    converged = np.empty(shape, dtype=bool)
+    converged, entries_bind = np.empty(shape, dtype=bool), np.empty(shape, dtype=bool)
     for column, selector in enumerate(selectors):
         start = first_start
         # The count changes the problem less than the entry sparsity does, so warm starts follow the counts.
         for row in np.argsort(counts, kind="stable")[::-1]:
-            result = solve(selector, build_problem(selector, gram, spectrum, wanted[row]), start)
+            problem = build_problem(selector, gram, spectrum, wanted[row])
+            result = solve(selector, problem, start)
+            entries_bind[row, column] = problem.n_entries < wanted[row].agenda.capacity * n_components
             norms = unit_norms(result, wanted[row].units)
             choice = choose(norms, wanted[row], lambda: gram)
             scores[row, column] = wanted[row].spread(norms, filler=norms.min())
@@ -165,6 +165,6 @@ def dscofs_path(
         objective=objective,
         n_iter=n_iter,
         converged=converged,
-        entries_bind=np.less.outer(allowed, [each.agenda.capacity * n_components for each in wanted]).T,
+        entries_bind=entries_bind,
         n_components=n_components,
     )

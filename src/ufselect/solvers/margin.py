@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import expit
 
 from ufselect.sets import simplex
@@ -38,28 +40,30 @@ class CentreMargin:
 
     Parameters
     ----------
-    A : ndarray of shape (n_samples, n_features)
-        Centred data.
+    A : ndarray or CSR array of shape (n_samples, n_features)
+        The data; where they lie in space does not matter.
     labels : ndarray of shape (n_samples,)
         Cluster of each sample, 0, 1, … without gaps.
     temperature : float
         The positive scale T of distances.
     """
 
-    def __init__(self, A: NDArray, labels: NDArray, temperature: float) -> None:
+    def __init__(self, A: Any, labels: NDArray, temperature: float) -> None:
         self.A = A
         self.labels = labels
         self.temperature = temperature
-        self.rows = np.arange(len(A))
-        sizes = np.bincount(labels)
-        self.member = np.zeros((len(A), sizes.size))
+        self.rows = np.arange(A.shape[0])
+        self.sizes = np.bincount(labels)
+        self.member = np.zeros((A.shape[0], self.sizes.size))
         self.member[self.rows, labels] = 1.0
-        self.centres = (self.member.T @ A) / sizes[:, None]
+        self.centres = (self.member.T @ A) / self.sizes[:, None]
         self.squared_centres = np.square(self.centres)
 
     def own_distance(self, weights: NDArray) -> float:
         """Return the mean weighted squared distance of samples to their own centre."""
-        return float(np.square(self.A - self.centres[self.labels]).mean(axis=0) @ weights)
+        squares = self.A.multiply(self.A) if sparse.issparse(self.A) else np.square(self.A)
+        within = np.asarray(squares.sum(axis=0)).ravel() - self.sizes @ self.squared_centres
+        return float(np.maximum(within, 0) @ weights) / self.rows.size
 
     def value(self, weights: NDArray) -> float:
         """Return f."""
@@ -72,8 +76,8 @@ class CentreMargin:
         pull[self.rows, self.labels] = 0.0
         balance = self.member * pull.sum(axis=1, keepdims=True) - pull
         gradient = balance.sum(axis=0) @ self.squared_centres
-        gradient -= 2 * np.einsum("ij,ij->j", self.A, balance @ self.centres)
-        return self._loss(excess), gradient / (self.temperature * len(self.A))
+        gradient -= 2 * np.einsum("ij,ij->j", balance.T @ self.A, self.centres)
+        return self._loss(excess), gradient / (self.temperature * self.rows.size)
 
     def _excess(self, weights: NDArray) -> NDArray:
         """Return by how much the own centre is farther than each other one, over T."""
@@ -84,7 +88,7 @@ class CentreMargin:
     def _loss(self, excess: NDArray) -> float:
         loss = np.logaddexp(0.0, excess)
         loss[self.rows, self.labels] = 0.0
-        return float(loss.sum()) / len(self.A)
+        return float(loss.sum()) / self.rows.size
 
 
 class MarginWeights(Descent):

@@ -1,0 +1,78 @@
+"""The number of clusters: given, or found without labels."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import numpy as np
+
+from ufselect.auto.reference import Scores, clarity, gaussian_clarity, leading_scores
+from ufselect.auto.rows import Rows, rows_of
+from ufselect.auto.sampling import sampled_indices
+from ufselect.graphs.score_graph import score_graph, score_widths
+from ufselect.selectors.dimension import auto_n_components
+
+# Each about 1.4 times the one before: a finer grid follows noise.
+GRID = (2, 3, 4, 6, 8, 11, 15, 21, 29, 41)
+SAMPLES_PER_CLUSTER = 4
+MAX_ROWS = 1200
+N_DRAWS = 1
+
+
+def cluster_counts(n_clusters: int | str, rows: Rows, seed: int) -> tuple[int, ...]:
+    """Turn ``n_clusters`` into the numbers of clusters to judge by, the one to report first.
+
+    ``"auto"`` gives three: the number whose graph is cut most cleanly beside that of Gaussian data, one more
+    than the components that the broken-stick rule keeps, since c clusters in general position span c − 1
+    directions, and their geometric mean. Each of the first two errs, and a selection that serves all
+    three is hurt less by it.
+
+    Raises
+    ------
+    ValueError
+        If it is neither ``"auto"`` nor an integer from 1 to the number of rows.
+    """
+    n_rows = rows.shape[0]
+    if isinstance(n_clusters, str) and n_clusters == "auto":
+        spanned = min(auto_n_components(rows.gram) + 1, n_rows)
+        clearest = widest_gap_count(rows, seed)
+        return tuple(dict.fromkeys((clearest, round((clearest * spanned) ** 0.5), spanned)))
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
+        raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
+    if n_clusters > n_rows:
+        raise ValueError(f"n_clusters={n_clusters} is more than the {n_rows} samples; choose fewer clusters.")
+    return (int(n_clusters),)
+
+
+def widest_gap_count(rows: Rows, seed: int) -> int:
+    """Return the number of clusters whose cut is cleaner than that of Gaussian data by the widest gap [1]_.
+
+    References
+    ----------
+    .. [1] R. Tibshirani, G. Walther and T. Hastie (2001), "Estimating the number of clusters in a data set
+       via the gap statistic", Journal of the Royal Statistical Society B 63.
+    """
+    few = rows if rows.shape[0] <= MAX_ROWS else rows_of(_sample(rows, seed))
+    grid = [count for count in GRID if count * SAMPLES_PER_CLUSTER <= few.shape[0]]
+    if not grid:
+        return min(2, rows.shape[0])
+    scores = leading_scores(few, min(2 * max(grid), few.shape[0] - 1, few.shape[1]))
+    return max(grid, key=lambda count: _gap(scores, count, seed))
+
+
+def _sample(rows: Rows, seed: int) -> object:
+    return rows.matrix[sampled_indices(rows.shape[0], MAX_ROWS, seed)]
+
+
+def _gap(scores: Scores, n_clusters: int, seed: int) -> float:
+    """Return how much more cleanly whitened scores are cut than Gaussian ones, times its share of the most.
+
+    The gap alone grows with the number of clusters while Gaussian data are cut less and less cleanly; its
+    share of the largest possible gap falls as soon as true clusters are split.
+    """
+    n_samples, rank = scores.values.shape
+    widths = score_widths(n_clusters, rank)
+    graph = score_graph(scores.values[:, : max(widths)], widths)
+    null = gaussian_clarity(n_samples, np.ones(max(widths)), widths, n_clusters, N_DRAWS)
+    gap = clarity(graph, n_clusters, seed) - null
+    return gap * max(gap, 0) / max(1 - null, np.finfo(float).eps)

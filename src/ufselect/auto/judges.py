@@ -1,0 +1,165 @@
+"""What a selection is worth: to K-means, to graph clustering, or for rebuilding all features."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from ufselect.auto.criteria import partition_agreement
+from ufselect.auto.pool import Candidate, Shared, scores_of
+from ufselect.auto.reference import References, build_reference
+from ufselect.auto.rows import rows_of
+from ufselect.auto.sampling import kmeans_seeds
+from ufselect.metrics.kmeans import kmeans_runs
+
+N_RUNS = 10
+# A candidate that is far behind after so many runs gets no more.
+FIRST_RUNS = 4
+N_FOLDS = 3
+# Ridges of the map that rebuilds, in units of the mean variance of the selected features.
+RIDGES = (1e-6, 1e-4, 1e-2, 1.0)
+
+
+class Judge(Protocol):
+    """Gives values to selections, the larger the better, one per run, draw or fold.
+
+    Attributes
+    ----------
+    measure : str
+        What the values are, in words.
+    n_first, n_all : int
+        Number of values after a first look, and in all.
+    """
+
+    measure: str
+    n_first: int
+    n_all: int
+
+    def values(self, features: NDArray, runs: slice) -> NDArray:
+        """Return the values of the named runs for given features."""
+
+    def values_of(self, candidate: Candidate, shared: Shared, features: NDArray, runs: slice) -> NDArray:
+        """Return the values of the named runs for a candidate that chose these features from all rows."""
+
+
+class KMeansJudge:
+    """Compares K-means on the selected features with the reference partitions."""
+
+    measure = "agreement (NMI) of K-means on its features with the clusters of the neighbour graph"
+    n_first, n_all = FIRST_RUNS, N_RUNS
+
+    def __init__(self, references: References, seed: int) -> None:
+        self.references = references
+        self.seeds = kmeans_seeds(seed, N_RUNS)
+
+    def values(self, features: NDArray, runs: slice) -> NDArray:
+        points = self.references.rows.columns(features)
+        found = []
+        for part in self.references.parts:
+            labels = kmeans_runs(points, part.n_clusters, self.seeds[runs], "k-means++")
+            found.append(partition_agreement(labels, part.labels))
+        return np.mean(found, axis=0)
+
+    def values_of(self, candidate: Candidate, shared: Shared, features: NDArray, runs: slice) -> NDArray:
+        return self.values(features, runs)
+
+
+class GraphJudge:
+    """Compares graph clustering on the selected features with the reference partitions."""
+
+    measure = "agreement (NMI) of graph clustering on its features with that on all features"
+    n_first, n_all = 1, 1
+
+    def __init__(self, references: References, seed: int) -> None:
+        self.references = references
+        self.seed = seed
+
+    def values(self, features: NDArray, runs: slice) -> NDArray:
+        rows = rows_of(self.references.rows.columns(features))
+        if rows.gram.trace() == 0:
+            return np.zeros(1)[runs]
+        found = []
+        for part in self.references.parts:
+            labels = build_reference(rows, part.n_clusters, self.seed, part.powers).labels
+            found.append(partition_agreement(labels[None], part.labels))
+        return np.mean(found, axis=0)[runs]
+
+    def values_of(self, candidate: Candidate, shared: Shared, features: NDArray, runs: slice) -> NDArray:
+        return self.values(features, runs)
+
+
+class RebuildJudge:
+    """Rebuilds all features of rows that took no part in the choice, by a linear map."""
+
+    measure = "share of the variance of held-out rows that a linear map of its features rebuilds"
+    n_first, n_all = N_FOLDS, N_FOLDS
+
+    def __init__(self, X: Any, seed: int) -> None:
+        self.X = X
+        n_folds = min(N_FOLDS, X.shape[0])
+        self.folds = np.array_split(np.random.default_rng(seed).permutation(X.shape[0]), n_folds)
+
+    def values(self, features: NDArray, runs: slice) -> NDArray:
+        return _best_ridge([self._shares(fold, features) for fold in self.folds])[runs]
+
+    def values_of(self, candidate: Candidate, shared: Shared, features: NDArray, runs: slice) -> NDArray:
+        """Let the candidate choose anew without each fold, so that no row judges what it helped to choose."""
+        shares = []
+        for fold in self.folds:
+            part = Shared(self._others(fold), None, shared.wanted)
+            scores = scores_of(candidate.fitted(part), candidate.name, part)
+            chosen = np.flatnonzero(part.choice(scores).support)
+            shares.append(self._shares(fold, chosen))
+        return _best_ridge(shares)[runs]
+
+    def _others(self, fold: NDArray) -> Any:
+        return self.X[np.setdiff1d(np.arange(self.X.shape[0]), fold)]
+
+    def _shares(self, fold: NDArray, features: NDArray) -> NDArray:
+        """Return the share of the variance of the fold's rows that is rebuilt, for each ridge."""
+        return rebuilt_shares(self._others(fold), self.X[np.sort(fold)], features)
+
+
+def _best_ridge(shares: list[NDArray]) -> NDArray:
+    """Return the shares of all folds at the ridge whose mean is largest."""
+    table = np.array(shares)
+    return table[:, int(np.argmax(table.mean(axis=0)))]
+
+
+def rebuilt_shares(known: Any, held_out: Any, features: NDArray) -> NDArray:
+    r"""Return how much of the variance of held-out rows some features rebuild, for each ridge.
+
+    .. math:: 1 - \frac{\|A' - A'_C W\|_F^2}{\|A'\|_F^2}, \qquad
+        W = (A_C^\top A_C + \rho I)^{-1} A_C^\top A,
+
+    with A the known rows and A' the held-out ones, less the means of the known.
+    """
+    mean = np.asarray(known.mean(axis=0), dtype=np.float64).ravel()
+    chosen, cross, _ = _moments(known, mean, features)
+    inner, test, total = _moments(held_out, mean, features)
+    unit = np.trace(chosen) / len(chosen)
+    if total == 0 or unit == 0:
+        return np.zeros(len(RIDGES))
+    shares = []
+    for ridge in RIDGES:
+        shifted = chosen + ridge * unit * np.eye(len(chosen))
+        coefficients = linalg.solve(shifted, cross, assume_a="pos", check_finite=False)
+        error = total - 2 * np.vdot(test, coefficients) + np.vdot(coefficients, inner @ coefficients)
+        shares.append(1 - error / total)
+    return np.array(shares)
+
+
+def _moments(X: Any, mean: NDArray, features: NDArray) -> tuple[NDArray, NDArray, float]:
+    """Return the products of centred selected features with themselves and all, and the sum of squares."""
+    columns = X[:, features]
+    columns = (columns.toarray() if sparse.issparse(columns) else np.asarray(columns)) - mean[features]
+    cross = np.asarray(columns.T @ X) - np.outer(columns.sum(axis=0), mean)
+    if sparse.issparse(X):
+        sums, squares = np.asarray(X.sum(axis=0)).ravel(), float(np.square(X.data, dtype=np.float64).sum())
+        total = squares - 2 * float(sums @ mean) + X.shape[0] * float(mean @ mean)
+    else:
+        total = float(np.square(X - mean).sum())
+    return columns.T @ columns, cross, total

@@ -1,0 +1,132 @@
+"""What AutoSelector says about its choice: a table, a verdict, and the clusters in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.auto.pool import Candidate
+from ufselect.auto.reference import Reference
+
+ALL_FEATURES = "all features"
+RANDOM_SUBSETS = "random subsets"
+SKIPPED = "skipped: the time budget was used up"
+STOPPED = "stopped early: too far behind"
+# Standard errors by which the winner, the best of several, must be ahead of three random draws to count.
+SURE = 3.0
+# Columns named per cluster: enough to recognise it, few enough to read.
+N_TELLING = 5
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate, as fitted or None if there was no time for it, its features and their values."""
+
+    candidate: Candidate
+    estimator: Any
+    features: NDArray
+    values: NDArray
+    seconds: float
+
+    @property
+    def mean(self) -> float:
+        """Mean value."""
+        return float(self.values.mean())
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean."""
+        return float(self.values.std() / np.sqrt(self.values.size))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Selections that were not chosen by anyone: all features, and features drawn at random."""
+
+    all_features: NDArray
+    random: NDArray
+
+
+def report(trials: list[Trial], winner: Trial, comparison: Comparison, n_all: int) -> list[dict[str, Any]]:
+    """Return one row per candidate, the best first, and the two lines to compare with."""
+    rows = [_row(trial, winner, n_all) for trial in trials]
+    rows += [
+        _line(ALL_FEATURES, comparison.all_features, "for comparison"),
+        _line(RANDOM_SUBSETS, comparison.random, "for comparison; the spread is over the draws"),
+    ]
+    rows.sort(key=lambda row: (not row["selected"], np.isnan(row["criterion"]), -row["criterion"]))
+    return rows
+
+
+def _row(trial: Trial, winner: Trial, n_all: int) -> dict[str, Any]:
+    row = _line(trial.candidate.name, trial.values, "", trial.seconds)
+    row["selected"] = trial is winner
+    row["tied"] = is_tied(trial, winner)
+    row["note"] = _note(trial, winner, n_all, tied=row["tied"])
+    return row
+
+
+def _line(name: str, values: NDArray, note: str, seconds: float = 0.0) -> dict[str, Any]:
+    return {
+        "candidate": name,
+        "criterion": float(values.mean()),
+        "criterion_std": float(values.std()),
+        "seconds": seconds,
+        "selected": False,
+        "tied": False,
+        "note": note,
+    }
+
+
+def is_tied(trial: Trial, winner: Trial) -> bool:
+    """Tell whether a trial is behind the winner by less than the standard error of the difference."""
+    if trial is winner or trial.estimator is None:
+        return False
+    return winner.mean - trial.mean <= float(np.hypot(trial.error, winner.error))
+
+
+def _note(trial: Trial, winner: Trial, n_all: int, *, tied: bool) -> str:
+    if trial.estimator is None:
+        return SKIPPED
+    if trial is winner:
+        return "the winner"
+    behind = f"{winner.mean - trial.mean:.3f} below the winner"
+    if tied:
+        return f"{behind}: a tie"
+    return f"{behind}; {STOPPED}" if trial.values.size < n_all else behind
+
+
+def verdict(winner: Trial, comparison: Comparison, measure: str) -> str:
+    """Say in one sentence whether the selection is worth having."""
+    random, spread = float(comparison.random.mean()), float(comparison.random.std())
+    everything = float(comparison.all_features.mean())
+    figures = f"{winner.mean:.3f}, random subsets {random:.3f} ± {spread:.3f}, all features {everything:.3f}"
+    slack = SURE * float(np.hypot(winner.error, spread))
+    if winner.mean <= random + slack:
+        return f"No better than random: keep all columns ({measure}: {figures})."
+    if winner.mean < everything - slack:
+        return f"Better than random, but all columns carry more ({measure}: {figures})."
+    return f"{winner.candidate.name}: better than random subsets ({measure}: {figures})."
+
+
+def describe_clusters(reference: Reference, labels: NDArray, selected: NDArray, names: NDArray) -> list[dict]:
+    """Return, for each cluster, its size and the selected columns that tell it from the rest.
+
+    A column tells a cluster by the distance of its mean there from its mean elsewhere, in units of its
+    standard deviation within clusters; the sign says whether it is high or low.
+    """
+    rows, sizes = reference.rows, np.bincount(reference.labels)
+    means = rows.cluster_means(reference.labels)[:, selected]
+    within = reference.scatters[1][selected] / rows.shape[0]
+    others = -means * (sizes / np.maximum(rows.shape[0] - sizes, 1))[:, None]
+    floor = np.finfo(float).eps * max(float(within.max()), np.finfo(float).tiny)
+    distance = (means - others) / np.sqrt(np.maximum(within, floor))
+    found = []
+    for cluster, size in enumerate(np.bincount(labels, minlength=sizes.size)):
+        telling = np.argsort(-np.abs(distance[cluster]), kind="stable")[:N_TELLING]
+        columns = [(str(names[selected[k]]), float(distance[cluster, k])) for k in telling]
+        found.append({"cluster": cluster, "size": int(size), "columns": columns})
+    return found

@@ -1,0 +1,83 @@
+"""The rows by which columns are judged: dense ones centred, sparse ones as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ufselect.gram import GramOperator, gram_operator
+from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.sparse import column_means
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Data as products need them; sparse data are never made dense.
+
+    Attributes
+    ----------
+    matrix : ndarray or CSR array of shape (n_samples, n_features)
+        float64 data over a power of two; less their means if dense.
+    mean : ndarray of shape (n_features,)
+        Means of the columns of ``matrix``: zero where it is centred.
+    gram : GramOperator
+        S of the centred data.
+    shift, unit : ndarray and float
+        What was taken off each column of the data, and by what they were divided.
+    """
+
+    matrix: Any
+    mean: NDArray
+    gram: GramOperator
+    shift: NDArray
+    unit: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    def project(self, vectors: NDArray) -> NDArray:
+        """Return the centred data times some vectors."""
+        return np.asarray(self.matrix @ vectors) - self.mean @ vectors
+
+    def explained_by(self, targets: NDArray) -> NDArray:
+        """Return centred targets, one per column, times the data."""
+        return np.asarray(targets.T @ self.matrix)
+
+    def cluster_means(self, labels: NDArray) -> NDArray:
+        """Return the mean of each cluster, one per row, of the centred data."""
+        sizes = np.bincount(labels)
+        return np.asarray(np.eye(sizes.size)[labels].T @ self.matrix) / sizes[:, None] - self.mean
+
+    def squares(self) -> NDArray:
+        """Return the sum of squares of each centred column."""
+        if sparse.issparse(self.matrix):
+            return np.asarray(self.gram.diag(), dtype=np.float64) * self.gram.scale**2
+        return np.einsum("ij,ij->j", self.matrix, self.matrix)
+
+    def columns(self, features: NDArray) -> NDArray:
+        """Return some columns as a dense array; where they lie in space does not matter."""
+        chosen = self.matrix[:, features]
+        return chosen.toarray() if sparse.issparse(chosen) else np.ascontiguousarray(chosen)
+
+    def project_others(self, X: Any, vectors: NDArray) -> NDArray:
+        """Return other rows of the same table, less the means of these and in their units, times vectors."""
+        if sparse.issparse(X):
+            centre = self.shift / self.unit + self.mean
+            return np.asarray(X.astype(np.float64) @ vectors) / self.unit - centre @ vectors
+        return np.asarray((X - self.shift) / self.unit, dtype=np.float64) @ vectors - self.mean @ vectors
+
+
+def rows_of(X: Any) -> Rows:
+    """Return validated data as rows to judge by."""
+    if sparse.issparse(X):
+        matrix = sparse.csr_array(X, dtype=np.float64)
+        shift = np.zeros(matrix.shape[1])
+        return Rows(matrix, column_means(matrix), gram_operator(matrix), shift, 1.0)
+    mean, scale = centre_and_scale(X)
+    matrix = np.asarray((X - mean) / scale, dtype=np.float64)
+    return Rows(matrix, np.zeros(matrix.shape[1]), gram_operator(matrix), mean, scale)

@@ -1,0 +1,102 @@
+"""Neighbours in weighted principal-component scores, and the vectors that are smooth on their graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from ufselect.common.row_blocks import row_blocks
+
+N_NEIGHBORS = 5
+WIDTHS = (1.0, 1.5, 2.0)
+# Distances of a block of rows to all others are held at once.
+BLOCK_BYTES = 2**23
+# Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
+DENSE_ORDER = 300
+DENSE_SHARE = 0.2
+LANCZOS_SEED = 20240917
+LANCZOS_TOL = 1e-6
+
+
+def score_widths(n_clusters: int, rank: int, widths: Sequence[float] = WIDTHS) -> list[int]:
+    """Return the numbers of scores over which the graph averages, from widths in units of n_clusters."""
+    return [min(rank, max(1, round(width * n_clusters))) for width in widths]
+
+
+def score_neighbours(scores: NDArray, widths: Sequence[int], n_neighbors: int) -> dict[int, NDArray]:
+    """Return the nearest neighbours of each sample in so many leading scores, for each width.
+
+    The products of a wider set of scores are those of the narrower one and of the scores in between, so
+    that all widths cost one product of the scores with themselves.
+    """
+    n_samples = len(scores)
+    found = {width: np.empty((n_samples, n_neighbors), dtype=np.intp) for width in sorted(set(widths))}
+    for block in row_blocks(n_samples, 8 * n_samples, BLOCK_BYTES):
+        rows = np.arange(block.start, block.stop)
+        distances = np.zeros((rows.size, n_samples))
+        start = 0
+        for width, indices in found.items():
+            part = scores[:, start:width]
+            distances += np.einsum("ij,ij->i", part, part) - 2 * part[block] @ part.T
+            distances[rows - block.start, rows] = np.inf
+            indices[block] = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
+            start = width
+    return found
+
+
+def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
+    """Return the share, in [0, 1], of graphs in which two samples are neighbours.
+
+    There is one graph per width: samples are joined if one is among the nearest neighbours of the other in
+    that many leading scores.
+    """
+    n_samples = len(scores)
+    k = min(n_neighbors, n_samples - 1)
+    total = sparse.csr_array((n_samples, n_samples))
+    neighbours = score_neighbours(scores, widths, k)
+    for width, times in Counter(widths).items():
+        pointers = np.arange(0, n_samples * k + 1, k)
+        entries = (np.ones(n_samples * k), neighbours[width].ravel(), pointers)
+        directed = sparse.csr_array(entries, shape=(n_samples, n_samples))
+        total = total + times * directed.maximum(directed.T)
+    return total / len(widths)
+
+
+def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
+    r"""Return the leading eigenvalues of :math:`D^{-1/2} W D^{-1/2}` and :math:`D^{-1/2}` times its vectors.
+
+    The vectors are the right eigenvectors of the random walk :math:`D^{-1} W`, smoothest first.
+    """
+    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
+    normalised = sparse.csr_array(sparse.diags_array(root) @ graph @ sparse.diags_array(root))
+    values, vectors = _leading_pairs(normalised, min(count, graph.shape[0]))
+    return values[::-1], vectors[:, ::-1] * root[:, None]
+
+
+def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
+    order = matrix.shape[0]
+    if order <= DENSE_ORDER or count > DENSE_SHARE * order:
+        return _dense_pairs(matrix, count)
+    start = np.random.default_rng(LANCZOS_SEED).standard_normal(order)
+    try:
+        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=LANCZOS_TOL)
+    except ArpackNoConvergence:
+        return _dense_pairs(matrix, count)
+    ascending = np.argsort(values)
+    return values[ascending], vectors[:, ascending]
+
+
+def _dense_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
+    order = matrix.shape[0]
+    return linalg.eigh(matrix.toarray(), subset_by_index=[order - count, order - 1], check_finite=False)
+
+
+def centred_basis(vectors: NDArray) -> NDArray:
+    """Return an orthonormal basis of the span of the columns without their means."""
+    left, values, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
+    return left[:, values > 1e-8 * max(values[0], np.finfo(float).tiny)]

@@ -1,0 +1,107 @@
+"""The reference partition: whitening, ties, cuts, seeds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.cluster import SpectralClustering
+from sklearn.metrics import adjusted_rand_score
+from tests.auto.examples import clusters_under_nuisance, sparse_clusters
+
+from ufselect.auto import reference as module
+from ufselect.auto.cut import best_cut, consensus, cut_runs, diffusion_coordinates
+from ufselect.auto.reference import build_reference, gaussian_clarity, leading_scores
+from ufselect.auto.rows import rows_of
+from ufselect.exceptions import ConstantDataError
+from ufselect.graphs.score_graph import score_graph
+from ufselect.metrics.kmeans import inertias
+
+
+def test_scores_are_left_singular_vectors():
+    A = np.random.default_rng(1).standard_normal((30, 10)) * np.linspace(1, 3, 10) + 5
+    U, s, _ = np.linalg.svd(A - A.mean(axis=0), full_matrices=False)
+    scores = leading_scores(rows_of(A), 4)
+    np.testing.assert_allclose(np.abs(scores.values.T @ U[:, :4]), np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(scores.spread, s[:4] / s[0])
+
+
+def test_constant_data_are_refused():
+    with pytest.raises(ConstantDataError):
+        build_reference(rows_of(np.ones((20, 3))), 2, 0)
+
+
+def test_whitening_is_chosen_under_a_dominant_nuisance_and_finds_the_clusters():
+    X, y = clusters_under_nuisance()
+    reference = build_reference(rows_of(X), 4, 0)
+    assert reference.powers == (0.0,)
+    assert adjusted_rand_score(y, reference.labels) > 0.9
+
+
+def test_tied_weightings_are_averaged(monkeypatch):
+    X, _ = clusters_under_nuisance()
+    rows = rows_of(X)
+    monkeypatch.setattr(module, "TIED_GAP", 2.0)
+    both = build_reference(rows, 4, 0, (0.0, 1.0))
+    monkeypatch.setattr(module, "TIED_GAP", 0.0)
+    alone = [build_reference(rows, 4, 0, (power,)) for power in (0.0, 1.0)]
+    assert both.powers == (0.0, 1.0)
+    np.testing.assert_allclose(both.graph.toarray(), sum(part.graph.toarray() for part in alone) / 2)
+    assert both.gap == max(part.gap for part in alone)
+
+
+def test_partition_equals_scikit_learns_spectral_clustering_on_the_same_graph():
+    X, _ = clusters_under_nuisance(3)
+    reference = build_reference(rows_of(X), 4, 0)
+    other = SpectralClustering(4, affinity="precomputed", random_state=0).fit(reference.graph.toarray())
+    assert adjusted_rand_score(other.labels_, reference.labels) > 0.95
+
+
+def test_diffusion_coordinates_are_those_of_the_random_walk():
+    """Four steps of the walk shrink each coordinate by its eigenvalue to the fourth."""
+    graph = score_graph(np.random.default_rng(0).standard_normal((60, 3)), [3])
+    coordinates, vectors = diffusion_coordinates(graph, 4)
+    walk = graph.toarray() / graph.toarray().sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(np.linalg.matrix_power(walk, 4) @ vectors, coordinates, atol=1e-10)
+    assert vectors.shape[1] == 6
+
+
+def test_the_best_cut_has_the_smallest_sum_of_squares():
+    X = np.random.default_rng(0).standard_normal((50, 4))
+    runs = cut_runs(X, 3, 0, 6)
+    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
+    direct = [
+        sum(np.square(unit[run == c] - unit[run == c].mean(axis=0)).sum() for c in range(3)) for run in runs
+    ]
+    np.testing.assert_allclose(inertias(unit, runs), direct)
+    assert adjusted_rand_score(best_cut(X, runs), runs[int(np.argmin(direct))]) == 1
+
+
+def test_consensus_of_equal_runs_is_that_run_and_outvotes_a_few_others():
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), 20)
+    same = np.array([rng.permutation(4)[truth] for _ in range(9)])
+    assert adjusted_rand_score(truth, consensus(same, 4, 0)) == 1
+    mixed = np.vstack([same, rng.integers(4, size=(3, 80))])
+    assert adjusted_rand_score(truth, consensus(mixed, 4, 0)) == 1
+
+
+def test_sparse_rows_have_the_reference_of_dense_ones():
+    X, y = sparse_clusters()
+    stored, dense = build_reference(rows_of(X), 3, 0), build_reference(rows_of(X.toarray()), 3, 0)
+    assert adjusted_rand_score(stored.labels, dense.labels) > 0.95
+    assert adjusted_rand_score(stored.labels, y) > 0.9
+
+
+def test_gaussian_data_of_few_directions_are_cut_more_cleanly():
+    few = gaussian_clarity(200, np.array([1.0, 0.1, 0.1, 0.1, 0.1, 0.1]), [6], 4)
+    many = gaussian_clarity(200, np.ones(6), [6], 4)
+    assert few > many + 0.1
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 100))
+def test_gaussian_data_have_little_gap(seed):
+    X = np.random.default_rng(seed).standard_normal((150, 12))
+    assert abs(build_reference(rows_of(X), 3, 0).gap) < 0.15

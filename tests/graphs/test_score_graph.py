@@ -1,0 +1,53 @@
+"""Graphs of neighbours in scores against literal computations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
+
+from ufselect.graphs import score_graph as module
+from ufselect.graphs.score_graph import centred_basis, score_graph, score_widths, smooth_vectors
+
+
+@pytest.mark.parametrize("block_bytes", [2**23, 1])
+def test_graph_is_the_mean_of_symmetric_neighbour_graphs(block_bytes, monkeypatch):
+    monkeypatch.setattr(module, "BLOCK_BYTES", block_bytes)
+    scores = np.random.default_rng(0).standard_normal((300, 6))
+    expected = np.zeros((300, 300))
+    for width in (2, 6, 6):
+        directed = kneighbors_graph(scores[:, :width], 4).toarray()
+        expected += np.maximum(directed, directed.T) / 3
+    np.testing.assert_allclose(score_graph(scores, [2, 6, 6], 4).toarray(), expected)
+
+
+def test_few_samples_lower_the_number_of_neighbours():
+    graph = score_graph(np.arange(4.0)[:, None], [1], 10).toarray()
+    np.testing.assert_array_equal(graph, 1 - np.eye(4))
+
+
+def test_widths_respect_the_rank():
+    assert score_widths(10, 100) == [10, 15, 20]
+    assert score_widths(10, 12) == [10, 12, 12]
+
+
+@pytest.mark.parametrize("n_samples", [150, 500])
+def test_smooth_vectors_solve_the_generalised_eigenproblem(n_samples):
+    """Below 300 samples the dense solver works, beyond it Lanczos."""
+    graph = score_graph(np.random.default_rng(2).standard_normal((n_samples, 3)), [3])
+    values, vectors = smooth_vectors(graph, 4)
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    np.testing.assert_allclose(graph @ vectors, degrees[:, None] * vectors * values, atol=1e-4)
+    dense = np.linalg.eigvalsh(graph.toarray() / np.sqrt(np.outer(degrees, degrees)))[::-1]
+    np.testing.assert_allclose(values, dense[:4], atol=1e-6)
+
+
+def test_components_of_a_graph_are_its_smoothest_vectors():
+    graph = sparse.csr_array(sparse.block_diag([1 - np.eye(5), 1 - np.eye(7)], format="csr"))
+    values, vectors = smooth_vectors(graph, 2)
+    np.testing.assert_allclose(values, 1)
+    basis = centred_basis(vectors)
+    assert basis.shape == (12, 1)
+    np.testing.assert_allclose(basis[:5], basis[0, 0], atol=1e-12)
+    np.testing.assert_allclose(basis[5:], basis[5, 0], atol=1e-12)
