@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from ufselect.metrics import evaluate_selection
 from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.solvers.rebuild.ridge import map_from_rows
 
 SEEDS = range(5)
 N_RUNS = 20
@@ -44,7 +45,7 @@ def with_clusters(selector: type[UnsupervisedSelector], count: int, n_classes: i
 
 def score(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, count: int) -> list[str]:
     """Return ACC, NMI and seconds; mean and spread over K-means runs and, where random, over seeds."""
-    accuracy, information, seconds = [], [], []
+    accuracy, information, rebuilt, seconds = [], [], [], []
     for seed in SEEDS if selector.is_stochastic else (0,):
         estimator = with_clusters(selector, count, np.unique(y).size, seed)
         started = time.process_time()
@@ -53,7 +54,13 @@ def score(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, co
         record = evaluate_selection(X, y, np.flatnonzero(estimator.support_), n_runs=N_RUNS)
         accuracy.extend(record.acc_runs)
         information.extend(record.nmi_runs)
-    return [_spread(accuracy), _spread(information), f"{np.mean(seconds):.2g}"]
+        rebuilt.append(map_from_rows(X, np.flatnonzero(estimator.support_), None, None).error)
+    return [_spread(accuracy), _spread(information), _rebuilt(rebuilt), f"{np.mean(seconds):.2g}"]
+
+
+def _rebuilt(errors: list[float]) -> str:
+    """Return the share of the variance of rows left out that a linear map rebuilds, in per cent."""
+    return f"{100 * (1 - np.mean(np.square(errors))):.1f}"
 
 
 def _spread(values: list[float]) -> str:
@@ -62,19 +69,19 @@ def _spread(values: list[float]) -> str:
 
 def all_features(X: np.ndarray, y: np.ndarray) -> list[str]:
     record = evaluate_selection(X, y, np.arange(X.shape[1]), n_runs=N_RUNS)
-    return [_spread(record.acc_runs), _spread(record.nmi_runs), "–"]
+    return [_spread(record.acc_runs), _spread(record.nmi_runs), "100", "–"]
 
 
 def table() -> list[str]:
     """Return the lines of the Markdown table."""
     sets = bundled_sets()
-    header = ["method"] + [f"{name}: {what}" for name in sets for what in ("ACC", "NMI", "CPU s")]
+    header = ["method"] + [f"{name}: {what}" for name in sets for what in ("ACC", "NMI", "rebuilt", "CPU s")]
     lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
     rows = {"all features": [cell for X, y, _ in sets.values() for cell in all_features(X, y)]}
     for name, selector in all_selectors().items():
         missing = missing_requirements(selector)
         if missing:
-            rows[name] = [f"needs {', '.join(missing)}"] + [""] * (3 * len(sets) - 1)
+            rows[name] = [f"needs {', '.join(missing)}"] + [""] * (4 * len(sets) - 1)
             continue
         rows[name] = [cell for X, y, count in sets.values() for cell in score(selector, X, y, count)]
     return lines + [f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items()]

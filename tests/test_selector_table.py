@@ -44,3 +44,13 @@ def test_gaps_weights_and_batches_are_as_the_table_says(table, selector):
         else:
             with pytest.raises((TypeError, ValueError), match=r"NaN|into account"):
                 selector(3).fit(data, **given)
+
+
+@pytest.mark.parametrize("name", all_selectors())
+def test_wishes_and_the_idea_are_as_the_class_says(table, name):
+    selector = all_selectors()[name]
+    _, sparse, keep, groups, _, idea = table.cells(selector)
+    assert sparse == ("yes" if selector.accepts_sparse else "no")
+    assert (keep == "criterion") == ("keep" in selector.honours)
+    assert (groups == "criterion") == ("groups" in selector.honours)
+    assert idea.endswith(".")

@@ -31,6 +31,8 @@ __all__ = [
     "PCALeverage",
     "PartitionSelector",
     "RandomSubset",
+    "RebuildSelector",
+    "Reconstructor",
     "StableSelector",
     "UnsupervisedSelector",
     "__version__",

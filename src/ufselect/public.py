@@ -18,6 +18,8 @@ from ufselect.selectors import (
     MaxVariance,
     PCALeverage,
     RandomSubset,
+    RebuildSelector,
+    Reconstructor,
     dscofs_path,
 )
 from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
@@ -45,6 +47,8 @@ __all__ = [
     "PCALeverage",
     "PartitionSelector",
     "RandomSubset",
+    "RebuildSelector",
+    "Reconstructor",
     "StableSelector",
     "UnsupervisedSelector",
     "dscofs_path",

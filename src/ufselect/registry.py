@@ -23,6 +23,7 @@ from ufselect.selectors import (
     MaxVariance,
     PCALeverage,
     RandomSubset,
+    RebuildSelector,
 )
 from ufselect.selectors.base import UnsupervisedSelector
 
@@ -34,6 +35,7 @@ SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
     MaxVariance,
     DOptimalLeverage,
     GreedyProjection,
+    RebuildSelector,
     LaplacianScore,
     UDFS,
     SOGFS,

@@ -152,5 +152,8 @@ def test_reproduce_quickly(folder, capsys):
     pytest.importorskip("scikit_posthocs")
     assert call("reproduce --quick --dataset wine -m max-variance -o study") == 0
     assert "Max variance" in capsys.readouterr().out
-    assert (folder / "study" / "index.html").exists()
+    page = folder / "study" / "index.html"
+    page.unlink()
+    assert call("report study") == 0
+    assert page.exists()
     assert call("reproduce -m nonsense") == 1

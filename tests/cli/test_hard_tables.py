@@ -236,3 +236,11 @@ def test_repeats_are_byte_identical_and_nothing_is_left_behind(folder, capsys, n
     assert call(f"select {name} -k 1 {FAST} -o second.csv", capsys)[0] == 0
     assert Path("first.csv").read_bytes() == Path("second.csv").read_bytes()
     assert not list(folder.glob(".ufselect*"))
+
+
+def test_a_table_of_words_says_what_was_seen_with_flags(folder, capsys):
+    Path("words.csv").write_text("a,b\n" + "foo,bar\n" * 9, encoding="utf-8")
+    code, _, err = call("select words.csv", capsys)
+    assert code == 1
+    assert "(--separator, --decimal)" in err
+    assert "drop_text" not in err

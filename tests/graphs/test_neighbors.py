@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from ufselect.graphs import nearest_neighbors, neighbors
+from ufselect.graphs import balanced_neighbors, nearest_neighbors, neighbors
 
 
 def brute_force(X, k):
@@ -116,3 +116,24 @@ def test_a_bad_count_is_refused(k):
 def test_an_overflowing_range_is_refused():
     with pytest.raises(ValueError, match="range of the data"):
         nearest_neighbors(np.array([[-1.7e308], [1.7e308], [0.0]]), 1)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_balanced_neighbours_are_the_nearest_of_each_batch(kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3)) + 100
+    batches = np.r_[np.zeros(20, dtype=int), np.ones(17, dtype=int), np.full(3, 2)]
+    indices, distances = balanced_neighbors(kind(X), 8, batches)
+    assert indices.shape == (40, 3 + 3 + 2)  # the last batch has two others for its own samples
+    for i in range(40):
+        far = np.linalg.norm(X - X[i], axis=1)
+        far[i] = np.inf
+        expected = [np.flatnonzero(batches == b)[np.argsort(far[batches == b])[:3]] for b in range(3)]
+        np.testing.assert_array_equal(indices[i], np.concatenate([*expected[:2], expected[2][:2]]))
+        np.testing.assert_allclose(distances[i], far[indices[i]], rtol=1e-6)
+
+
+def test_balanced_neighbours_never_hold_the_sample_itself():
+    copies = np.zeros((9, 2))
+    indices, _ = balanced_neighbors(copies, 4, np.arange(9) % 2)
+    assert not np.any(indices == np.arange(9)[:, None])

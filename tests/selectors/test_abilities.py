@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ufselect.registry import all_selectors, missing_requirements
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
 SMALL = {
     "SOGFS": {"n_clusters": 2, "n_components": 2, "max_iter": 3},
     "UDFS": {"n_clusters": 2, "max_iter": 5},
@@ -54,16 +51,3 @@ def test_a_wish_enters_the_criterion_where_it_is_honoured_and_nowhere_else(name,
     others = order[2:] if wish == "keep" else order
     changed = not np.allclose(wished[others], plain[others], rtol=1e-9)
     assert changed == (wish in all_selectors()[name].honours)
-
-
-def test_the_table_lists_what_each_selector_can_do(monkeypatch):
-    pytest.importorskip("docutils")
-    monkeypatch.setattr(sys, "path", [str(DOCS), *sys.path])
-    from selector_table import cells
-
-    for name, selector in all_selectors().items():
-        _, sparse, keep, groups, idea = cells(selector)
-        assert sparse == ("yes" if selector.accepts_sparse else "no"), name
-        assert (keep == "criterion") == ("keep" in selector.honours), name
-        assert (groups == "criterion") == ("groups" in selector.honours), name
-        assert idea.endswith("."), name

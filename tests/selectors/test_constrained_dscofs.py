@@ -45,6 +45,7 @@ def test_the_gap_holds_and_a_proof_means_the_best_of_all(seed, d, m, extra, repe
     assert found == pytest.approx(best, rel=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:The loadings rest on")
 @pytest.mark.parametrize("seed", range(6))
 def test_the_gap_is_that_of_the_loadings_where_entries_bind(seed):
     """With one component, s entries are s rows, so that all patterns can be tried."""

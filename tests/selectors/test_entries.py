@@ -19,5 +19,5 @@ def test_a_share_is_rounded_down(share, d, m, count):
 
 @given(st.integers(1, 9), st.integers(10, 5000), st.integers(1, 40))
 def test_shares_of_the_papers_grid_are_those_of_exact_arithmetic(tenths, d, m):
-    count = resolve_entry_count(tenths / 10, d, m, n_rows=1)
-    assert count == max(m, math.floor(Fraction(tenths, 10) * d * m))
+    expected = max(m, math.floor(Fraction(tenths, 10) * d * m))
+    assert resolve_entry_count(tenths / 10, d, m, n_rows=1) == expected

@@ -123,6 +123,29 @@ def test_missing_values_are_taken(selector, kind):
     assert not hasattr(fitted.fit(X), "missing_")
 
 
+@pytest.mark.parametrize("selector", GRAM_SELECTORS)
+def test_missing_values_of_wide_data_are_taken(selector):
+    wide = with_gaps(make_data(20, 60))
+    fitted = selector(9).fit(wide)
+    assert fitted.support_.sum() == 9
+    assert np.all(np.isfinite(fitted.scores_))
+    assert fitted.missing_.route == "completed"
+
+
+@pytest.mark.parametrize("selector", GRAM_SELECTORS)
+def test_wishes_for_columns_go_with_gaps_weights_and_batches(selector):
+    """Excluded columns change nothing, whatever they hold, and a kept one is there."""
+    gapped, labels = with_gaps(X), np.arange(80) % 2
+    given = {"sample_weight": WEIGHTS, "batch": labels}
+    fitted = selector(5, exclude=[3, 7], keep=[14]).fit(gapped, **given)
+    others = np.setdiff1d(np.arange(15), [3, 7])
+    expected = selector(5, keep=[12]).fit(gapped[:, others], **given)
+    np.testing.assert_array_equal(fitted.support_[others], expected.support_)
+    assert fitted.support_[14]
+    assert not fitted.support_[[3, 7]].any()
+    assert fitted.missing_ == expected.missing_
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("selector", [MaxVariance, PCALeverage, DSCOFS])
 def test_few_missing_values_change_little(selector, kind):

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from ufselect import (
     DSCOFS,
     FSPCA,
+    AutoSelector,
     ConstrainedDSCOFS,
     DOptimalLeverage,
     GramSelector,
@@ -276,6 +277,15 @@ def test_best_estimator_of_auto_knows_all_columns():
     assert auto.best_estimator_.get_params()["exclude"] == [0, 1]
 
 
+def test_a_winner_with_a_given_start_can_be_fitted_again():
+    X = make_data(4, 60)
+    auto = AutoSelector(4, candidates="dscofs", n_clusters=2, exclude=[0, 1], random_state=0)
+    auto = fit(auto, X)
+    again = fit(clone(auto.best_estimator_), X)
+    assert again.components_.shape[1] == N_FEATURES
+    assert np.array_equal(again.support_, auto.support_)
+
+
 def test_wishes_that_change_nothing_change_nothing():
     X = make_data(6)
     for selector in (
@@ -298,3 +308,24 @@ def test_random_subsets_are_uniform_beside_kept_columns():
     counts = sum(RandomSubset(4, keep=[0], random_state=seed).fit(X).support_ for seed in range(300))
     assert counts[0] == 300
     assert np.all(np.abs(counts[1:] - 300 * 3 / 11) < 40)
+
+
+@pytest.mark.parametrize("name", GRAM_SELECTORS)
+def test_wishes_go_with_gaps_weights_and_batches(name):
+    X = make_data(8)
+    gapped = X.copy()
+    gapped[:, 1] = np.nan  # excluded, so that it does not matter
+    rows = {"sample_weight": np.arange(1, 41), "batch": np.arange(40) % 2}
+    wishes = {"keep": [3], "exclude": [1], "groups": {"g": [4, 5]}, "max_correlation": 0.95}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = make(name, n_features_to_select=5, **wishes).fit(gapped, **rows)
+        complete = make(name, n_features_to_select=5, **wishes).fit(X, **rows)
+    assert np.array_equal(found.ranking_, complete.ranking_)
+    gapped[::7, 2] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = make(name, n_features_to_select=5, **wishes).fit(gapped, **rows)
+    assert found.support_[3]
+    assert not found.support_[1]
+    assert found.support_[4] == found.support_[5]

@@ -57,7 +57,8 @@ def test_group_projection_keeps_fixed_groups_and_is_nearest(matrix, data):
 
 def test_units_know_their_rows():
     units = Units(np.array([0, 1, 0, 2]))
-    assert (units.count, units.sizes.tolist(), units.shared.tolist()) == (3, [2, 1, 1], [0])
+    assert (units.count, units.sizes.tolist()) == (3, [2, 1, 1])
+    assert [(shared.tolist(), rows.tolist()) for shared, rows in units.batches] == [([0], [[0, 2]])]
     assert units.members(0).tolist() == [0, 2]
     assert units.sums(np.array([1.0, 2.0, 3.0, 4.0])).tolist() == [4, 2, 4]
     assert units.means(np.array([1.0, 2.0, 3.0, 4.0])).tolist() == [2, 2, 4]

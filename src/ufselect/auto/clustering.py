@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from ufselect.auto.assign import assigned
 from ufselect.auto.counts import cluster_counts
@@ -16,6 +15,7 @@ from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
 from ufselect.common.checks import check_positive_int
+from ufselect.common.threads import one_blas_thread
 
 
 class GraphClustering(ClusterMixin, BaseEstimator):
@@ -114,7 +114,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         seed = seed_from(self.random_state)
         chosen = sampled_indices(X.shape[0], self.max_samples, seed)
         # Products this small only lose time in threads, and one thread keeps sums reproducible.
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             rows = rows_of(X if chosen.size == X.shape[0] else X[chosen])
             count = cluster_counts(self.n_clusters, rows, seed)[0]
             reference = build_reference(rows, count, seed)

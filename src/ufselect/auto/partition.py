@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ufselect.auto.counts import cluster_counts
 from ufselect.auto.reference import build_references
@@ -15,6 +14,7 @@ from ufselect.auto.rules import RULES, Rankings
 from ufselect.auto.sampling import sampled_rows, seed_from
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
+from ufselect.common.threads import one_blas_thread
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
 from ufselect.selectors.large import check_columns, sample_rows
 from ufselect.selectors.progress import FitProgress
@@ -166,7 +166,7 @@ class PartitionSelector(UnsupervisedSelector):
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         seed = seed_from(self.random_state)
         rows = rows_of(sampled_rows(X, self.max_samples, seed))
-        with threadpool_limits(limits=1, user_api="blas"):
+        with one_blas_thread():
             counts = cluster_counts(self.n_clusters, rows, seed)
             return self._rank(Rankings(build_references(rows, counts, seed), wanted.n_selected))
 

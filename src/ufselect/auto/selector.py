@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -12,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from ufselect.auto.clustering import labels_of
 from ufselect.auto.counts import cluster_counts
@@ -33,6 +31,7 @@ from ufselect.auto.sampling import sampled_indices, seed_from
 from ufselect.auto.trials import Course
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
+from ufselect.common.threads import one_blas_thread
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.large import sample_rows
@@ -224,11 +223,7 @@ class AutoSelector(UnsupervisedSelector):
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
         started = time.perf_counter()
         # Most products here are small and only lose time in threads; candidates run beside each other.
-        with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
-            if self.candidates is None or isinstance(self.candidates, str):
-                # They tell users to change a setting; the pool's settings are judged as they are.
-                warnings.simplefilter("ignore", InactiveConstraintWarning)
-                warnings.simplefilter("ignore", ConvergenceWarning)
+        with one_blas_thread():
             setting = self._setting(X, wanted)
             return self._choose(setting, started, progress)
 
@@ -260,7 +255,10 @@ class AutoSelector(UnsupervisedSelector):
                 logger.info("%s: %.3f; about %.1f s left", trial.candidate.name, trial.mean, left)
 
         deadline = None if self.time_budget is None else started + self.time_budget
-        course = Course(setting.shared, setting.judge, deadline, self.n_jobs, tell)
+        # They tell users to change a setting; the settings of our own pools are judged as they are.
+        has_own_pool = self.candidates is None or isinstance(self.candidates, str)
+        muted = (InactiveConstraintWarning, ConvergenceWarning) if has_own_pool else ()
+        course = Course(setting.shared, setting.judge, deadline, self.n_jobs, tell, muted)
         begun = time.perf_counter()
         trials = course.run(setting.pool)
         tried = [trial for trial in trials if trial.estimator is not None]
@@ -283,6 +281,9 @@ class AutoSelector(UnsupervisedSelector):
     def _let_it_know_all_columns(self, best: UnsupervisedSelector, wanted: Wanted) -> None:
         """Make a selector of the columns that are left one of all columns that excludes the others."""
         best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
+        start = best.get_params().get("init")
+        if isinstance(start, np.ndarray):
+            best.set_params(init=wanted.spread(start))
         best._spread(wanted)
         best.n_features_in_ = wanted.n_features
 

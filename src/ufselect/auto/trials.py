@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ufselect.auto.judges import Judge
 from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.report import Comparison, Trial
+from ufselect.common.warn import without_warnings
 
 # Random subsets to compare with.
 N_DRAWS = 3
@@ -39,6 +40,8 @@ class Course:
         Number of candidates tried at once, in threads.
     tell : callable
         Called with the number of candidates tried and the last trial.
+    muted : tuple of warning classes
+        Warnings of the candidates' fits that are not passed on.
     """
 
     shared: Shared
@@ -46,6 +49,7 @@ class Course:
     deadline: float | None
     n_jobs: int | None
     tell: Callable[[int, Trial], None]
+    muted: tuple[type[Warning], ...] = ()
 
     def run(self, pool: list[Candidate]) -> list[Trial]:
         """Return one trial per candidate: a first look at each, then all runs for those still in reach."""
@@ -77,7 +81,8 @@ class Course:
         if self.deadline is not None and place > 0 and started + longest[0] > self.deadline:
             return Trial(candidate, None, np.empty(0, dtype=np.intp), np.array([np.nan]), 0.0)
         try:
-            estimator = candidate.fitted(self.shared)
+            with without_warnings(*self.muted):
+                estimator = candidate.fitted(self.shared)
             scores = scores_of(estimator, candidate.name, self.shared)
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
@@ -102,4 +107,5 @@ class Course:
         return replace(trial, values=values, seconds=trial.seconds + time.perf_counter() - started)
 
     def _values(self, candidate: Candidate, features: NDArray, runs: slice) -> NDArray:
-        return self.judge.values_of(candidate, self.shared, features, runs)
+        with without_warnings(*self.muted):
+            return self.judge.values_of(candidate, self.shared, features, runs)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.common.row_blocks import row_blocks
+from ufselect.common.sparse_structure import canonical_csr, check_sparse
 from ufselect.gram.centring import (
     NOT_FINITE,
     mean_and_scale,
@@ -171,6 +172,7 @@ def block_moments(block: Any, probe: Probe, name: str = "X", weights: NDArray | 
     """
     if block.shape[0] == 0:
         return None
+    check_sparse(block, name)
     block = block if sparse.issparse(block) else np.asarray(block)
     if isinstance(probe, WholeGram) and _has_gaps(block):
         refuse_infinity(block.data if sparse.issparse(block) else block, name)
@@ -206,7 +208,7 @@ def _weighted_rows(block: Any, probe: Probe, name: str, weights: NDArray, dtype:
     offset = weights @ deviations / weights.sum()
     deviations -= offset.astype(dtype)
     deviations *= np.sqrt(weights)[:, None].astype(dtype)
-    scale = power_of_two_near(float(np.abs(deviations).max(initial=0.0)))
+    scale = power_of_two_near(float(np.abs(deviations).max(initial=0.0)), dtype)
     second = probe.zeros(rows.shape[1])
     probe.add_rows(second, deviations * dtype.type(1 / scale))
     return Moments(len(rows), float(weights.sum()), around + offset, scale, second, dtype)
@@ -226,13 +228,11 @@ def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
 
 def _sparse_moments(block: Any, probe: Probe, name: str) -> Moments:
     dtype = working_dtype(block.dtype, name)
-    block = sparse.csr_array(block)
-    if not block.has_canonical_format:
-        block = block.copy()
-        block.sum_duplicates()
+    block = canonical_csr(block)
     if not np.all(np.isfinite(block.data)):
         raise ValueError(NOT_FINITE.format(name))
-    scale = power_of_two_near(float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0)))
+    largest = float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0))
+    scale = power_of_two_near(largest, dtype)
     scaled = sparse.csr_array(
         (block.data.astype(dtype) * dtype.type(1 / scale), block.indices, block.indptr), shape=block.shape
     )
@@ -257,7 +257,7 @@ def _merge_two(first: Record | None, second: Record | None, probe: Probe) -> Rec
     with np.errstate(over="ignore"):
         shift = second.mean - first.mean
     furthest = float(np.abs(shift).max(initial=0.0))
-    scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
+    scale = max(first.scale, second.scale, power_of_two_near(furthest, shift.dtype) if furthest else 0.0)
     moments = first.second * (first.scale / scale) ** 2
     moments += second.second * (second.scale / scale) ** 2
     if furthest:
@@ -282,7 +282,7 @@ def formed_gram(record: Record) -> FormedGram:
     n_samples = max(record.n_samples, round(record.weight))
     if n_samples != record.weight:
         matrix *= n_samples / record.weight
-    return FormedGram(matrix, n_samples, record.scale)
+    return FormedGram(matrix, n_samples, record.scale, record.mean)
 
 
 def _whole_matrix(moments: Moments, dtype: np.dtype) -> NDArray:

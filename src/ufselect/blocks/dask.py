@@ -13,6 +13,7 @@ from scipy import sparse
 from ufselect.blocks.accumulate import Probe, Record, block_moments, merge_moments
 from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
 from ufselect.common.extras import import_extra
+from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram.centring import refuse_infinity, working_dtype
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
@@ -205,7 +206,8 @@ def _batches(parts: list) -> Iterator[list]:
 
 
 def _checked(block: Any, dtype: np.dtype, name: str) -> Any:
-    """Return a block in working precision, refusing infinity; NaN marks a missing value."""
+    """Return a block in working precision, refusing infinity and damaged indices; NaN means missing."""
+    check_sparse(block, name)
     values = block.data if sparse.issparse(block) else np.asarray(block)
     refuse_infinity(values, name)
     return block.astype(dtype) if sparse.issparse(block) else values.astype(dtype, copy=False)

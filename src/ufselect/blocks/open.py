@@ -12,9 +12,18 @@ import numpy as np
 from scipy import sparse
 
 from ufselect.blocks.dask import import_dask
+from ufselect.exceptions import TableError
 from ufselect.io.arrays import open_npy
+from ufselect.io.damage import readable
 from ufselect.io.parquet import parts_of
-from ufselect.io.stores import find_matrix, is_sparse_group, open_hdf5, sparse_rows
+from ufselect.io.stores import (
+    find_matrix,
+    is_sparse_group,
+    open_hdf5,
+    row_pointers,
+    sparse_rows,
+    sparse_shape,
+)
 
 HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".h5ad")
 ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
@@ -66,11 +75,27 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
     """
     if _is_open_store(store):
         return _from_open(store)
+    path = _existing(store)
+    with readable(path, "data"):
+        return _open_path(path, dataset)
+
+
+def _existing(store: str | os.PathLike) -> Path:
+    if not os.fspath(store):
+        raise ValueError("X is an empty path; give the name of a file or directory, or the data themselves.")
     path = Path(store)
+    if path.is_symlink() and not path.exists():
+        raise FileNotFoundError(
+            f"{path} is a link to {path.readlink()}, which does not exist; mend the link."
+        )
     if not path.exists():
-        raise FileNotFoundError(f"There is no file or directory {path}.")
+        raise FileNotFoundError(f"There is no file or directory {path}; check the name and the folder.")
+    return path
+
+
+def _open_path(path: Path, dataset: str | None) -> Any:
     if path.suffix == ".npy":
-        return open_npy(path)
+        return _two_dimensional(open_npy(path), path)
     if path.suffix in HDF5_SUFFIXES:
         return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
     if path.is_dir() and any((path / mark).exists() for mark in ZARR_MARKS):
@@ -78,9 +103,18 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
         return _from_open(opened if hasattr(opened, "chunks") else find_matrix(opened, dataset, path), path)
     if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
         return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
-    raise ValueError(
-        f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file."
+    raise TableError(
+        f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file; "
+        "read other formats with ufselect.io.read_table."
     )
+
+
+def _two_dimensional(array: Any, path: Path | None) -> Any:
+    """Return an array of rows and columns, refusing others."""
+    if array.ndim != 2:
+        held = "X holds" if path is None else f"{path} holds"
+        raise TableError(f"{held} an array of shape {array.shape}; give one with rows and columns.")
+    return array
 
 
 def _import_zarr() -> Any:
@@ -95,7 +129,7 @@ def _from_open(array: Any, path: Path | None = None) -> Any:
     dask_array = import_dask("dask.array")
     if path is not None and is_sparse_group(array):
         return _from_sparse_group(array, path)
-    stored = array.chunks
+    stored = _two_dimensional(array, path).chunks
     if stored is None:
         return dask_array.from_array(array, chunks=("auto", -1))
     chunk_bytes = math.prod(stored) * array.dtype.itemsize
@@ -106,10 +140,10 @@ def _from_open(array: Any, path: Path | None = None) -> Any:
 def _from_sparse_group(group: Any, path: Path) -> Any:
     """Cut a stored CSR matrix into blocks of rows of about the usual size."""
     if str(group.attrs.get("encoding-type", "csr_matrix")) != "csr_matrix":
-        raise ValueError(f"{path} stores {group.name} by columns; convert it to CSR first.")
+        raise TableError(f"{path} stores {group.name} by columns; convert it to CSR first.")
     dask, dask_array = import_dask(), import_dask("dask.array")
-    n_rows, n_columns = (int(size) for size in group.attrs["shape"])
-    indptr = np.asarray(group["indptr"][:])
+    n_rows, n_columns = sparse_shape(group, path)
+    indptr = row_pointers(group, n_rows, path)
     dtype = group["data"].dtype
     entry_bytes = dtype.itemsize + group["indices"].dtype.itemsize
     filled = indptr.astype(np.int64) * entry_bytes // BLOCK_BYTES
@@ -125,7 +159,8 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
 def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> sparse.csr_array:
     """Open the store anew and read the rows between the ends of ``indptr``; runs on a worker."""
     if Path(path).is_dir():
-        group = _import_zarr().open_group(path, mode="r")[name.strip("/")]
-        return sparse_rows(group, indptr, n_columns)
-    with open_hdf5(Path(path)) as file:
-        return sparse_rows(file[name], indptr, n_columns)
+        with readable(Path(path), "zarr"):
+            group = _import_zarr().open_group(path, mode="r")[name.strip("/")]
+            return sparse_rows(group, indptr, n_columns, Path(path))
+    with open_hdf5(Path(path)) as file, readable(Path(path), "HDF5"):
+        return sparse_rows(file[name], indptr, n_columns, Path(path))

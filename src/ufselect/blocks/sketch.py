@@ -99,6 +99,8 @@ class TruncatedGram(KnownDiagonalGram):
         The diagonal of S itself.
     ritz_values, residuals : ndarray of shape (k,)
         Eigenvalue estimates, largest first, and the norms ``‖S v − λ v‖`` of their pairs.
+    mean : ndarray of shape (n_features,), optional
+        Column means of the data.
     """
 
     def __init__(
@@ -109,8 +111,10 @@ class TruncatedGram(KnownDiagonalGram):
         diagonal: NDArray,
         ritz_values: NDArray,
         residuals: NDArray,
+        mean: NDArray | None = None,
     ) -> None:
         super().__init__(factor, n_samples, scale, diagonal)
+        self.mean = mean
         self.ritz_values = ritz_values
         self.residuals = residuals
 
@@ -193,4 +197,5 @@ def _nystrom(
         np.clip(diagonal, 0, None),
         values,
         residuals,
+        moments.mean,
     )

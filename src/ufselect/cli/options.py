@@ -142,7 +142,7 @@ Normalize = Annotated[
 Count = Annotated[
     str,
     typer.Option(
-        "-k", "--features", metavar="K", help="How many features to keep: 50, or a share: 0.1 or 10%."
+        "-k", "--features", metavar="K", help="How many features to keep: 50, a share: 0.1 or 10%, or auto."
     ),
 ]
 Keep = Annotated[
@@ -227,21 +227,24 @@ Stream = Annotated[
 ]
 
 
-def count(text: str) -> int | float:
-    """Return "50" as a count, "0.1" or "10%" as a share.
+def count(text: str) -> int | float | str:
+    """Return "50" as a count, "0.1" or "10%" as a share, and "auto" as it is.
 
     Raises
     ------
     typer.BadParameter
         If it is neither.
     """
+    if text == "auto":
+        return text
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else ast.literal_eval(text)
     except (ValueError, SyntaxError):
         value = None
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise typer.BadParameter(
-            f"{text!r} is neither a count such as 50 nor a share such as 0.1 or 10%.", param_hint="-k"
+            f"{text!r} is neither a count such as 50, nor a share such as 0.1 or 10%, nor auto.",
+            param_hint="-k",
         )
     if (isinstance(value, int) and value < 1) or (isinstance(value, float) and not 0 < value <= 1):
         raise typer.BadParameter(

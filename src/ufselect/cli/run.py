@@ -38,7 +38,7 @@ class Request:
     ----------
     method : str
         Name of a selector.
-    n_features : int or float
+    n_features : int, float or "auto"
         Number or share of features.
     parameters : mapping
         Further parameters of the method.
@@ -55,7 +55,7 @@ class Request:
     """
 
     method: str = "AutoSelector"
-    n_features: int | float = 0.1
+    n_features: int | float | str = 0.1
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     scale: str = "auto"
@@ -130,6 +130,11 @@ def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelect
         if name not in known or name in OWN_PARAMETERS:
             free = sorted(set(known) - OWN_PARAMETERS)
             raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {', '.join(free)}.")
+    if request.n_features == "auto" and not method.chooses_count:
+        raise TableError(
+            f"{method.__name__} does not choose the number of features; give -k a number, or use --method "
+            "RebuildSelector."
+        )
     settings = dict(request.parameters, n_features_to_select=request.n_features)
     if "random_state" in known:
         settings["random_state"] = request.seed
@@ -171,7 +176,7 @@ def _taken(wishes: ColumnWishes, selector: UnsupervisedSelector) -> dict[str, An
     return {name: value for name, value in asked.items() if name in known}
 
 
-def check_count(asked: int | float, n_features: int) -> None:
+def check_count(asked: int | float | str, n_features: int) -> None:
     """Refuse more features than there are.
 
     Raises
@@ -179,7 +184,7 @@ def check_count(asked: int | float, n_features: int) -> None:
     TableError
         With the number that there is.
     """
-    if asked > n_features:
+    if not isinstance(asked, str) and asked > n_features:
         raise TableError(
             f"{asked} features are asked for, but the table has {n_features} that can be chosen; "
             f"use -k {n_features} or less."

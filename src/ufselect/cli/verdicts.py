@@ -12,9 +12,10 @@ from ufselect.common.wording import listed
 
 CLEARLY = 0.9  # share of random subsets that must be beaten, or win
 COPY = 0.99999  # a correlation that rounding may leave of 1
+SHOWN = 3  # of several names in a sentence
 MOST_COPIES = 4  # named of one set
 ALMOST_ALL = 0.999  # of the variance
-TIED = 1.0  # standard errors of the winner's criterion
+TIED = 1.0  # times the spread of the winner's criterion over its runs
 
 
 def verdicts(run: Run, explanation: Any) -> list[str]:
@@ -27,7 +28,7 @@ def verdicts(run: Run, explanation: Any) -> list[str]:
     explanation : Explanation
         What was found out about it.
     """
-    found = [*_units(run), *_counts(run), _against_random(explanation)]
+    found = [*_units(run), *_counts(run), *_against_random(explanation)]
     copies = [*_copies(run, explanation), *_duplicates(run)]
     return [*found, *copies, *_count(run, explanation), *_ties(run)]
 
@@ -47,7 +48,9 @@ def _counts(run: Run) -> list[str]:
     return ["These look like raw counts, in which frequent things decide; --normalize log evens that out."]
 
 
-def _against_random(explanation: Any) -> str:
+def _against_random(explanation: Any) -> list[str]:
+    if explanation.n_selected == explanation.n_features:
+        return []
     kept = explanation.variance
     mean, spread = float(kept.random.mean()), float(kept.random.std())
     figures = (
@@ -55,13 +58,13 @@ def _against_random(explanation: Any) -> str:
         f"{spread:.1%}."
     )
     if np.mean(kept.random < kept.selection) >= CLEARLY:
-        return f"Better than random columns: {figures}"
+        return [f"Better than random columns: {figures}"]
     if np.mean(kept.random > kept.selection) >= CLEARLY:
-        return (
+        return [
             f"Worse than random columns at rebuilding the table: {figures} Other methods (--method) or "
             "scaling (--scale) may do better, unless they were chosen for clusters."
-        )
-    return f"As good as random columns: {figures}"
+        ]
+    return [f"As good as random columns: {figures}"]
 
 
 def _copies(run: Run, explanation: Any) -> list[str]:
@@ -113,7 +116,8 @@ def _ties(run: Run) -> list[str]:
         return []
     return [
         f"{len(tied)} of {len(others)} other methods did as well as {best['candidate']} within the spread of "
-        f"its criterion ({listed(tied, 3)}); the choice of the method matters little here."
+        f"its criterion ({'; '.join(tied[:SHOWN])}{'; …' * (len(tied) > SHOWN)}); the choice of the method "
+        "matters little here."
     ]
 
 

@@ -21,6 +21,12 @@ def check_positive_int(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be an integer of at least 1, not {value!r}.")
 
 
+def check_jobs(name: str, value: Any) -> None:
+    """Refuse anything but an integer other than 0, or None."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value == 0):
+        raise ValueError(f"{name} must be a number of jobs, -1 for all processors, or None, not {value!r}.")
+
+
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Refuse anything but one of the given words."""
     if value not in choices:

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 OURS = ("ufselect.", "sklearn.")
 
 
+_muted: ContextVar[tuple[type[Warning], ...]] = ContextVar("muted", default=())
+
+
+@contextmanager
+def without_warnings(*categories: type[Warning]) -> Iterator[None]:
+    """Leave out our own warnings of some categories in this thread.
+
+    ``warnings.catch_warnings`` sets the filters of the whole process; where threads overlap, one restores
+    what another has set and leaves it behind.
+    """
+    token = _muted.set(_muted.get() + categories)
+    try:
+        yield
+    finally:
+        _muted.reset(token)
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the innermost frame outside this package and scikit-learn, which may stand between."""
+    if issubclass(category, _muted.get()):
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(OURS):
         level, frame = level + 1, frame.f_back

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from ufselect.common.threads import one_blas_thread
 from ufselect.evaluation.keys import Params, subset_key
 from ufselect.evaluation.methods import ALL_FEATURES, Method, accepts, is_random
 from ufselect.evaluation.program import program_of
@@ -85,7 +85,7 @@ def run_fit(X: NDArray, data: str, task: FitTask) -> list[Selection]:
     A fit that fails by its numbers is recorded with its reason; the table shows it.
     """
     start = time.process_time()
-    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings(record=True) as caught:
+    with one_blas_thread(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             subsets = _subsets(X, task)

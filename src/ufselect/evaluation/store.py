@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
@@ -124,9 +124,11 @@ class ResultStore:
         if str(path) != ":memory:":
             Path(path).parent.mkdir(parents=True, exist_ok=True)
         self.path = path
-        self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+        with self._naming_the_file():
+            self._connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
         try:
-            self._prepare()
+            with self._naming_the_file():
+                self._prepare()
         except BaseException:
             self.close()
             raise
@@ -161,10 +163,11 @@ class ResultStore:
 
     def extra(self, data: str, kind: str, key: str, program: str) -> Any:
         """Return a result stored by :meth:`add_extra`, or None."""
-        found = self._connection.execute(
-            "SELECT value FROM extras WHERE data=? AND kind=? AND key=? AND program=?",
-            (data, kind, key, program),
-        ).fetchone()
+        with self._naming_the_file():
+            found = self._connection.execute(
+                "SELECT value FROM extras WHERE data=? AND kind=? AND key=? AND program=?",
+                (data, kind, key, program),
+            ).fetchone()
         return None if found is None else json.loads(found[0])
 
     def selections(self, data: str | None = None) -> Iterator[Selection]:
@@ -177,13 +180,10 @@ class ResultStore:
 
     def _prepare(self) -> None:
         """Make the tables of a new file, and refuse a file that has others."""
-        try:
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-            (n_tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.DatabaseError as error:
-            raise StoreError(
-                f"{self.path} is not a file of results ({error}); name another file or remove it."
-            ) from error
+        (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        (n_tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if n_tables and not self._has_our_tables():
+            raise StoreError(f"{self.path} is a database of another program; name another file.")
         if n_tables and version != SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path} has tables of version {version}, and this ufselect reads and writes version "
@@ -195,16 +195,41 @@ class ResultStore:
             # One transaction: a file has all tables and its number, or nothing.
             self._connection.executescript(f"BEGIN;{SCHEMA}PRAGMA user_version={SCHEMA_VERSION};COMMIT;")
 
+    def _has_our_tables(self) -> bool:
+        names = self._connection.execute("SELECT name FROM sqlite_master WHERE type='table'")
+        return {"selections", "scores"} <= {name for (name,) in names}
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        """Turn SQLite's errors into one sentence with the file and what to do."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise  # a row of ours that is not complete, which is no fault of the file
+        except sqlite3.OperationalError as error:
+            raise StoreError(
+                f"{self.path} cannot be used ({error}); free some space, make it writable or name another "
+                "file."
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"{self.path} is not a file of results, or a damaged one ({error}); name another file, or "
+                "remove it to compute its rows anew."
+            ) from error
+
     def _rows(self, table: str, data: str | None) -> Iterator[tuple]:
         where, values = ("", ()) if data is None else (" WHERE data=?", (data,))
-        with closing(self._connection.execute(f"SELECT * FROM {table}{where}", values)) as rows:
+        with (
+            self._naming_the_file(),
+            closing(self._connection.execute(f"SELECT * FROM {table}{where}", values)) as rows,
+        ):
             yield from rows
 
     def _write(self, table: str, rows: list[tuple]) -> None:
         if not rows:
             return
         marks = ",".join("?" * len(rows[0]))
-        with self._connection:
+        with self._naming_the_file(), self._connection:
             self._connection.executemany(f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT DO NOTHING", rows)
 
 

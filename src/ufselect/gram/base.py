@@ -29,6 +29,10 @@ class GramOperator(Protocol):
         """(n_features, n_features)."""
 
     @property
+    def mean(self) -> NDArray | None:
+        """Column means of the data; None for a bare matrix."""
+
+    @property
     def dtype(self) -> np.dtype:
         """float32 or float64, that of the data."""
 

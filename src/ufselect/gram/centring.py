@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ufselect.common.row_blocks import row_blocks
 
@@ -13,8 +13,11 @@ MIN_SUM_ROWS = 16
 NOT_FINITE = "{} contains NaN or infinity; fill in or drop those values first."
 
 
-def power_of_two_near(magnitude: float) -> float:
+def power_of_two_near(magnitude: float, dtype: DTypeLike = np.float64) -> float:
     """Return the power of two in ``(magnitude / 2, magnitude]``, or 1 for zero.
+
+    It is never below the least normal number of the type, so that its inverse is a number; data below that
+    are still small after the division, but their squares are in range.
 
     Raises
     ------
@@ -27,7 +30,13 @@ def power_of_two_near(magnitude: float) -> float:
         )
     if magnitude == 0:
         return 1.0
-    return float(np.ldexp(1.0, int(np.frexp(magnitude)[1]) - 1))
+    return max(float(np.ldexp(1.0, int(np.frexp(magnitude)[1]) - 1)), float(np.finfo(dtype).tiny))
+
+
+def is_extreme(scale: float, dtype: np.dtype) -> bool:
+    """Tell whether products of data of that scale with numbers near 1 may leave the range of the type."""
+    limits = np.finfo(dtype)
+    return not np.sqrt(float(limits.tiny)) < scale < np.sqrt(float(limits.max))
 
 
 def working_dtype(dtype: np.dtype, name: str = "X") -> np.dtype:
@@ -62,16 +71,27 @@ def mean_and_scale(X: NDArray, name: str = "X") -> tuple[NDArray, float]:
     """
     dtype = working_dtype(X.dtype, name)
     first = X[0].astype(dtype)
+    mean_difference, largest = _mean_difference(X, first, 1.0)
+    if not np.all(np.isfinite(mean_difference)):
+        if not np.all(np.isfinite(X)):
+            raise ValueError(NOT_FINITE.format(name))
+        # The sum leaves the range of floats where each difference need not.
+        mean_difference, largest = _mean_difference(X, first, 1 / X.shape[0])
+    scale = power_of_two_near(largest, dtype)
+    return first.astype(np.float64) + mean_difference, scale
+
+
+def _mean_difference(X: NDArray, first: NDArray, share: float) -> tuple[NDArray, float]:
+    """Return the mean of the differences to a row, each multiplied by a share first, and the largest one."""
     total = np.zeros(X.shape[1])
     largest = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in row_blocks(X.shape[0], X.shape[1] * dtype.itemsize, min_rows=MIN_SUM_ROWS):
+        for rows in row_blocks(X.shape[0], X.shape[1] * first.dtype.itemsize, min_rows=MIN_SUM_ROWS):
             difference = X[rows] - first
-            total += difference.sum(axis=0, dtype=np.float64)
+            summand = difference if share == 1.0 else difference * share
+            total += summand.sum(axis=0, dtype=np.float64)
             largest = max(largest, float(np.abs(difference, out=difference).max(initial=0.0)))
-    if not np.all(np.isfinite(total)) and not np.all(np.isfinite(X)):
-        raise ValueError(NOT_FINITE.format(name))
-    return first.astype(np.float64) + total / X.shape[0], power_of_two_near(largest)
+    return total / (X.shape[0] * share), largest
 
 
 def centre_and_scale(X: NDArray) -> tuple[NDArray, float]:

@@ -8,7 +8,7 @@ from scipy.linalg import get_blas_funcs
 
 from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import RememberingGram
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.centring import centre_and_scale, is_extreme
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 from ufselect.gram.wide import MAX_MEAN, ImplicitGram
@@ -30,12 +30,17 @@ class FormedGram(RememberingGram):
         Number of samples behind the matrix.
     scale : float
         Power of two by which the data were divided.
+    mean : ndarray of shape (n_features,), optional
+        Column means of the data.
     """
 
-    def __init__(self, matrix: NDArray, n_samples: int, scale: float = 1.0) -> None:
+    def __init__(
+        self, matrix: NDArray, n_samples: int, scale: float = 1.0, mean: NDArray | None = None
+    ) -> None:
         self.matrix = matrix
         self.n_samples = n_samples
         self.scale = scale
+        self.mean = mean
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -78,10 +83,10 @@ def dense_gram(X: NDArray, *, copy: bool = True) -> FormedGram | FactoredGram | 
     n_samples, n_features = X.shape
     mean, scale = centre_and_scale(X)
     if n_features <= FORM_RATIO * n_samples:
-        return FormedGram(_accumulate(X, mean, scale), n_samples, scale)
-    if not copy and np.abs(mean).max() <= MAX_MEAN * scale:
+        return FormedGram(_accumulate(X, mean, scale), n_samples, scale, mean)
+    if not copy and np.abs(mean).max() <= MAX_MEAN * scale and not is_extreme(scale, X.dtype):
         return ImplicitGram(X, mean, scale)
-    return FactoredGram(_centred_copy(X, mean, scale), n_samples, scale)
+    return FactoredGram(_centred_copy(X, mean, scale), n_samples, scale, mean)
 
 
 def _centred_copy(X: NDArray, mean: NDArray, scale: float) -> NDArray:

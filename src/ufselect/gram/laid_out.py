@@ -48,11 +48,11 @@ def _deviations(X: NDArray, layout: RowLayout) -> tuple[NDArray, float]:
 
     The mean is taken twice: of the data, and of what is left, so that no digits are lost to a large mean.
     """
-    unit = power_of_two_near(_largest(X))
+    unit = power_of_two_near(_largest(X), X.dtype)
     deviations = X * X.dtype.type(1 / unit)
     for _ in range(2):
         deviations -= layout.spread(observed_means(deviations, layout)).astype(X.dtype)
-    scale = power_of_two_near(_largest(deviations) * float(np.sqrt(layout.weights.max())))
+    scale = power_of_two_near(_largest(deviations) * float(np.sqrt(layout.weights.max())), X.dtype)
     deviations *= X.dtype.type(1 / scale)
     return deviations, unit * scale
 

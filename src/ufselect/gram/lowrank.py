@@ -29,12 +29,17 @@ class FactoredGram(RememberingGram):
         Number of samples behind the factor.
     scale : float
         Power of two by which the data were divided.
+    mean : ndarray of shape (n_features,), optional
+        Column means of the data.
     """
 
-    def __init__(self, factor: NDArray, n_samples: int, scale: float = 1.0) -> None:
+    def __init__(
+        self, factor: NDArray, n_samples: int, scale: float = 1.0, mean: NDArray | None = None
+    ) -> None:
         self.factor = factor
         self.n_samples = n_samples
         self.scale = scale
+        self.mean = mean
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -35,6 +35,10 @@ class RestrictedGram(RememberingGram):
         return (self.features.size, self.features.size)
 
     @property
+    def mean(self) -> NDArray | None:
+        return None if self.whole.mean is None else self.whole.mean[self.features]
+
+    @property
     def dtype(self) -> np.dtype:
         return self.whole.dtype
 

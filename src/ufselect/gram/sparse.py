@@ -8,8 +8,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from ufselect.common.row_blocks import row_blocks
+from ufselect.common.sparse_structure import canonical_csr
 from ufselect.gram.base import RememberingGram
-from ufselect.gram.centring import power_of_two_near
+from ufselect.gram.centring import is_extreme, power_of_two_near
 from ufselect.gram.rows import RowLayout, plain_layout
 from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
 
@@ -24,27 +25,35 @@ class SparseGram(RememberingGram):
     Parameters
     ----------
     X : sparse array of shape (n_samples, n_features)
-        Converted to CSR; float32 and float64 are kept.
+        Never changed; a copy is made where it is not CSR with sorted indices and no duplicates. float32 and
+        float64 are kept.
     layout : RowLayout, optional
         Weights and batches of the rows.
     """
 
     def __init__(self, X: sparse.sparray | sparse.spmatrix, layout: RowLayout | None = None) -> None:
-        self.data = X.tocsr()
+        self.data = canonical_csr(X)
         n_rows, self.n_features = self.data.shape
         self.layout = plain_layout(n_rows) if layout is None else layout
         self.n_samples = self.layout.n_samples
+        self.scale = power_of_two_near(float(np.abs(self.data.data).max(initial=0.0)), self.data.dtype)
+        self._inner_scale = self.scale
+        if is_extreme(self.scale, self.data.dtype):
+            self.data = self.data * self.data.dtype.type(1 / self.scale)
+            self._inner_scale = 1.0
         means = column_means(self.data)[None] if self.layout.is_plain else self.layout.means(self.data)
-        self.mean = means.astype(self.data.dtype)
-        largest = max(
-            float(np.abs(self.data.data).max(initial=0.0)), float(np.abs(self.mean).max(initial=0.0))
-        )
-        self.scale = power_of_two_near(largest)
+        self._means = means.astype(self.data.dtype)
         self._diagonal: NDArray | None = None
+        self._fullest = int(np.bincount(self.data.indices, minlength=1).max(initial=0))
+        self._by_column: sparse.csc_array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
         return (self.n_features, self.n_features)
+
+    @property
+    def mean(self) -> NDArray | None:
+        return self._means[0] * (self.scale / self._inner_scale) if self.layout.is_plain else None
 
     @property
     def dtype(self) -> np.dtype:
@@ -52,11 +61,11 @@ class SparseGram(RememberingGram):
 
     def matmat(self, vectors: NDArray) -> NDArray:
         scores = np.asarray(self.data @ vectors)
-        scores -= self.layout.spread(self.mean @ vectors)
+        scores -= self.layout.spread(self._means @ vectors)
         scores -= self.layout.spread(self.layout.means(scores).astype(scores.dtype))
-        scores *= 1 / self.scale
+        scores *= 1 / self._inner_scale
         product = np.asarray(self.data.T @ self.layout.weighted(scores))
-        product *= 1 / self.scale
+        product *= 1 / self._inner_scale
         return product
 
     def diag(self) -> NDArray:
@@ -66,10 +75,10 @@ class SparseGram(RememberingGram):
 
     def _sum_squares(self) -> NDArray:
         """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
-        mean = self.mean.astype(np.float64) / self.scale
+        mean = self._means.astype(np.float64) / self._inner_scale
         batches, columns = np.repeat(self.layout.batches, np.diff(self.data.indptr)), self.data.indices
         weights = np.repeat(self.layout.weights, np.diff(self.data.indptr))
-        squares = weights * (self.data.data / self.scale - mean[batches, columns]) ** 2
+        squares = weights * (self.data.data / self._inner_scale - mean[batches, columns]) ** 2
         stored = np.bincount(columns, weights=squares, minlength=self.n_features)
         places = batches * self.n_features + columns
         stored_weight = np.bincount(places, weights=weights, minlength=mean.size).reshape(mean.shape)
@@ -81,6 +90,18 @@ class SparseGram(RememberingGram):
         return float(self.diag().sum(dtype=np.float64))
 
     def columns(self, indices: NDArray) -> NDArray:
+        """Return columns of S from the stored entries alone where no column of X is more than half full.
+
+        Then ``XᵀX − n c cᵀ`` takes away at most half of a sum of squares, and loses no more than a digit.
+        """
+        if self.layout.is_plain and self._fullest <= self.n_samples // 2:
+            if self._by_column is None:
+                self._by_column = self.data.tocsc()
+            chosen = self._by_column[:, indices]
+            product = (chosen.T.tocsr() @ self.data).toarray().T
+            product -= np.outer(self._means[0] * self.n_samples, self._means[0, indices])
+            product *= 1 / self._inner_scale**2
+            return product
         units = np.zeros((self.n_features, len(indices)), dtype=self.dtype)
         units[indices, np.arange(len(indices))] = 1
         return self.matmat(units)
@@ -88,12 +109,12 @@ class SparseGram(RememberingGram):
     def subgram(self, indices: NDArray) -> NDArray:
         """Return the block from dense, centred slices of the few columns named, row block by row block."""
         columns = self.data[:, indices].tocsr()
-        mean = self.mean[:, indices]
+        mean = self._means[:, indices]
         gram = np.zeros((len(indices), len(indices)), dtype=self.dtype)
         for rows in row_blocks(self.data.shape[0], len(indices) * self.dtype.itemsize):
             block = columns[rows].toarray()
             block -= self.layout.spread(mean, rows)
-            block *= 1 / self.scale
+            block *= 1 / self._inner_scale
             block = self.layout.rooted(block, rows)
             gram += block.T @ block
         return gram
@@ -112,8 +133,10 @@ class SparseGram(RememberingGram):
 
 
 def column_means(X: sparse.csr_array) -> NDArray:
-    """Return column means in float64, as exact as possible; a constant column gets exactly its value."""
-    X.sum_duplicates()
+    """Return column means of CSR without duplicates in float64, as exact as possible.
+
+    A constant column gets exactly its value.
+    """
     n_samples, n_features = X.shape
     n_stored = np.bincount(X.indices, minlength=n_features)
     if n_stored.max(initial=0) < n_samples:

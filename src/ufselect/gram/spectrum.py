@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
+
+from ufselect.common.eigen import eigenpairs_between, lanczos_pairs
 
 # Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
 DENSE_ORDER = 128
 DENSE_SHARE = 0.25
-LANCZOS_SEED = 20240917  # fixed, so that the same data give the same pairs
 LANCZOS_MAX_ITER = 1000  # restarts; clustered eigenvalues that need more get a wider Krylov space
 LANCZOS_TOL = 1e-9  # of the residual, relative to the eigenvalue
 
@@ -54,19 +54,17 @@ def symmetric_eigenpairs(matrix: NDArray | LinearOperator, count: int) -> Spectr
 
 def _dense_eigenpairs(matrix: NDArray, count: int) -> tuple[NDArray, NDArray]:
     order = matrix.shape[0]
-    return linalg.eigh(matrix, subset_by_index=[order - count, order - 1], check_finite=False)
+    return eigenpairs_between(matrix, order - count, order - 1)
 
 
 def _lanczos_eigenpairs(matrix: NDArray | LinearOperator, count: int) -> tuple[NDArray, NDArray]:
-    order = matrix.shape[0]
-    start = np.asarray(np.random.default_rng(LANCZOS_SEED).standard_normal(order), dtype=matrix.dtype)
     try:
-        return eigsh(matrix, k=count, v0=start, maxiter=LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
+        return lanczos_pairs(matrix, count, maxiter=LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
     except ArpackNoConvergence:
         # A wider Krylov space settles clustered eigenvalues that the default width cannot.
         # Twice ARPACK's default of 2 k + 1, and room for clusters when k is small.
-        width = min(order - 1, 4 * count + 40)
-        return eigsh(matrix, k=count, v0=start, ncv=width, maxiter=10 * LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
+        width = min(matrix.shape[0] - 1, 4 * count + 40)
+        return lanczos_pairs(matrix, count, ncv=width, maxiter=10 * LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
 
 
 def suggest_n_components(values: NDArray, trace: float, order: int) -> int | None:

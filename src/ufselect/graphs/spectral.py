@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence
 
+from ufselect.common.eigen import eigenpairs_between, lanczos_pairs
 from ufselect.graphs.laplacian import graph_laplacian
 
 # Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
@@ -15,7 +16,6 @@ DENSE_ORDER = 200
 DENSE_SHARE = 0.2
 # In units of the mean degree: near zero, where the wanted eigenvalues are, yet the shifted matrix is regular.
 RELATIVE_SHIFT = 1e-4
-LANCZOS_SEED = 20240917  # fixed, so that the same graph gives the same vectors
 
 
 def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, int]:
@@ -69,14 +69,13 @@ def _lowest_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDAr
 
 
 def _dense_pairs(laplacian: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
-    return linalg.eigh(laplacian.toarray(), subset_by_index=[0, count - 1], check_finite=False)
+    return eigenpairs_between(laplacian.toarray(), 0, count - 1)
 
 
 def _lanczos_pairs(laplacian: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
-    start = np.random.default_rng(LANCZOS_SEED).standard_normal(laplacian.shape[0])
     shift = -RELATIVE_SHIFT * float(laplacian.diagonal().mean())
     try:
-        values, vectors = eigsh(laplacian.tocsc(), k=count, sigma=shift, which="LM", v0=start)
+        values, vectors = lanczos_pairs(laplacian.tocsc(), count, sigma=shift, which="LM")
     except ArpackNoConvergence:
         return _dense_pairs(laplacian, count)
     order = np.argsort(values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,10 @@ from scipy.io import loadmat
 
 from ufselect.common.wording import Setting, listed
 from ufselect.exceptions import TableError
+from ufselect.io.damage import readable
+from ufselect.io.mat_structure import check_mat
 from ufselect.io.naming import distinct_names
+from ufselect.io.stores import check_stored, refuse_damage
 from ufselect.io.table import Table
 
 DATA_NAMES = ("X", "fea", "data", "features", "A", "x")
@@ -44,10 +46,11 @@ def open_npy(path: Path) -> NDArray:
     TableError
         If the file is damaged or holds Python objects.
     """
-    try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise TableError(_pickle_sentence(path)) from error
+    with readable(path, ".npy"):
+        try:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise TableError(_pickle_sentence(path)) from error
 
 
 def _npy_array(path: Path) -> dict[str, Any]:
@@ -55,29 +58,37 @@ def _npy_array(path: Path) -> dict[str, Any]:
 
 
 def _npz_arrays(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            if set(stored.files) >= SPARSE_KEYS:
-                return {"X": sparse.load_npz(path)}
-            return {name: stored[name] for name in stored.files}
-    except ValueError as error:
-        raise TableError(_pickle_sentence(path)) from error
-    except (EOFError, AttributeError, KeyError, TypeError, zipfile.BadZipFile) as error:
-        raise TableError(f"{path} is not a readable .npz file; write it again.") from error
+    arrays = _npz_members(path)
+    if not arrays.keys() >= SPARSE_KEYS:
+        return arrays
+    if "indptr" in arrays and np.size(arrays.get("indices", ())) != np.max(arrays["indptr"], initial=0):
+        refuse_damage("its indptr does not end where its entries do", path)
+    with readable(path, ".npz"):
+        matrix = sparse.load_npz(path)
+    return {"X": check_stored(matrix, path)}
+
+
+def _npz_members(path: Path) -> dict[str, Any]:
+    with readable(path, ".npz"):
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                return {name: stored[name] for name in stored.files}
+        except ValueError as error:
+            raise TableError(_pickle_sentence(path)) from error
 
 
 def _mat_arrays(path: Path) -> dict[str, Any]:
     try:
-        stored = loadmat(path)
-    except NotImplementedError as error:
-        raise TableError(
-            f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
-        ) from error
-    except (FileNotFoundError, PermissionError):
+        with readable(path, ".mat"):
+            check_mat(path)
+            stored = loadmat(path)
+    except TableError as error:
+        if isinstance(error.__cause__, NotImplementedError):
+            raise TableError(
+                f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
+            ) from error
         raise
-    except Exception as error:
-        raise TableError(f"{path} is not a readable .mat file; write it again.") from error
-    return {name: value for name, value in stored.items() if not name.startswith("__")}
+    return {name: check_stored(value, path) for name, value in stored.items() if not name.startswith("__")}
 
 
 def _pickle_sentence(path: Path) -> str:

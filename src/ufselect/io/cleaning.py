@@ -152,7 +152,7 @@ def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Se
 
 def _nothing_left(table: Table) -> Sentence:
     return Sentence(
-        " ".join(["No numeric column with varying values is left.", *table.left_out_sentences()]),
+        " ".join(["No numeric column with varying values is left.", *table.left_out_sentences(False)]),
         " Check the separator and the decimal mark (",
         Setting("separator"),
         ", ",

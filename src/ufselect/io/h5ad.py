@@ -10,22 +10,25 @@ from scipy import sparse
 
 from ufselect.common.extras import import_extra
 from ufselect.exceptions import TableError
+from ufselect.io.damage import readable
 from ufselect.io.naming import distinct_names, find_column
 from ufselect.io.roles import ColumnRoles, is_label, look_at_typed
-from ufselect.io.stores import find_matrix, open_hdf5
+from ufselect.io.stores import check_stored, find_matrix, open_hdf5
 from ufselect.io.table import Table
 
 
 def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table:
     """Read the main matrix or a layer of an AnnData file with its names; sparse data stay sparse."""
     anndata = import_extra("anndata", "Reading h5ad", "tables")
-    with open_hdf5(path) as file:
+    with open_hdf5(path) as file, readable(path, "AnnData"):
         if not {"X", "obs", "var"} <= set(file):
             raise TableError(
                 f"{path} is not an AnnData file, which has X, obs and var; write it with AnnData."
             )
-        matrix = anndata.io.read_elem(find_matrix(file, "X" if layer is None else f"layers/{layer}", path))
+        name = "X" if layer is None else f"layers/{layer}"
+        matrix = check_stored(anndata.io.read_elem(find_matrix(file, name, path)), path)
         cells, genes = anndata.io.read_elem(file["obs"]), anndata.io.read_elem(file["var"])
+    _check_lengths(matrix, cells, genes, path)
     names, notes = distinct_names([str(name) for name in genes.index])
     label_name = _label_name(cells, roles)
     ids = cells.index if roles.id_column is None else cells.iloc[:, _position(cells, roles)]
@@ -39,6 +42,14 @@ def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table
         label_name=label_name,
         notes=tuple(notes),
     )
+
+
+def _check_lengths(matrix: Any, cells: Any, genes: Any, path: Path) -> None:
+    if np.shape(matrix) != (len(cells), len(genes)):
+        raise TableError(
+            f"{path} holds {len(cells)} cells and {len(genes)} genes for a matrix of shape "
+            f"{np.shape(matrix)}; write it again."
+        )
 
 
 def _floats(matrix: Any) -> Any:

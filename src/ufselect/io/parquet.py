@@ -9,6 +9,7 @@ from typing import Any
 from ufselect.common.extras import import_extra
 from ufselect.common.wording import listed
 from ufselect.exceptions import TableError
+from ufselect.io.damage import readable
 from ufselect.io.naming import distinct_names
 from ufselect.io.numbers import MISSING, NumberReader
 from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_typed, plan_columns
@@ -49,9 +50,9 @@ class ParquetRows:
     def __init__(self, path: Path) -> None:
         parquet = import_extra("pyarrow.parquet", "Reading Parquet", "tables")
         import_extra("pandas", "Reading Parquet", "cli")
-        parts = parts_of(path)
-        self._files = [_open(parquet, part) for part in parts]
-        self._written = _names(self._files, parts)
+        self._parts = parts_of(path)
+        self._files = [_open(parquet, part) for part in self._parts]
+        self._written = _names(self._files, self._parts)
         self.names, self.notes = distinct_names(self._written)
         self.n_rows = sum(file.metadata.num_rows for file in self._files)
 
@@ -81,26 +82,23 @@ class ParquetRows:
     def _read(self, progress: Progress | None, columns: list[str] | None = None) -> Iterator[Any]:
         done = 0
         width = len(columns) if columns is not None else len(self._written)
-        for file in self._files:
-            for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, width)), columns=columns):
-                block = batch.to_pandas(ignore_metadata=True)
-                block = block if columns is None else block[columns]
-                block.columns = range(width)
-                yield block
-                done += batch.num_rows
-                if progress is not None:
-                    progress(done, self.n_rows)
+        for file, part in zip(self._files, self._parts, strict=True):
+            with readable(part, "Parquet"):
+                for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, width)), columns=columns):
+                    block = batch.to_pandas(ignore_metadata=True)
+                    block = block if columns is None else block[columns]
+                    block.columns = range(width)
+                    yield block
+                    done += batch.num_rows
+                    if progress is not None:
+                        progress(done, self.n_rows)
 
 
 def _open(parquet: Any, part: Path) -> Any:
-    try:
-        return parquet.ParquetFile(part)
-    except (FileNotFoundError, PermissionError):
-        raise
-    except Exception as error:
-        raise TableError(
-            f"{part} is not a readable Parquet file: damaged or cut short; write it again."
-        ) from error
+    with readable(part, "Parquet"):
+        file = parquet.ParquetFile(part)
+        _ = file.schema_arrow  # decoded only now, and damaged as often as the rest
+    return file
 
 
 def _names(files: list[Any], parts: list[Path]) -> list[str]:

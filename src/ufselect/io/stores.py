@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.common.extras import import_extra
+from ufselect.common.sparse_structure import index_damage, pointer_damage, sparse_damage
 from ufselect.exceptions import TableError
+from ufselect.io.damage import readable
 
 
 def open_hdf5(path: Path) -> Any:
@@ -20,12 +24,32 @@ def open_hdf5(path: Path) -> Any:
         If it is none.
     """
     h5py = import_extra("h5py", "Opening HDF5 files", "tables")
-    try:
-        return h5py.File(path, "r")
-    except (FileNotFoundError, PermissionError):
-        raise
-    except OSError as error:
-        raise TableError(f"{path} is not a readable HDF5 file; write it again.") from error
+    with readable(path, "HDF5"):
+        file = h5py.File(path, "r")
+        _refuse_other_files(file, path)
+    return file
+
+
+def _refuse_other_files(file: Any, path: Path) -> None:
+    """Refuse a file that makes its readers open other files, which may be anything on this machine."""
+    h5py = import_extra("h5py", "Opening HDF5 files", "tables")
+    elsewhere: list[str] = []
+
+    def look_at_link(name: str, link: Any) -> None:
+        if isinstance(link, h5py.ExternalLink):
+            elsewhere.append(name)
+
+    def look_at_object(name: str, node: Any) -> None:
+        if isinstance(node, h5py.Dataset) and (node.external is not None or node.is_virtual):
+            elsewhere.append(name)
+
+    file.visititems_links(look_at_link)
+    file.visititems(look_at_object)
+    if elsewhere:
+        file.close()
+        raise TableError(
+            f"{path} keeps {elsewhere[0]!r} in another file, which is not followed; give that file itself."
+        )
 
 
 def is_sparse_group(node: Any) -> bool:
@@ -45,7 +69,10 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
         if dataset not in group:
             raise TableError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
         return group[dataset]
-    tables = [name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])]
+    with readable(path, "HDF5 or zarr"):
+        tables = [
+            name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])
+        ]
     if len(tables) != 1:
         raise TableError(
             f"{path} holds {len(tables)} arrays of two dimensions; "
@@ -54,8 +81,52 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     return group[tables[0]]
 
 
-def sparse_rows(group: Any, indptr: Any, n_columns: int) -> sparse.csr_array:
-    """Read the rows of a stored CSR matrix between the ends of ``indptr``."""
+def refuse_damage(damage: str | None, path: Path) -> None:
+    """Raise what is wrong with a stored sparse matrix, with the file's name.
+
+    Raises
+    ------
+    TableError
+        Unless nothing is.
+    """
+    if damage is not None:
+        raise TableError(f"{path} holds a damaged sparse matrix: {damage}; write the file again.")
+
+
+def check_stored(matrix: Any, path: Path) -> Any:
+    """Return what was read from a file, refusing a sparse matrix whose index arrays are damaged."""
+    if sparse.issparse(matrix):
+        refuse_damage(sparse_damage(matrix), path)
+    return matrix
+
+
+def sparse_shape(group: Any, path: Path) -> tuple[int, int]:
+    """Return the shape that a stored sparse matrix gives itself.
+
+    Raises
+    ------
+    TableError
+        If it gives none.
+    """
+    shape = [int(size) for size in group.attrs.get("shape", ())]
+    if len(shape) != 2:
+        refuse_damage("it does not say its shape", path)
+    return shape[0], shape[1]
+
+
+def row_pointers(group: Any, n_rows: int, path: Path) -> NDArray:
+    """Read the row pointers of a stored CSR matrix, refusing those that do not fit its other arrays."""
+    n_indices, n_values = group["indices"].shape[0], group["data"].shape[0]
+    indptr = np.asarray(group["indptr"][:])
+    refuse_damage(pointer_damage(indptr, n_rows, n_values), path)
+    if not n_indices == n_values == indptr[-1]:
+        refuse_damage(f"it stores {n_values} values and {n_indices} indices for {indptr[-1]}", path)
+    return indptr
+
+
+def sparse_rows(group: Any, indptr: NDArray, n_columns: int, path: Path) -> sparse.csr_array:
+    """Read the rows of a stored CSR matrix between the ends of ``indptr``, which `row_pointers` returned."""
     entries = slice(int(indptr[0]), int(indptr[-1]))
     values, indices = group["data"][entries], group["indices"][entries]
+    refuse_damage(index_damage(indices, n_columns), path)
     return sparse.csr_array((values, indices, indptr - indptr[0]), shape=(indptr.size - 1, n_columns))

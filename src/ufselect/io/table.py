@@ -140,14 +140,16 @@ class Table:
         """Return the table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
 
-    def left_out_sentences(self) -> list[str]:
-        """Return what was left out, one sentence a reason."""
+    def left_out_sentences(self, with_carried: bool = True) -> list[str]:
+        """Return what was left out, one sentence a reason, with what is carried to the output."""
         sentences = []
         for reason, count in Counter(column.reason for column in self.left_out).items():
             names = [column.name for column in self.left_out if column.reason == reason]
             plural = "s" if count > 1 else ""
             sentence = f"Left out {count} column{plural} ({reason}): {listed(names)}."
-            sentences.append(_carried(sentence, count) if self._carries(names[0]) else sentence)
+            sentences.append(
+                _carried(sentence, count) if with_carried and self._carries(names[0]) else sentence
+            )
         return sentences
 
     def _carries(self, name: str) -> bool:

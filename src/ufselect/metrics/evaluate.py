@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
-from threadpoolctl import threadpool_limits
 
+from ufselect.common.threads import one_blas_thread
 from ufselect.metrics.clustering import accuracies, contingencies, encode_labels, mutual_infos
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.metrics.seeding import SEEDINGS
@@ -94,7 +94,7 @@ def evaluate_selection(
         raise ValueError(f"X has {len(points)} samples and y {classes.size} labels; they must agree.")
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
     # Products this small only lose time in threads, and a fixed number of them keeps sums reproducible.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         labels = kmeans_runs(points, n_classes, seeds, seeding)
     tables = contingencies(classes, n_classes, labels, n_classes)
     acc, nmi = 100 * accuracies(tables), 100 * mutual_infos(tables)

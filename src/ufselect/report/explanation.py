@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 from ufselect.metrics import selection_stability
 from ufselect.metrics.label_free import nearest, rebuilt_share, shared_neighbours
+from ufselect.plotting.reconstruction_display import ReconstructionDisplay
 from ufselect.plotting.selected import Selected, selected_by
 from ufselect.report.measures import (
     Kept,
@@ -85,6 +86,8 @@ class Explanation:
         Loadings of the kept features.
     history : ndarray or None
         Objective over the iterations.
+    counts : ReconstructionDisplay or None
+        Held-out errors against counts, where the method chose the number of features.
     converged : bool or None
         Whether the method met its stopping rule.
     image_shape, image_order, mean_image
@@ -111,6 +114,7 @@ class Explanation:
     refit_note: str
     loadings: NDArray | None
     history: NDArray | None
+    counts: ReconstructionDisplay | None
     converged: bool | None
     image_shape: tuple[int, int] | None
     image_order: str
@@ -245,6 +249,7 @@ def explain(
         refit_note=refit_note,
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=_optional(selector, "objective_history_"),
+        counts=ReconstructionDisplay.of_counts(selector) if hasattr(selector, "count_curve_") else None,
         converged=getattr(selector, "converged_", None),
         image_shape=image_shape,
         image_order=image_order,

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from ufselect.common.threads import one_blas_thread
 from ufselect.evaluation.fitting import fit_program, make_selector
 from ufselect.evaluation.keys import Params, data_key
 from ufselect.evaluation.methods import Method
@@ -63,7 +63,7 @@ def seconds_of_fits(
 
 def _seconds(X: NDArray, task: TimingTask) -> float:
     selector: Any = make_selector(DSCOFS, task.params, 0, task.n_features)
-    with threadpool_limits(limits=1, user_api="blas"), warnings.catch_warnings():
+    with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         start = time.process_time()
         selector.fit(X)

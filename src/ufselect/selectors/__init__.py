@@ -8,6 +8,8 @@ from ufselect.selectors.fspca import FSPCA
 from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import DSCOFSPath, dscofs_path
+from ufselect.selectors.rebuild import RebuildSelector
+from ufselect.selectors.reconstructor import Reconstructor
 from ufselect.selectors.rne import RNE
 from ufselect.selectors.sogfs import SOGFS
 from ufselect.selectors.spcafs import SPCAFS
@@ -32,5 +34,7 @@ __all__ = [
     "MaxVariance",
     "PCALeverage",
     "RandomSubset",
+    "RebuildSelector",
+    "Reconstructor",
     "dscofs_path",
 ]

@@ -18,6 +18,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
+from ufselect.common.checks import check_jobs
+from ufselect.common.seeds import check_seed
+from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, gram_operator
 from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.duplicates import identical_columns
@@ -82,6 +85,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Whether NaN in the data marks a missing value; else it is refused.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
+    chooses_count : bool
+        Whether ``n_features_to_select`` may be ``"auto"``.
     label : str
         The method's name in tables and figures.
     cost : str
@@ -107,6 +112,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
     is_stochastic: ClassVar[bool] = False
+    chooses_count: ClassVar[bool] = False
     label: ClassVar[str]
     cost: ClassVar[str]
     requires: ClassVar[tuple[str, ...]] = ()
@@ -138,6 +144,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse bad parameters; called once, before the data are read."""
 
+    def _wanted(self, n_features: int) -> Wanted:
+        """Return what is asked for of so many columns."""
+        return wanted_of(self, n_features)
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
         """Choose the features.
@@ -166,12 +176,14 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _check(self) -> None:
         check_max_correlation(self.max_correlation)
+        check_seed("random_state", getattr(self, "random_state", None))
+        check_jobs("n_jobs", getattr(self, "n_jobs", None))
         self._check_parameters()
 
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
         """Bring data into memory and fit to them."""
         X = validated(self, self._in_memory(X))
-        wanted = wanted_of(self, X.shape[1])
+        wanted = self._wanted(X.shape[1])
         allowed = wanted.restrict(X)
         with FitProgress(self, X) as progress:
             fitted = self._fit_rows(allowed, rows, wanted, progress)
@@ -217,6 +229,22 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         check_is_fitted(self, "support_")
         check_columns(self, X, reset=False)
         return select_columns(X, self.support_)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return the selected columns at their places, and zeros in all others.
+
+        To rebuild the other columns from the selected ones, see :class:`~ufselect.Reconstructor`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected)
+            Values of the selected columns.
+
+        Returns
+        -------
+        X_original : of shape (n_samples, n_features)
+        """
+        return super().inverse_transform(X)
 
     def _set_fitted(self, fitted: Fitted, choice: Choice, wanted: Wanted) -> None:
         """Set the attributes."""
@@ -318,7 +346,7 @@ class GramSelector(UnsupervisedSelector):
             return
         rows.refuse_unless_absent()
         source = gram_source(self, X)
-        wanted = wanted_of(self, source.n_features)
+        wanted = self._wanted(source.n_features)
         self._fit_reduced(source.read(), wanted)
 
     def _fit_reduced(self, reduced: ReducedData, wanted: Wanted) -> None:
@@ -330,6 +358,7 @@ class GramSelector(UnsupervisedSelector):
         self._set_fitted(fitted, choice_of(fitted, wanted, lambda: gram), wanted)
         self.reduction_ = summary
 
+    @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Take in a batch of rows and choose the features anew from all batches so far.
 
@@ -353,6 +382,7 @@ class GramSelector(UnsupervisedSelector):
         earlier = getattr(self, "_accumulator", None)
         with unchanged_on_error(self):
             self._check()
+            check_sparse(X, "The batch")
             batch = validate_data(
                 self,
                 X,
@@ -362,7 +392,7 @@ class GramSelector(UnsupervisedSelector):
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2 if earlier is None else 1,
             )
-            wanted = wanted_of(self, batch.shape[1])
+            wanted = self._wanted(batch.shape[1])
             accumulator = accumulate(earlier, batch, sample_weight)
             self._fit_reduced(reduce_data(accumulator), wanted)
             self._accumulator = accumulator
@@ -404,14 +434,16 @@ def _components_asked(selector: GramSelector) -> int | None:
 
 def validated(selector: UnsupervisedSelector, X: Any) -> Any:
     """Return data in memory as the selector takes them, and let it remember number and names of features."""
-    return validate_data(
-        selector,
-        X,
-        accept_sparse="csr" if selector.accepts_sparse else False,
-        dtype=[np.float64, np.float32],
-        ensure_all_finite="allow-nan" if selector.accepts_missing else True,
-        ensure_min_samples=2,
-    )
+    check_sparse(X, "X")
+    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all entries to find one not finite
+        return validate_data(
+            selector,
+            X,
+            accept_sparse="csr" if selector.accepts_sparse else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan" if selector.accepts_missing else True,
+            ensure_min_samples=2,
+        )
 
 
 @contextmanager

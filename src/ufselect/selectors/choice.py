@@ -23,7 +23,9 @@ class Choice:
     support: NDArray
 
 
-def choose(scores: NDArray, wanted: Wanted, gram: Callable[[], GramOperator]) -> Choice:
+def choose(
+    scores: NDArray, wanted: Wanted, gram: Callable[[], GramOperator], ties: NDArray | None = None
+) -> Choice:
     """Rank a method's columns by their scores and select as many units as are wanted.
 
     Kept units come first. A unit counts with the mean score of its columns; its columns are ranked one
@@ -37,7 +39,10 @@ def choose(scores: NDArray, wanted: Wanted, gram: Callable[[], GramOperator]) ->
         What is asked for.
     gram : callable
         Returns the Gram operator of these columns; called only if correlations matter.
+    ties : ndarray, optional
+        What decides between columns of equal score, higher first; else the lower index comes first.
     """
+    scores = scores if ties is None else _with_ties_broken(scores, ties)
     if wanted.kept.size == 0 and wanted.units.is_single and wanted.max_correlation is None:
         ranking = ranks_from_scores(scores)
         return Choice(ranking, ranking <= wanted.n_selected)
@@ -47,6 +52,12 @@ def choose(scores: NDArray, wanted: Wanted, gram: Callable[[], GramOperator]) ->
     places = wanted.units.of_rows(_places(order))
     ranking = _places(np.lexsort((-scores, places))) + 1
     return Choice(ranking, places < wanted.n_selected)
+
+
+def _with_ties_broken(scores: NDArray, ties: NDArray) -> NDArray:
+    """Return whole numbers in the order of the scores and, where these are equal, of the ties."""
+    order = np.lexsort((np.arange(scores.size)[::-1], ties, scores))
+    return _places(order).astype(np.float64)
 
 
 def ranks_from_scores(scores: NDArray) -> NDArray:

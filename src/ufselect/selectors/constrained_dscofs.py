@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.warn import warn_user
+from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
 from ufselect.selectors.choice import choose
@@ -192,7 +194,8 @@ class ConstrainedDSCOFS(GramSelector):
         start = starting_point(penalised, gram, spectrum, wanted)
         result = solve_constrained(problem, start, max_iter=self.max_iter, callback=progress)
         scores = unit_norms(result, wanted.units)
-        choice = choose(scores, wanted, lambda: gram)
+        _warn_if_filled_up(scores, wanted.n_selected)
+        choice = choose(scores, wanted, lambda: gram, ties=gram.diag())
         selected = gram.subgram(np.flatnonzero(choice.support))
         return Fitted(
             scores,
@@ -219,6 +222,18 @@ class ConstrainedDSCOFS(GramSelector):
             n_init=self.n_init,
             max_iter=self.max_iter,
             random_state=self.random_state,
+        )
+
+
+def _warn_if_filled_up(scores: NDArray, n_selected: int) -> None:
+    """Warn that loadings rest on fewer features than are selected."""
+    n_loaded = int(np.count_nonzero(scores))
+    if n_loaded < n_selected:
+        warn_user(
+            f"The loadings rest on {n_loaded} features; the other {n_selected - n_loaded} selected ones are "
+            "those of largest variance and add nothing to them: ask for fewer features, or for more "
+            "components or entries.",
+            InactiveConstraintWarning,
         )
 
 

@@ -32,7 +32,7 @@ class DOptimalLeverage(GramSelector):
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
         Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
-    ridge : float, default=10.0
+    ridge : float, default=0.01
         The weight ρ in units of the mean leverage :math:`\|v_j\|^2` of the r features where it is largest.
         Small values punish redundancy more.
     keep, exclude : sequence of str or int, default=None
@@ -81,7 +81,7 @@ class DOptimalLeverage(GramSelector):
         n_features_to_select: int | float = 0.1,
         *,
         n_components: int | str = "auto",
-        ridge: float = 10.0,
+        ridge: float = 0.01,
         keep: Columns | None = None,
         exclude: Columns | None = None,
         groups: Groups | None = None,

@@ -28,7 +28,7 @@ def component_spectrum(gram: GramOperator, n_components: int | str) -> Spectrum:
         count, spectrum = _broken_stick(gram)
         return spectrum.head(count)
     count = resolve_auto("n_components", n_components, lambda: 1)
-    spectrum = gram.eigenpairs(min(count, _rank_limit(gram)))
+    spectrum = gram.eigenpairs(min(count, rank_limit(gram)))
     rank = spectrum.values.size
     if rank < count:
         raise ValueError(
@@ -37,7 +37,7 @@ def component_spectrum(gram: GramOperator, n_components: int | str) -> Spectrum:
     return spectrum
 
 
-def _rank_limit(gram: GramOperator) -> int:
+def rank_limit(gram: GramOperator) -> int:
     """Return an upper bound on the rank, refusing data without any variance."""
     limit = min(gram.n_samples - 1, int(np.count_nonzero(gram.diag() > 0)))
     if limit == 0:
@@ -47,7 +47,7 @@ def _rank_limit(gram: GramOperator) -> int:
 
 def _broken_stick(gram: GramOperator) -> tuple[int, Spectrum]:
     """Widen the spectrum until the rule decides; most data need one round."""
-    order = _rank_limit(gram)
+    order = rank_limit(gram)
     trace = gram.trace()
     width = FIRST_GUESS
     while True:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from numpy.typing import NDArray
+
 from ufselect.common.checks import check_choice
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
+from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.dimension import component_spectrum
+from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
-from ufselect.solvers.greedy import AllFeatures, GivenTargets, score_products, scores_of_rounds
+from ufselect.solvers.greedy import (
+    AllFeatures,
+    GivenTargets,
+    Target,
+    choose_in_rounds,
+    score_products,
+    scores_of_rounds,
+)
 
 TARGETS = ("scores", "features")
 
 
-class GreedyProjection(GramSelector):
+class GreedyProjection(PlacedSelector):
     r"""Select features whose span explains the data, one feature at a time.
 
     With :math:`P_C` the projection onto the span of the selected columns of the centred data A, features are
@@ -35,12 +49,25 @@ class GreedyProjection(GramSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.1
-        Number of features, or their share.
+    n_features_to_select : int, float or "auto", default=0.1
+        Number of features, or their share. ``"auto"`` chooses it by the error of rebuilding rows left out;
+        see ``count_curve_``. With a ``budget`` it is the most features.
     target : {"scores", "features"}, default="scores"
         What the selected features should explain.
     n_components : int or "auto", default="auto"
         Number m of scores. ``"auto"`` applies the broken-stick rule. Not used for ``target="features"``.
+    costs : array-like of shape (n_features,), optional
+        What each feature costs, above 0. Greedy steps then take the largest gain per cost.
+    budget : float, optional
+        What all selected features may cost together.
+    regions : array-like of shape (n_features,), optional
+        A label for each column.
+    quotas : mapping, optional
+        For a label the most columns it may hold, or a pair of the least and the most.
+    positions : array-like of shape (n_features,) or (n_features, n_dimensions), optional
+        Where each column lies; by default at its number. Pixels have two coordinates, wavelengths one.
+    min_distance : float, optional
+        Least distance between the positions of two selected features.
     keep, exclude : sequence of str or int, default=None
         Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
         the fit.
@@ -60,6 +87,9 @@ class GreedyProjection(GramSelector):
         Rank of each feature, 1 for the best; the first ones in the order in which they were chosen.
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
+    count_curve_ : list of dict
+        With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error`` of rebuilding the
+        others, its ``standard_error`` and whether it was ``chosen``, with a ``note`` beside the chosen one.
 
     References
     ----------
@@ -87,10 +117,16 @@ class GreedyProjection(GramSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         *,
         target: str = "scores",
         n_components: int | str = "auto",
+        costs: Any = None,
+        budget: float | None = None,
+        regions: Any = None,
+        quotas: Mapping[Any, Any] | None = None,
+        positions: Any = None,
+        min_distance: float | None = None,
         keep: Columns | None = None,
         exclude: Columns | None = None,
         groups: Groups | None = None,
@@ -99,21 +135,42 @@ class GreedyProjection(GramSelector):
         self.n_features_to_select = n_features_to_select
         self.target = target
         self.n_components = n_components
+        self.costs = costs
+        self.budget = budget
+        self.regions = regions
+        self.quotas = quotas
+        self.positions = positions
+        self.min_distance = min_distance
         self.keep = keep
         self.exclude = exclude
         self.groups = groups
         self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_choice("target", self.target, TARGETS)
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
-        # Also for target="features", where only its check that some feature varies is needed.
-        spectrum = component_spectrum(gram, self.n_components if self.target == "scores" else 1)
+        placement = self._placement(gram, wanted, wanted.n_selected)
+        make_target, n_leading = self._target(gram, wanted)
+        if not self._is_ruled:
+            return Fitted(scores_of_rounds(gram, make_target, wanted.agenda), n_leading=n_leading)
+        order, gains = choose_in_rounds(gram, make_target, wanted.agenda, placement)
+        return self._placed(order, gains, placement, {}, n_leading)
+
+    def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
+        def first_columns(gram: GramOperator, count: int) -> NDArray:
+            agenda = replace(wanted.agenda, n_chosen=max(count, wanted.kept.size))
+            placement = self._placement(gram, wanted, agenda.n_chosen) if self._is_ruled else None
+            return choose_in_rounds(gram, self._target(gram, wanted)[0], agenda, placement)[0][:count]
+
+        return first_columns
+
+    def _target(self, gram: GramOperator, wanted: Wanted) -> tuple[Callable[[], Target], int]:
+        """Return what makes the target, and the leading components that it rests on."""
         units = wanted.agenda.units
         if self.target == "features":
-            scores = scores_of_rounds(gram, lambda: AllFeatures(gram, units), wanted.agenda)
-            return Fitted(scores, n_leading=wanted.n_selected)
+            return lambda: AllFeatures(gram, units), wanted.n_selected
+        spectrum = component_spectrum(gram, self.n_components)
         products = score_products(spectrum)
-        scores = scores_of_rounds(gram, lambda: GivenTargets(products, units), wanted.agenda)
-        return Fitted(scores, n_leading=spectrum.values.size)
+        return lambda: GivenTargets(products, units), spectrum.values.size

@@ -42,9 +42,10 @@ class Units:
         return np.bincount(self.codes)
 
     @cached_property
-    def shared(self) -> NDArray:
-        """The units with more than one row."""
-        return np.flatnonzero(self.sizes > 1)
+    def batches(self) -> list[tuple[NDArray, NDArray]]:
+        """The units of more than one row, by size: their numbers, and their rows, one unit a line."""
+        found = [np.flatnonzero(self.sizes == size) for size in np.unique(self.sizes) if size > 1]
+        return [(units, np.array([self.members(int(unit)) for unit in units])) for units in found]
 
     @cached_property
     def _members(self) -> list[NDArray]:

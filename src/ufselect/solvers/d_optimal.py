@@ -83,9 +83,10 @@ class _Design:
         """Return by how much the log-determinant grows if each unit joins."""
         gains = np.zeros(self.units.count)
         gains[self.units.codes] = np.log1p(self.leverage)
-        for unit in self.units.shared:
-            block = self.rows[self.units.members(unit)]
-            gains[unit] = np.linalg.slogdet(np.eye(len(block)) + block @ self.inverse @ block.T)[1]
+        for units, members in self.units.batches:
+            blocks = self.rows[members]
+            grown = np.eye(members.shape[1]) + blocks @ self.inverse @ blocks.transpose(0, 2, 1)
+            gains[units] = np.linalg.slogdet(grown)[1]
         return gains
 
     def add(self, unit: int) -> None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.sets.units import Units
 from ufselect.solvers.agenda import Agenda
+from ufselect.solvers.rebuild.placement import Placement
 
 # A feature whose residual has fallen to this many roundings of its variance lies in the span of those chosen.
 SPENT_SHARE = 1e3
@@ -23,8 +23,8 @@ class Target(Protocol):
     def gains(self, residual: NDArray) -> NDArray:
         """Return what each feature would add, given what is left of its variance."""
 
-    def block(self, unit: int) -> NDArray:
-        """Return the inner products of the features of a unit through the target."""
+    def blocks(self, batch: int) -> NDArray:
+        """Return the inner products through the target of the features of each unit of a batch."""
 
     def deflate(self, column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
         """Take out a direction: a column of the residual Gram matrix over the root of its pivot."""
@@ -40,9 +40,9 @@ class GivenTargets:
     def gains(self, residual: NDArray) -> NDArray:
         return np.einsum("ij,ij->j", self.products, self.products) / residual
 
-    def block(self, unit: int) -> NDArray:
-        products = self.products[:, self.units.members(unit)]
-        return products.T @ products
+    def blocks(self, batch: int) -> NDArray:
+        products = self.products[:, self.units.batches[batch][1]].transpose(1, 2, 0)
+        return products @ products.transpose(0, 2, 1)
 
     def deflate(self, column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
         self.products = self.products - np.outer(self.products[:, chosen] / root, column)
@@ -65,28 +65,32 @@ class AllFeatures:
         self.gram = gram
         self.units = units
         self.explained = gram.squared_column_norms()
-        self.blocks = {int(unit): _squared_block(gram, units.members(unit)) for unit in units.shared}
+        self.squared = [_squared_blocks(gram, members) for _, members in units.batches]
 
     def gains(self, residual: NDArray) -> NDArray:
         return np.maximum(self.explained, 0) / residual
 
-    def block(self, unit: int) -> NDArray:
-        return self.blocks[unit]
+    def blocks(self, batch: int) -> NDArray:
+        return self.squared[batch]
 
     def deflate(self, column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
         image = _product(self.gram, column) - earlier.T @ (earlier @ column)
         length = float(column @ column)
         self.explained = self.explained - 2 * column * image + length * np.square(column)
-        for unit, block in self.blocks.items():
-            members = self.units.members(unit)
-            c, seen = column[members], image[members]
-            crossed = np.outer(c, seen)
-            self.blocks[unit] = block - crossed - crossed.T + length * np.outer(c, c)
+        for blocks, (_, members) in zip(self.squared, self.units.batches, strict=True):
+            crossed = column[members, None] * image[members][:, None, :]
+            blocks -= crossed + crossed.transpose(0, 2, 1) - length * _outer(column[members])
 
 
-def _squared_block(gram: GramOperator, members: NDArray) -> NDArray:
-    columns = np.asarray(gram.columns(members), dtype=np.float64)
-    return columns.T @ columns
+def _squared_blocks(gram: GramOperator, members: NDArray) -> NDArray:
+    """Return the block of S² of each unit."""
+    columns = (np.asarray(gram.columns(rows), dtype=np.float64) for rows in members)
+    return np.array([block.T @ block for block in columns])
+
+
+def _outer(vectors: NDArray) -> NDArray:
+    """Return the outer product of each row with itself."""
+    return vectors[:, :, None] * vectors[:, None, :]
 
 
 def score_products(spectrum: Spectrum) -> NDArray:
@@ -95,7 +99,12 @@ def score_products(spectrum: Spectrum) -> NDArray:
 
 
 def greedy_projection(
-    gram: GramOperator, target: Target, agenda: Agenda, allowed: NDArray
+    gram: GramOperator,
+    target: Target,
+    agenda: Agenda,
+    allowed: NDArray,
+    placement: Placement | None = None,
+    taken: Sequence[int] = (),
 ) -> tuple[NDArray, NDArray]:
     r"""Choose features whose span explains most of a target, one unit at a time.
 
@@ -112,6 +121,10 @@ def greedy_projection(
         How many units to choose, and which first.
     allowed : ndarray of bool
         The features to choose from; the agenda's first units need not be among them.
+    placement : Placement, optional
+        Which features may be chosen together, where units are single features, and what they cost.
+    taken : sequence of int, optional
+        Features chosen before, which count for the placement and not for the span.
 
     Returns
     -------
@@ -120,12 +133,13 @@ def greedy_projection(
     gains : ndarray of shape (n_units,)
         What each unit would add at the end; 0 for those chosen or spent.
     """
-    growth = _Growth(gram, target, agenda, allowed)
+    growth = _Growth(gram, target, agenda, allowed, placement, taken)
     for unit in agenda.first:
         growth.add(int(unit))
     gains = growth.gains()
-    while len(growth.order) < agenda.n_chosen and np.any(growth.open_units()):
-        growth.add(int(np.argmax(np.where(growth.open_units(), gains, -np.inf))))
+    prices = 1.0 if placement is None or placement.costs is None else placement.costs.prices
+    while len(growth.order) < agenda.n_chosen and np.any(growth.may_join()):
+        growth.add(int(np.argmax(np.where(growth.may_join(), gains / prices, -np.inf))))
         gains = growth.gains()
     return np.array(growth.order, dtype=np.intp), gains
 
@@ -136,9 +150,19 @@ class _Growth:
     Column j of the residual Gram matrix is that of S less what the chosen features explain.
     """
 
-    def __init__(self, gram: GramOperator, target: Target, agenda: Agenda, allowed: NDArray) -> None:
+    def __init__(
+        self,
+        gram: GramOperator,
+        target: Target,
+        agenda: Agenda,
+        allowed: NDArray,
+        placement: Placement | None,
+        taken: Sequence[int],
+    ) -> None:
         self.gram = gram
         self.target = target
+        self.placement = placement
+        self.taken = taken
         self.units = agenda.units
         self.residual = np.asarray(gram.diag(), dtype=np.float64).copy()
         self.floor = self.residual * np.finfo(gram.dtype).eps * SPENT_SHARE
@@ -146,21 +170,28 @@ class _Growth:
         self.factor = np.zeros((agenda.capacity, self.residual.size))
         self.rank = 0
         self.order: list[int] = []
-        self.blocks = {
-            int(unit): gram.subgram(self.units.members(unit)).astype(np.float64) for unit in self.units.shared
-        }
+        self.blocks = [
+            np.array([gram.subgram(rows) for rows in members], dtype=np.float64)
+            for _, members in self.units.batches
+        ]
 
     def open_units(self) -> NDArray:
         """Mark the units that have a feature outside the span."""
         return self.units.sums(self.open) > 0
+
+    def may_join(self) -> NDArray:
+        """Mark the open units that the placement lets in."""
+        if self.placement is None:
+            return self.open_units()
+        return self.open_units() & self.placement.open_to([*self.taken, *self.order])
 
     def gains(self) -> NDArray:
         """Return what each unit would add, 0 where it is not open."""
         columns = np.where(self.open, self.target.gains(np.where(self.open, self.residual, 1.0)), 0.0)
         gains = self.units.sums(columns)
         is_open = self.open_units()
-        for unit in self.units.shared[is_open[self.units.shared]]:
-            gains[unit] = self._block_gain(int(unit))
+        for batch, (units, _) in enumerate(self.units.batches):
+            gains[units[is_open[units]]] = self._block_gains(batch, is_open[units])
         return gains
 
     def add(self, unit: int) -> None:
@@ -181,31 +212,49 @@ class _Growth:
         self.rank += 1
         self.residual -= np.square(column)
         self.open &= self.residual > self.floor
+        for blocks, (_, members) in zip(self.blocks, self.units.batches, strict=True):
+            blocks -= _outer(column[members])
 
-    def _block_gain(self, unit: int) -> float:
-        members = self.units.members(unit)
-        factor = self.factor[: self.rank, members]
-        values, vectors = linalg.eigh(self.blocks[unit] - factor.T @ factor, check_finite=False)
-        kept = values > self.floor[members].max()
-        seen = np.einsum("ik,ij,jk->k", vectors[:, kept], self.target.block(unit), vectors[:, kept])
-        return float(np.maximum(seen, 0) @ (1 / values[kept]))
+    def _block_gains(self, batch: int, is_open: NDArray) -> NDArray:
+        """Return what each open unit of a batch would add, from the eigenpairs of its residual block."""
+        members = self.units.batches[batch][1][is_open]
+        values, vectors = np.linalg.eigh(self.blocks[batch][is_open])
+        seen = np.sum(vectors * (self.target.blocks(batch)[is_open] @ vectors), axis=1)
+        outside = values > self.floor[members].max(axis=1)[:, None]
+        return np.sum(np.where(outside, np.maximum(seen, 0) / np.where(outside, values, 1.0), 0.0), axis=1)
 
 
 def scores_of_rounds(gram: GramOperator, make_target: Callable[[], Target], agenda: Agenda) -> NDArray:
-    """Choose greedily in rounds; once the chosen span all others, the next round is among the rest.
+    """Return scores that order features as greedy projection chooses them in rounds.
 
     The t-th unit chosen scores n_chosen + 1 − t, the others the share, below 1, of what remains to explain.
+    """
+    order, gains = choose_in_rounds(gram, make_target, agenda)
+    scores = gains / (1 + gains.sum())
+    scores[order] = agenda.n_chosen - np.arange(order.size)
+    return agenda.units.of_rows(scores)
+
+
+def choose_in_rounds(
+    gram: GramOperator, make_target: Callable[[], Target], agenda: Agenda, placement: Placement | None = None
+) -> tuple[NDArray, NDArray]:
+    """Choose greedily; once the chosen span all others, the next round is among the rest.
+
+    Returns the units in the order in which they were chosen, and what each other one would add in the last
+    round.
     """
     allowed = gram.diag() > 0
     order = np.empty(0, dtype=np.intp)
     gains = np.zeros(agenda.units.count)
     while order.size < agenda.n_chosen and (order.size < agenda.first.size or np.any(allowed)):
-        chosen, gains = greedy_projection(gram, make_target(), agenda.after(order), allowed)
+        chosen, gains = greedy_projection(
+            gram, make_target(), agenda.after(order), allowed, placement, order.tolist()
+        )
+        if chosen.size == 0:
+            break
         order = np.append(order, chosen)
         allowed[agenda.columns_of(chosen)] = False
-    scores = gains / (1 + gains.sum())
-    scores[order] = agenda.n_chosen - np.arange(order.size)
-    return agenda.units.of_rows(scores)
+    return order, gains
 
 
 def _product(gram: GramOperator, vector: NDArray) -> NDArray:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ufselect.common.eigen import eigenpairs_between
 from ufselect.gram import GramOperator, Spectrum
 
 
@@ -15,9 +16,7 @@ def leading_pairs(matrix: NDArray, count: int) -> Spectrum:
     Zeros count like others, other than in ``GramOperator.eigenpairs``. Only the lower triangle is read.
     """
     order = matrix.shape[0]
-    values, vectors = linalg.eigh(
-        matrix, subset_by_index=[max(order - count, 0), order - 1], check_finite=False
-    )
+    values, vectors = eigenpairs_between(matrix, max(order - count, 0), order - 1)
     return Spectrum(values[::-1], vectors[:, ::-1])
 
 
@@ -26,8 +25,7 @@ def leading_sum(matrix: NDArray, count: int) -> float:
     order = matrix.shape[0]
     if count >= order:
         return float(np.trace(matrix))
-    values = linalg.eigvalsh(matrix, subset_by_index=[order - count, order - 1], check_finite=False)
-    return float(values.sum())
+    return float(linalg.eigvalsh(matrix, check_finite=False)[order - count :].sum())
 
 
 def captured_variance(gram: GramOperator, support: NDArray, n_components: int) -> float:

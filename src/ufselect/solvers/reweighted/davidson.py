@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ufselect.common.eigen import eigenpairs_between
 from ufselect.solvers.leading import leading_pairs
 
 Product = Callable[[NDArray], NDArray]
@@ -95,11 +96,8 @@ def _largest_quotients(
     weighed = basis / np.sqrt(diagonal)[:, None]
     inner = basis.T @ images
     order = inner.shape[0]
-    values, mixing = linalg.eigh(
-        weighed.T @ weighed,
-        (inner + inner.T) / 2,
-        subset_by_index=[max(0, order - count), order - 1],
-        check_finite=False,
+    values, mixing = eigenpairs_between(
+        weighed.T @ weighed, max(0, order - count), order - 1, metric=(inner + inner.T) / 2
     )
     return values[::-1], mixing[:, ::-1]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ufselect.common.eigen import eigenpairs_between
 from ufselect.gram import GramOperator
 from ufselect.solvers.reweighted.davidson import lowest_eigenvectors, lowest_through_inverse
 
@@ -110,7 +111,7 @@ class FormedQuadratic:
     def lowest_distinct(self, count: int, tie: float) -> NDArray | None:
         if count >= self.order:
             return None
-        values, vectors = linalg.eigh(self.matrix, subset_by_index=[0, count], check_finite=False)
+        values, vectors = eigenpairs_between(self.matrix, 0, count)
         return vectors[:, :count] if values[count] - values[0] > tie * self.diagonal.sum() else None
 
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
@@ -120,12 +121,7 @@ class FormedQuadratic:
         if diagonal.max() > WIDE_RANGE * self.size:
             # The rounding of a large diagonal would reach every vector; the inverse has no large entries.
             return lowest_through_inverse(_plus_diagonal(self.matrix, positive), count)
-        return linalg.eigh(
-            _plus_diagonal(self.matrix, diagonal),
-            subset_by_index=[0, count - 1],
-            overwrite_a=True,
-            check_finite=False,
-        )[1]
+        return eigenpairs_between(_plus_diagonal(self.matrix, diagonal), 0, count - 1)[1]
 
     def _lowest_by_steps(self, positive: NDArray, count: int, start: NDArray) -> NDArray:
         roots = np.sqrt(positive)

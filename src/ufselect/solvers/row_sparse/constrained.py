@@ -25,7 +25,9 @@ MAX_ROUNDS = 12  # of growth, by seven orders of magnitude
 AGREEMENT = 1e-2  # distance of X from its sparse copies, in units of sqrt(m), at which they agree
 ROUND_TOL = 1e-5  # as DSCOFS with a selection that is to settle
 MAX_PROXY_STEPS = 50  # a safeguard: the proxy moves until it gains nothing
-SEARCH_SEED = 20240917  # the same few random supports for everyone: they escape the optimum of the others
+# A constant and not random_state: the same few random supports for everyone, to escape the optimum of others.
+SEARCH_SEED = 20240917
+EQUAL_DIGITS = 9  # shares of the variance that agree in so many decimals are equal but for rounding
 RANDOM_ROWS = 240  # as many random supports as have this many rows together, one at least
 MOST_RANDOM = 8  # bounds the time that random supports take where rows are few
 MAX_NODES = 500  # of branch and bound, which ends the search where features are few
@@ -175,7 +177,13 @@ def _scores(problem: DoubleSparsePCA, start: Start, X: NDArray) -> list[NDArray]
     product = gram.matmat(start.point) if start.product is None else start.product
     n_random = int(np.clip(RANDOM_ROWS // problem.n_rows, 1, MOST_RANDOM))
     random = np.random.default_rng(SEARCH_SEED).random((n_random, gram.shape[0]))
-    return [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), gram.diag(), *random]
+    # By what a feature is and not by where it stands, so that the order of the columns does not matter.
+    norms = gram.squared_column_norms()
+    random = random[:, np.argsort(np.argsort(norms, kind="stable"))]
+    variances = gram.diag() / gram.trace()
+    # Standardised features have equal variances up to rounding; their ties go by what they share with others.
+    variances = np.round(variances, EQUAL_DIGITS) + 10.0**-EQUAL_DIGITS * norms / norms.max()
+    return [np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), variances, *random]
 
 
 def _improve_by_proxy(problem: DoubleSparsePCA, scores: NDArray, n_components: int) -> FeatureChoice:

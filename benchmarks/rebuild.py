@@ -1,0 +1,210 @@
+"""Error of rebuilding all columns from few: RebuildSelector, other selectors, PySensors, PCA, random columns.
+
+``python benchmarks/rebuild.py FOLDER`` reads every .npz in a folder that holds a two-dimensional array ``X``
+and prints, for 20 and 50 columns, the mean over the sets of
+
+    ‖X − X̂‖ / ‖X − mean‖    on the 30 % of the rows that took no part,
+
+with the ridge of the linear map chosen on the other rows in five folds, the same for every method. Two splits
+a set. ``--each`` adds a row a set, ``--write FILE`` keeps every figure as JSON. PySensors (``pip install
+python-sensors``) runs in the same process: the columns of its pivoted QR (with the number of basis modes that
+does best on the held-out rows, in its favour) get the same ridge. ``--costs`` prints errors against budgets
+instead, where columns cost from 1 at the ends to 10 in the middle, beside those of PySensors' CCQR with the
+best of 13 weights of its costs for each budget. skmatter's CUR and farthest points are
+added where it is installed. Seconds are CPU seconds of one thread for choosing the columns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import print_table
+from threadpoolctl import threadpool_limits
+
+from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector
+from ufselect.solvers.rebuild.baselines import component_errors, random_errors, rebuild_error
+
+COUNTS = (20, 50)
+BUDGETS = (20.0, 50.0, 100.0, 200.0)
+N_SPLITS = 2
+N_DRAWS = 5
+TEST_SHARE = 0.3
+FLOOR = "PCA with as many components"
+Chooser = Callable[[np.ndarray, int], np.ndarray]
+
+
+def selector(make: Callable[[int], Any]) -> Chooser:
+    """Return what chooses columns as a selector does."""
+    return lambda X, count: np.flatnonzero(make(count).fit(X).get_support())
+
+
+def pysensors(modes: Callable[[int, int], int]) -> Chooser:
+    """Return what chooses columns as PySensors does, with a number of SVD modes."""
+
+    def choose(X: np.ndarray, count: int) -> np.ndarray:
+        basis = import_module("pysensors.basis").SVD(n_basis_modes=modes(count, min(X.shape) - 1))
+        model = import_module("pysensors.reconstruction").SSPOR(basis=basis, n_sensors=count)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.asarray(model.fit(X - X.mean(axis=0), quiet=True).get_selected_sensors())
+
+    return choose
+
+
+def skmatter(name: str) -> Chooser:
+    """Return what chooses columns as a selector of skmatter does."""
+
+    def choose(X: np.ndarray, count: int) -> np.ndarray:
+        model = getattr(import_module("skmatter.feature_selection"), name)(n_to_select=count)
+        return np.asarray(model.fit(X - X.mean(axis=0)).selected_idx_)
+
+    return choose
+
+
+METHODS: dict[str, Chooser] = {
+    "RebuildSelector": selector(RebuildSelector),
+    "GreedyProjection, features": selector(lambda count: GreedyProjection(count, target="features")),
+    "DOptimalLeverage": selector(DOptimalLeverage),
+    "PCALeverage": selector(PCALeverage),
+}
+RIVALS: dict[str, dict[str, Chooser]] = {
+    "pysensors": {
+        "PySensors QR, as many modes": pysensors(min),
+        "PySensors QR, half the modes": pysensors(lambda count, most: min(max(1, count // 2), most)),
+        "PySensors QR, twice the modes": pysensors(lambda count, most: min(2 * count, most)),
+    },
+    "skmatter": {"skmatter CUR": skmatter("CUR"), "skmatter FPS": skmatter("FPS")},
+}
+
+
+def methods() -> dict[str, Chooser]:
+    """Return every method whose package is installed."""
+    found = dict(METHODS)
+    for package, choosers in RIVALS.items():
+        if find_spec(package) is None:
+            print(f"{package} is not installed and left out.")
+        else:
+            found.update(choosers)
+    return found
+
+
+def data_sets(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the arrays of a folder that have enough columns to choose from."""
+    for path in sorted(folder.glob("*.npz")):
+        with np.load(path, allow_pickle=False) as stored:
+            X = np.asarray(stored["X"], dtype=np.float64)
+        if X.shape[1] > min(COUNTS):
+            yield path.stem, X
+
+
+def split(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows to choose and fit with, and rows to rebuild."""
+    order = np.random.default_rng(seed).permutation(len(X))
+    n_test = round(TEST_SHARE * len(X))
+    return X[order[n_test:]], X[order[:n_test]]
+
+
+def measure(X: np.ndarray, count: int, choosers: dict[str, Chooser]) -> dict[str, tuple[float, float]]:
+    """Return each method's error and CPU seconds, means over the splits."""
+    results: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for seed in range(N_SPLITS):
+        train, test = split(X, seed)
+        count = min(count, X.shape[1] - 1)
+        results[FLOOR].append((float(component_errors(train, test, [count])[0]), np.nan))
+        draws = random_errors(train, test, [count], N_DRAWS, np.random.default_rng(seed))
+        results["random columns"].append((float(np.mean(draws)), np.nan))
+        for name, choose in choosers.items():
+            started = time.process_time()
+            columns = choose(train, count)
+            seconds = time.process_time() - started
+            results[name].append((rebuild_error(train, test, columns), seconds))
+    return {name: tuple(np.mean(values, axis=0)) for name, values in results.items()}
+
+
+def ccqr_orders(X: np.ndarray, prices: np.ndarray) -> list[np.ndarray]:
+    """Return the orders in which PySensors' cost-constrained QR takes columns, one a weight of the costs."""
+    modes = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][: max(COUNTS)].T
+    unit = float(np.linalg.norm(modes, axis=1).mean()) / prices.mean()
+    ccqr = import_module("pysensors.optimizers").CCQR
+    weights = [0.0, *np.geomspace(1e-3, 10, 12)]
+    return [
+        np.asarray(ccqr(sensor_costs=weight * unit * prices).fit(modes).get_sensors()) for weight in weights
+    ]
+
+
+def cost_front(X: np.ndarray) -> list[tuple[float, float, float, float]]:
+    """Return budgets and the errors of RebuildSelector, of QR and of CCQR tuned on the held-out rows."""
+    n_features = X.shape[1]
+    prices = 1 + 9 * (1 - np.abs(np.linspace(-1, 1, n_features)))
+    train, test = split(X, 0)
+    orders = ccqr_orders(train, prices)
+    rows = []
+    for budget in BUDGETS:
+        ours = RebuildSelector(min(200, n_features), costs=prices, budget=budget).fit(train)
+        paid = [order[np.cumsum(prices[order]) <= budget] for order in orders]
+        theirs = [rebuild_error(train, test, columns) for columns in paid if columns.size]
+        error = rebuild_error(train, test, np.flatnonzero(ours.support_))
+        rows.append((budget, error, theirs[0], min(theirs)))
+    return rows
+
+
+def print_costs(folder: Path) -> None:
+    """Print the errors of each set against budgets."""
+    for name, X in data_sets(folder):
+        header = ["budget", "RebuildSelector", "PySensors QR", "PySensors CCQR, best weight"]
+        rows = [[f"{budget:g}", *(f"{error:.3f}" for error in errors)] for budget, *errors in cost_front(X)]
+        print_table(f"Relative error against budgets: {name}", header, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path, help="where the .npz files are")
+    parser.add_argument("--each", action="store_true", help="print a row a data set, too")
+    parser.add_argument("--write", type=Path, help="file for all figures, as JSON")
+    parser.add_argument("--costs", action="store_true", help="print errors against budgets instead")
+    arguments = parser.parse_args()
+    if arguments.costs:
+        with threadpool_limits(1):
+            print_costs(arguments.folder)
+        return
+    choosers = methods()
+    with threadpool_limits(1):
+        figures = {
+            name: {str(count): measure(X, count, choosers) for count in COUNTS}
+            for name, X in data_sets(arguments.folder)
+        }
+    names = list(next(iter(figures.values()))[str(COUNTS[0])])
+    if arguments.each:
+        for count in map(str, COUNTS):
+            rows = [
+                [key, *(f"{table[count][name][0]:.3f}" for name in names)] for key, table in figures.items()
+            ]
+            print_table(f"Relative error, {count} columns", ["data", *names], rows)
+    rows = []
+    for name in names:
+        cells = [[table[str(count)][name] for table in figures.values()] for count in COUNTS]
+        rows.append(
+            [name]
+            + [f"{np.mean([error for error, _ in cell]):.3f}" for cell in cells]
+            + [f"{np.sum([seconds for _, seconds in cell]):.3g}" for cell in cells]
+        )
+    header = ["method"] + [f"{count} columns" for count in COUNTS] + [f"CPU s, {count}" for count in COUNTS]
+    print_table(f"Relative error on held-out rows, mean of {len(figures)} sets", header, rows)
+    if arguments.write is not None:
+        arguments.write.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""How many columns are enough: the held-out error of every count from one path a fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import cholesky, solve_triangular
+
+from ufselect.gram import GramOperator, gram_operator
+from ufselect.solvers.rebuild.ridge import ridge_units
+
+N_FOLDS = 5
+# Ridges among which each count has its choice: none but for rounding, some, and much.
+RIDGES = (1e-12, 1e-3, 0.1)
+LEAST_ROWS = 2 * N_FOLDS
+# The path of a fold ends here: a user who needs more columns than this will give their number.
+MOST_COLUMNS = 100
+# Held-out rows of a fold: enough for an error known to a few per cent.
+MOST_HELD_OUT = 500
+# A knee is where the unexplained variance falls by a third or more over the last fifth of the columns, and at
+# least two and a half times as fast as over the fifth that follows; a power law falls as fast in both.
+KNEE_STEP = 1.25
+KNEE_FALL = 0.4
+KNEE_RATIO = 2.5
+# Nor is it one while most of the fall, in powers of ten, is still to come.
+KNEE_DEPTH = 2 / 3
+# Relative errors below this are rounding.
+LEAST_ERROR = 1e-6
+
+
+@dataclass(frozen=True)
+class CountCurve:
+    """Held-out relative errors of 1, 2, … columns and the count they suggest.
+
+    Attributes
+    ----------
+    errors : ndarray
+        Mean over folds of the error of rebuilding, in units of the error of the mean.
+    standard_errors : ndarray
+        Their standard errors over the folds.
+    chosen : int
+        The count suggested.
+    note : str
+        Why.
+    """
+
+    errors: NDArray
+    standard_errors: NDArray
+    chosen: int
+    note: str
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return one row a count."""
+        return [
+            {
+                "count": count,
+                "error": float(error),
+                "standard_error": float(spread),
+                "chosen": count == self.chosen,
+                "note": self.note if count == self.chosen else "",
+            }
+            for count, (error, spread) in enumerate(
+                zip(self.errors, self.standard_errors, strict=True), start=1
+            )
+        ]
+
+
+def count_curve(
+    X: Any, path: Callable[[GramOperator, int], NDArray], max_count: int | None = None
+) -> CountCurve:
+    r"""Cross-validate the error of rebuilding the other columns from the first 1, 2, … of an order.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        The data. Every fifth row is held out in turn.
+    path : callable
+        Given the Gram operator of the other rows and a number of columns, returns that many columns, best
+        first.
+    max_count : int, optional
+        Largest count; by default half of the columns, at most 100 and fewer than the rows of a fold.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than ten rows.
+    """
+    n_samples, n_features = X.shape
+    if n_samples < LEAST_ROWS:
+        raise ValueError(
+            f'n_features_to_select="auto" holds out rows and needs at least {LEAST_ROWS} of them, not '
+            f"{n_samples}; give a number."
+        )
+    most = max_count or max(1, min(n_features // 2, MOST_COLUMNS, n_samples - n_samples // N_FOLDS - 2))
+    every = np.array([_fold_errors(X, fold, path, most) for fold in range(N_FOLDS)])
+    ridges = np.argmin(every.mean(axis=0), axis=0)
+    folds = np.take_along_axis(every, ridges[None, None, :], axis=1)[:, 0]
+    errors = folds.mean(axis=0)
+    standard_errors = folds.std(axis=0, ddof=1) / np.sqrt(N_FOLDS)
+    chosen, note = suggest_count(errors, standard_errors)
+    return CountCurve(errors, standard_errors, chosen, note)
+
+
+def suggest_count(errors: NDArray, standard_errors: NDArray) -> tuple[int, str]:
+    """Return a count and the reason for it: the knee where there is one, else the one-standard-error rule."""
+    knee = find_knee(errors)
+    if knee is not None:
+        return knee, f"knee: the error falls much more slowly after {knee} columns"
+    best = int(np.argmin(errors))
+    enough = int(np.argmax(errors <= errors[best] + standard_errors[best])) + 1
+    if best == errors.size - 1 and enough > errors.size // 2:
+        return enough, f"no knee: the curve still falls at {errors.size} columns"
+    return enough, f"fewest columns within one standard error of the best, {best + 1}"
+
+
+def find_knee(errors: NDArray) -> int | None:
+    """Return the count after which the error stops falling abruptly, or None."""
+    logs = 2 * np.log(np.maximum(errors, LEAST_ERROR))
+    logs = np.concatenate([[0.0], logs])  # no column: the error of the mean
+    counts = np.arange(1, logs.size - 1)
+    before = np.minimum(np.floor(counts / KNEE_STEP).astype(int), counts - 1)
+    after = np.minimum(np.maximum(np.ceil(counts * KNEE_STEP).astype(int), counts + 1), logs.size - 1)
+    fall = logs[before] - logs[counts]
+    rest = np.maximum(logs[counts] - logs[after], 0.0)
+    sharp = (fall >= KNEE_FALL) & (fall >= KNEE_RATIO * rest) & (counts * KNEE_STEP <= logs.size - 1)
+    sharp &= logs[counts] <= KNEE_DEPTH * logs.min()
+    if not np.any(sharp):
+        return None
+    return int(counts[np.argmax(np.where(sharp, fall - KNEE_RATIO * rest, -np.inf))])
+
+
+def _fold_errors(X: Any, fold: int, path: Callable[[GramOperator, int], NDArray], most: int) -> NDArray:
+    """Return the held-out relative errors of one fold: a row a ridge, a column a count up to ``most``."""
+    held_out = np.arange(X.shape[0]) % N_FOLDS == fold
+    gram = gram_operator(X[~held_out])
+    order = path(gram, most)
+    rows = X[np.flatnonzero(held_out)[:MOST_HELD_OUT]]
+    dense = rows.toarray() if sparse.issparse(rows) else rows
+    centred = (np.asarray(dense, dtype=np.float64) - np.asarray(gram.mean, dtype=np.float64)) / gram.scale
+    columns = np.asarray(gram.columns(order), dtype=np.float64).T
+    errors = np.array([prefix_errors(columns, order, ridge, centred) for ridge in RIDGES])
+    return np.pad(errors, ((0, 0), (0, most - order.size)), mode="edge")
+
+
+def prefix_errors(columns: NDArray, order: NDArray, ridge: float, rows: NDArray) -> NDArray:
+    r"""Return the relative error of rebuilding rows from the first 1, 2, … columns of an order.
+
+    The columns in use are known and count as rebuilt; the others follow from weights fitted to S.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n_columns, n_features)
+        The columns of S that the order names, one a row.
+    order : ndarray
+        Columns, first one first.
+    ridge : float
+        The ridge, in units of `ridge_units`.
+    rows : ndarray of shape (n_rows, n_features)
+        Rows less the mean of the fitted ones, in units of S.
+    """
+    inner = columns[:, order]
+    root = cholesky(inner + np.diag(ridge * ridge_units(inner)), lower=True)
+    maps = solve_triangular(root, columns, lower=True)
+    scores = solve_triangular(root, rows[:, order].T, lower=True)
+    linear = np.cumsum(np.einsum("ij,ij->i", scores, maps @ rows.T))
+    products = (scores @ scores.T) * (maps @ maps.T)
+    quadratic = np.cumsum(np.cumsum(products, axis=0), axis=1).diagonal()
+    total = float(np.vdot(rows, rows))
+    errors = total - 2 * linear + quadratic - _errors_of_known(rows[:, order], scores, maps[:, order])
+    return np.sqrt(np.maximum(errors, 0.0) / total)
+
+
+def _errors_of_known(rows: NDArray, scores: NDArray, maps: NDArray) -> NDArray:
+    """Return, for 1, 2, … columns, the squared error that the map makes in just these."""
+    rest = rows.copy()
+    errors = np.empty(len(maps))
+    for step in range(len(maps)):
+        rest -= np.outer(scores[step], maps[step])
+        errors[step] = np.sum(np.square(rest[:, : step + 1]))
+    return errors

@@ -1,0 +1,209 @@
+"""Data of every kind, and containers of every kind to put them into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ufselect.blocks import GramAccumulator
+
+Make = Callable[[np.random.Generator, int, int], np.ndarray]
+
+
+def _normal(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return rng.standard_normal((n, d))
+
+
+def _low_rank(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    rank = int(rng.integers(1, min(n, d) + 1))
+    return rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
+
+
+def _constant_columns(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    X = _normal(rng, n, d)
+    X[:, rng.random(d) < 0.5] = 3.0
+    return X
+
+
+def _duplicate_columns(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return _normal(rng, n, d)[:, rng.integers(0, d, d)]
+
+
+def _duplicate_rows(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return _normal(rng, n, d)[rng.integers(0, max(1, n // 3), n)]
+
+
+def _identity(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return np.eye(n, d)
+
+
+def _orthonormal(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    X = _normal(rng, n, d)
+    left, _, right = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    return left @ right
+
+
+def _one_hot(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return np.eye(d)[rng.integers(0, d, n)]
+
+
+def _offset(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return _normal(rng, n, d) + 1e8 * rng.standard_normal(d)
+
+
+def _mixed_units(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return _normal(rng, n, d) * 10.0 ** rng.integers(-12, 12, d)
+
+
+def _scaled(factor: float) -> Make:
+    return lambda rng, n, d: _normal(rng, n, d) * factor
+
+
+def _largest(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return rng.choice([-1.0, 1.0], (n, d)) * np.finfo(np.float64).max * rng.uniform(0.1, 1.0)
+
+
+def _thin(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return np.where(rng.random((n, d)) < 0.1, rng.standard_normal((n, d)), 0.0)
+
+
+def _small_integers(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+    return rng.integers(-2, 3, (n, d)).astype(np.float64)
+
+
+def _with(value: float) -> Make:
+    def make(rng: np.random.Generator, n: int, d: int) -> np.ndarray:
+        X = _normal(rng, n, d)
+        X[rng.integers(n), rng.integers(d)] = value
+        return X
+
+    return make
+
+
+DATA: dict[str, Make] = {
+    "normal": _normal,
+    "low rank": _low_rank,
+    "constant columns": _constant_columns,
+    "duplicate columns": _duplicate_columns,
+    "duplicate rows": _duplicate_rows,
+    "constant": lambda rng, n, d: np.full((n, d), 2.5),
+    "zero": lambda rng, n, d: np.zeros((n, d)),
+    "identity": _identity,
+    "orthonormal": _orthonormal,
+    "one hot": _one_hot,
+    "offset": _offset,
+    "mixed units": _mixed_units,
+    "tiny": _scaled(1e-200),
+    "subnormal": _scaled(1e-310),
+    "least": _scaled(5e-324),
+    "huge": _scaled(1e200),
+    "near overflow": _scaled(1e307),
+    "largest": _largest,
+    "thin": _thin,
+    "small integers": _small_integers,
+    "one outlier": _with(1e12),
+    "with NaN": _with(np.nan),
+    "with infinity": _with(np.inf),
+}
+
+
+def unsorted_csr(X: np.ndarray) -> sparse.csr_array:
+    """Return CSR with the columns of each row in falling order, and one entry stored in two halves."""
+    good = sparse.csr_array(X)
+    indices, data = good.indices.copy(), good.data.copy()
+    for start, stop in zip(good.indptr[:-1], good.indptr[1:], strict=True):
+        indices[start:stop], data[start:stop] = indices[start:stop][::-1], data[start:stop][::-1]
+    if not data.size:
+        return good
+    first_row = int(np.flatnonzero(np.diff(good.indptr))[0])
+    indptr = good.indptr.copy()
+    indptr[first_row + 1 :] += 1
+    halves = np.concatenate([[data[0] / 2, data[0] / 2], data[1:]])
+    return sparse.csr_array((halves, np.insert(indices, 0, indices[0]), indptr), shape=X.shape)
+
+
+def _memmap(X: np.ndarray, folder: Path) -> np.ndarray:
+    np.save(folder / "mapped.npy", X)
+    return np.load(folder / "mapped.npy", mmap_mode="r")
+
+
+def _npy(X: np.ndarray, folder: Path) -> Path:
+    np.save(folder / "stored.npy", X)
+    return folder / "stored.npy"
+
+
+def _frame(X: np.ndarray, folder: Path) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+
+
+def _polars(X: np.ndarray, folder: Path) -> Any:
+    import polars as pl
+
+    return pl.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])])
+
+
+def _dask(X: np.ndarray, folder: Path) -> Any:
+    import dask.array as da
+
+    return da.from_array(X, chunks=(max(1, len(X) // 2), -1))
+
+
+def _dask_frame(X: np.ndarray, folder: Path) -> Any:
+    import dask.dataframe as dd
+
+    return dd.from_pandas(_frame(X, folder), npartitions=2)
+
+
+def _single(X: np.ndarray, folder: Path) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        return X.astype(np.float32)
+
+
+CONTAINERS: dict[str, Callable[[np.ndarray, Path], Any]] = {
+    "rows": lambda X, _: np.ascontiguousarray(X),
+    "columns": lambda X, _: np.asfortranarray(X),
+    "view": lambda X, _: np.repeat(X, 2, axis=0)[::2],
+    "float32": _single,
+    "list": lambda X, _: X.tolist(),
+    "frame": _frame,
+    "polars": _polars,
+    "csr": lambda X, _: sparse.csr_array(X),
+    "csr matrix": lambda X, _: sparse.csr_matrix(X),
+    "csc": lambda X, _: sparse.csc_array(X),
+    "coo": lambda X, _: sparse.coo_array(X),
+    "unsorted csr": lambda X, _: unsorted_csr(X),
+    "memmap": _memmap,
+    "npy": _npy,
+    "dask": _dask,
+    "dask frame": _dask_frame,
+    "accumulator": lambda X, _: GramAccumulator().update(X[: len(X) // 2]).update(X[len(X) // 2 :]),
+}
+
+
+def frozen(X: Any) -> Any:
+    """Make the arrays of a container read-only, where it has any."""
+    for part in _arrays(X):
+        if part.flags.owndata or part.base is not None:
+            part.flags.writeable = False
+    return X
+
+
+def digest(X: Any) -> int:
+    """Return a hash of the arrays of a container; of others a constant."""
+    return hash(tuple(part.tobytes() for part in _arrays(X)))
+
+
+def _arrays(X: Any) -> list[np.ndarray]:
+    if isinstance(X, np.ndarray):
+        return [X]
+    if sparse.issparse(X):
+        return [getattr(X, name) for name in ("data", "indices", "indptr", "row", "col") if hasattr(X, name)]
+    if hasattr(X, "to_numpy") and not hasattr(X, "dask"):
+        return [X.to_numpy(copy=True)] if type(X).__module__.startswith("pandas") else [X.to_numpy()]
+    return []

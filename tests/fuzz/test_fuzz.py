@@ -1,0 +1,150 @@
+"""300 random cases, the input left alone by every selector, threads that share data, extreme units."""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_info
+
+from tests.fuzz.cases import SELECTORS, Case, case_number, run
+from tests.fuzz.data import CONTAINERS, unsorted_csr
+from ufselect import AutoSelector, MaxVariance, PCALeverage
+from ufselect.common.threads import one_blas_thread
+from ufselect.common.warn import warn_user, without_warnings
+from ufselect.evaluation.store import ResultStore, StoreError
+
+N_CASES = 300
+N_PARTS = 10  # so that several processes share them
+
+
+@pytest.mark.parametrize("part", range(N_PARTS))
+def test_random_cases(part):
+    for number in range(part, N_CASES, N_PARTS):
+        run(case_number(0, number))
+
+
+@pytest.mark.parametrize("container", ["rows", "columns", "csr", "csc", "unsorted csr", "memmap", "frame"])
+@pytest.mark.parametrize("selector", SELECTORS)
+def test_input_is_never_changed(selector, container):
+    """The case freezes and hashes what is given."""
+    parameters = {"n_features_to_select": 2}
+    if selector == "AutoSelector":
+        parameters["candidates"] = [PCALeverage(), MaxVariance()]
+    if "random_state" in SELECTORS[selector]().get_params():
+        parameters["random_state"] = 0
+    run(Case(selector, "thin", container, (12, 6), 0, parameters))
+
+
+def test_threads_share_a_matrix_that_is_not_canonical():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((200, 60)) < 0.3, rng.standard_normal((200, 60)), 0.0)
+    shared = unsorted_csr(X)
+    before = (shared.data.copy(), shared.indices.copy(), shared.indptr.copy())
+    expected = PCALeverage(10, n_components=3).fit(sparse.csr_array(X)).get_support()
+    with ThreadPoolExecutor(4) as pool:
+        fits = [pool.submit(PCALeverage(10, n_components=3).fit, shared) for _ in range(20)]
+        assert all(np.array_equal(fit.result().get_support(), expected) for fit in fits)
+    for old, new in zip(before, (shared.data, shared.indices, shared.indptr), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def blas_threads() -> list[int]:
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_overlapping_thread_limits_are_all_undone():
+    before = blas_threads()
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert set(blas_threads()) <= {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == before
+
+
+def test_warnings_are_muted_in_one_thread_only():
+    with (
+        ThreadPoolExecutor(1) as pool,
+        without_warnings(UserWarning),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        warn_user("muted", UserWarning)
+        pool.submit(warn_user, "heard", UserWarning).result()
+    assert [str(warning.message) for warning in caught] == ["heard"]
+
+
+def filter_rules() -> list[tuple]:
+    return [(action, category) for action, _, category, *_ in warnings.filters]
+
+
+def test_fits_in_overlapping_threads_leave_the_process_as_it_was():
+    X = np.random.default_rng(0).standard_normal((30, 8))
+    filters, threads = filter_rules(), blas_threads()
+    with ThreadPoolExecutor(3) as pool:
+        selectors = [
+            AutoSelector(2, candidates=[PCALeverage(), MaxVariance()], random_state=0) for _ in range(6)
+        ]
+        fits = [pool.submit(selector.fit, X) for selector in selectors]
+        supports = [fit.result().support_ for fit in fits]
+    assert all(np.array_equal(support, supports[0]) for support in supports)
+    assert filter_rules() == filters
+    assert blas_threads() == threads
+
+
+@pytest.mark.parametrize("container", ["rows", "csr", "dask", "accumulator"])
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200, 1e306])
+def test_extreme_units_do_not_change_the_selection(container, scale, tmp_path):
+    X = np.random.default_rng(0).standard_normal((40, 6)) * np.array([1, 2, 4, 8, 16, 32.0])
+    fitted = MaxVariance(3).fit(CONTAINERS[container](X / 200 * scale, tmp_path))
+    assert fitted.get_support(indices=True).tolist() == [3, 4, 5]
+
+
+@pytest.mark.parametrize("kind", ["identity", "orthonormal"])
+@pytest.mark.parametrize("selector", [name for name in SELECTORS if name != "AutoSelector"])
+@pytest.mark.parametrize("n_components", [1, 3, 5])
+def test_equal_eigenvalues(kind, selector, n_components):
+    parameters = {"n_features_to_select": 5}
+    known = SELECTORS[selector]().get_params()
+    if "n_components" not in known:
+        pytest.skip("has no components")
+    if "random_state" in known:
+        parameters["random_state"] = 0
+    case = Case(selector, kind, "rows", (12, 6), 0, {**parameters, "n_components": n_components})
+    assert run(case) == "fitted"
+
+
+def test_exhausted_krylov_spaces_restart_alike():
+    """Rank 3 of 150 features: Lanczos runs out of directions and draws new ones."""
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.integers(-2, 3, (200, 3)) @ rng.integers(-2, 3, (3, 150)), dtype=np.float64)
+    first = PCALeverage(10).fit(X)
+    for _ in range(5):
+        np.testing.assert_array_equal(PCALeverage(10).fit(X).scores_, first.scores_)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "bad"), [("random_state", "abc"), ("random_state", -1), ("n_jobs", 0), ("n_jobs", "x")]
+)
+def test_bad_seeds_and_jobs_are_named(parameter, bad):
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    with pytest.raises(ValueError, match=rf"^{parameter} must be"):
+        AutoSelector(2, **{parameter: bad}).fit(X)
+
+
+def test_a_store_that_cannot_be_used_names_its_file(tmp_path):
+    path = tmp_path / "results.sqlite"
+    ResultStore(path).close()
+    content = path.read_bytes()
+    for damaged in (content[: len(content) // 2], b"no database at all" * 100):
+        path.write_bytes(damaged)
+        with (
+            pytest.raises(StoreError, match=r"results\.sqlite .*name another file"),
+            ResultStore(path) as store,
+        ):
+            list(store.selections())

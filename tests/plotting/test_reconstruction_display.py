@@ -1,0 +1,49 @@
+"""The picture of errors against counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from ufselect import RebuildSelector, Reconstructor
+from ufselect.plotting import ReconstructionDisplay
+
+pytest.importorskip("matplotlib").use("Agg")
+
+
+@pytest.fixture(scope="module")
+def rows():
+    pixels = load_digits().data
+    return pixels[:600], pixels[600:900]
+
+
+def test_the_curve_lies_between_random_columns_and_components(rows):
+    train, test = rows
+    reconstructor = Reconstructor(RebuildSelector(12)).fit(train)
+    display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train, counts=[2, 6, 12])
+    assert display.counts.tolist() == [2, 6, 12]
+    assert display.random.shape == (10, 3)
+    assert np.all(display.floor < display.errors)
+    assert np.all(display.errors < display.random.mean(axis=0))
+    V = np.linalg.svd(train - train.mean(axis=0), full_matrices=False)[2][:6]
+    A = test - train.mean(axis=0)
+    assert display.floor[1] == pytest.approx(np.linalg.norm(A - A @ V.T @ V) / np.linalg.norm(A))
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels == ["random columns", "as many principal components", "selected columns"]
+
+
+def test_the_chosen_count_is_marked(rows):
+    selector = RebuildSelector("auto").fit(rows[0])
+    display = ReconstructionDisplay.from_count_curve(selector)
+    assert display.chosen == selector.support_.sum()
+    assert f"{display.chosen} columns" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    page = display.to_svg()
+    assert page.count("<circle") == len(selector.count_curve_)
+    assert page.count('r="6"') == 1
+    assert f"{display.chosen} are chosen" in page
+
+
+def test_a_selector_that_was_given_its_count_has_no_curve(rows):
+    with pytest.raises(ValueError, match='n_features_to_select="auto"'):
+        ReconstructionDisplay.from_count_curve(RebuildSelector(5).fit(rows[0]))

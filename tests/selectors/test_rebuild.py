@@ -1,0 +1,169 @@
+"""RebuildSelector and Reconstructor as a user meets them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector, Reconstructor
+from ufselect.blocks import GramAccumulator
+
+
+@pytest.fixture(scope="module")
+def pixels():
+    return load_digits().data
+
+
+def test_exchanges_lower_the_error_that_greedy_steps_reach(pixels):
+    history = RebuildSelector(12, max_iter=5).fit(pixels).objective_history_
+    assert len(history) > 1
+    assert np.all(np.diff(history) <= 0)
+    assert history[-1] < history[0]
+    greedy = RebuildSelector(12, max_iter=0).fit(pixels)
+    assert greedy.objective_history_ == pytest.approx(history[:1])
+
+
+def test_without_penalty_and_exchanges_it_is_greedy_projection(pixels):
+    ours = RebuildSelector(9, penalty=0, max_iter=0).fit(pixels)
+    theirs = GreedyProjection(9, target="features").fit(pixels)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+
+
+def test_it_rebuilds_held_out_rows_better_than_greedy_and_leverage(pixels):
+    train, test = pixels[:900], pixels[900:]
+    share = {
+        type(selector).__name__: Reconstructor(selector).fit(train).score(test)
+        for selector in (RebuildSelector(15), GreedyProjection(15, target="features"), PCALeverage(15))
+    }
+    assert share["RebuildSelector"] > share["GreedyProjection"] > share["PCALeverage"]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_unit_of_the_data_does_not_matter(pixels, scale):
+    support = RebuildSelector(8).fit(pixels[:100]).support_
+    np.testing.assert_array_equal(RebuildSelector(8).fit(scale * pixels[:100]).support_, support)
+
+
+def test_many_sparse_columns_are_represented_by_some_of_them():
+    rng = np.random.default_rng(0)
+    topics = rng.random((300, 5)) @ (rng.random((5, 2500)) < 0.05)
+    X = sparse.csr_array(topics * (rng.random(topics.shape) < 0.5))
+    chosen = RebuildSelector(10).fit(X).get_support(indices=True)
+    dense = RebuildSelector(10).fit(X.toarray()).get_support(indices=True)
+    score = {name: map_score(X.toarray(), columns) for name, columns in (("some", chosen), ("all", dense))}
+    assert score["some"] > score["all"] - 0.02
+
+
+def map_score(X, columns):
+    A = X - X.mean(axis=0)
+    fit = A[:, columns] @ np.linalg.lstsq(A[:, columns], A, rcond=None)[0]
+    return np.sum(fit**2) / np.sum(A**2)
+
+
+def test_bad_parameters_are_refused(pixels):
+    with pytest.raises(ValueError, match="penalty"):
+        RebuildSelector(penalty=-1).fit(pixels)
+    with pytest.raises(ValueError, match="max_iter"):
+        RebuildSelector(max_iter=1.5).fit(pixels)
+    with pytest.raises(TypeError, match="n_features_to_select"):
+        RebuildSelector("most").fit(pixels)
+    with pytest.raises(ValueError, match="holds out rows"):
+        RebuildSelector("auto").fit(GramAccumulator().update(pixels))
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([Reconstructor()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_selected_columns_come_back_as_they_were(pixels):
+    reconstructor = Reconstructor(RebuildSelector(15)).fit(pixels[:900])
+    measured = reconstructor.transform(pixels[900:])
+    rebuilt = reconstructor.inverse_transform(measured)
+    np.testing.assert_allclose(rebuilt[:, reconstructor.support_], measured)
+    error = np.linalg.norm(rebuilt - pixels[900:]) / np.linalg.norm(pixels[900:] - pixels[:900].mean(axis=0))
+    assert reconstructor.score(pixels[900:]) == pytest.approx(1 - error**2)
+    assert reconstructor.error_ == pytest.approx(error, rel=0.1)
+    assert reconstructor.standard_deviations_.shape == (64,)
+
+
+def test_the_curve_ends_where_the_score_is_and_falls_on_the_way(pixels):
+    reconstructor = Reconstructor(RebuildSelector(15)).fit(pixels[:900])
+    curve = reconstructor.curve(pixels[900:])
+    assert [row["count"] for row in curve] == sorted({row["count"] for row in curve})
+    assert curve[-1]["count"] == 15
+    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(pixels[900:])))
+    assert np.all(np.diff([row["error"] for row in curve]) < 0)
+    assert [row["count"] for row in reconstructor.curve(pixels, [2, 7])] == [2, 7]
+    with pytest.raises(ValueError, match="between 1 and the 15"):
+        reconstructor.curve(pixels, [16])
+
+
+@pytest.mark.parametrize("kind", ["sparse", "accumulator", "dask"])
+def test_every_kind_of_data_gives_the_same_map(pixels, kind):
+    dense = Reconstructor(RebuildSelector(6), ridge=0.01).fit(pixels)
+    if kind == "sparse":
+        data = sparse.csr_array(pixels)
+    elif kind == "accumulator":
+        data = GramAccumulator().update(pixels[:500]).update(pixels[500:])
+    else:
+        data = pytest.importorskip("dask.array").from_array(pixels, chunks=(400, 64))
+    found = clone(dense).fit(data)
+    # without rows to leave out, columns next to constant count as rebuildable that are not
+    rebuilt = dense.rebuildable_
+    assert np.all(found.rebuildable_[rebuilt])
+    np.testing.assert_allclose(found.weights_[:, rebuilt], dense.weights_[:, rebuilt], atol=1e-6)
+    np.testing.assert_allclose(found.mean_, dense.mean_, atol=1e-9)
+    assert found.error_ == pytest.approx(dense.error_, rel=0.05)
+
+
+def test_any_scikit_learn_selector_will_do(pixels):
+    reconstructor = Reconstructor(VarianceThreshold(30)).fit(pixels)
+    assert reconstructor.score(pixels) > 0.5
+    assert reconstructor.curve(pixels, [1])[0]["error"] < 1
+
+
+def test_names_are_those_of_the_selected_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).standard_normal((30, 4)), columns=list("abcd"))
+    reconstructor = Reconstructor(RebuildSelector(2)).fit(frame)
+    assert list(reconstructor.get_feature_names_out()) == list(frame.columns[reconstructor.support_])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ridge": "some"}, "ridge must be"),
+        ({"ridge": -1.0}, "ridge must be"),
+        ({"noise_variance": -1.0}, "noise_variance"),
+        ({"noise_variance": [1.0, 2.0]}, "noise_variance"),
+    ],
+)
+def test_bad_settings_of_the_map_are_refused(pixels, change, message):
+    with pytest.raises(ValueError, match=message):
+        Reconstructor(**change).fit(pixels)
+
+
+def test_only_the_selected_columns_can_be_rebuilt_from(pixels):
+    reconstructor = Reconstructor(RebuildSelector(6)).fit(pixels)
+    with pytest.raises(ValueError, match="6 were selected"):
+        reconstructor.inverse_transform(pixels)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
+    """PySensors takes the pivots of a QR factorisation of the loadings."""
+    from scipy.linalg import qr
+
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 12)) @ rng.standard_normal((12, 40)) + 0.1 * rng.standard_normal((80, 40))
+    loadings = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:8]
+    pivots = qr(loadings, mode="economic", pivoting=True)[2][:8]
+    chosen = DOptimalLeverage(8, n_components=8, ridge=1e-6).fit(X).get_support(indices=True)
+    np.testing.assert_array_equal(chosen, np.sort(pivots))
