@@ -145,8 +145,8 @@ class AutoSelector(UnsupervisedSelector):
     n_clusters_ : int
         The number of clusters, for the goal "clusters".
     count_curve_ : list of dict
-        With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its ``standard_error``
-        and whether it was ``chosen``, with a ``note`` beside the chosen one.
+        With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
+        ``standard_error`` and whether it was ``chosen``, with a ``note`` beside the chosen one.
 
     Examples
     --------
