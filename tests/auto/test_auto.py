@@ -284,3 +284,14 @@ def test_progress_names_candidates_and_the_time_left(caplog):
     with caplog.at_level("INFO", logger="ufselect"):
         AutoSelector(4, n_clusters=3, random_state=0, verbose=True).fit(scale(load_wine().data))
     assert sum("s left" in record.getMessage() for record in caplog.records) == 8
+
+
+def test_the_number_of_columns_for_rebuilding_is_chosen_on_held_out_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((150, 6)) @ rng.standard_normal((6, 40)) + 0.05 * rng.standard_normal((150, 40))
+    selector = AutoSelector("auto", goal="rebuild", random_state=0).fit(X)
+    assert selector.support_.sum() == pytest.approx(6, abs=1)
+    (chosen,) = (row for row in selector.count_curve_ if row["chosen"])
+    assert chosen["count"] == selector.support_.sum()
+    with pytest.raises(ValueError, match='serves goal="rebuild"'):
+        AutoSelector("auto").fit(X)

@@ -71,7 +71,11 @@ def test_blocks_give_the_selection_of_memory(folder, data, settings):
 
 def test_the_method_can_be_chosen_on_a_sample(folder, capsys):
     assert call("select t.csv -k 3 --stream -o out.parquet --report page.html --resamples 2") == 0
-    assert "read in blocks" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "read in blocks" in said
+    assert "Chosen on a sample of 400 rows" in said
+    record = json.loads(Path("out.parquet.json").read_text(encoding="utf-8"))
+    assert any("Chosen on a sample" in line for line in record["notes"])
     assert pandas.read_parquet("out.parquet").shape == (ROWS, 5)
 
 

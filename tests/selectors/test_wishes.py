@@ -7,13 +7,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from ufselect import (
     DSCOFS,
     FSPCA,
+    AutoSelector,
     ConstrainedDSCOFS,
     DOptimalLeverage,
     GramSelector,
@@ -121,6 +122,7 @@ GROUPS = np.array(["a", "b", "a", None, "c", "c", "c", None, None, "b", None, No
     keep=st.sampled_from([[], [3], [2, 9]]),
     exclude=st.sampled_from([[], [5], [10]]),
 )
+@example(seed=0, count=3, keep=[2, 9], exclude=[])  # more columns are kept than groups are asked for
 def test_groups_are_selected_whole_or_not_at_all(name, seed, count, keep, exclude):
     selector = make(name, n_features_to_select=count, groups=GROUPS, keep=keep, exclude=exclude)
     fitted = fit(selector, make_data(seed))
@@ -274,6 +276,15 @@ def test_best_estimator_of_auto_knows_all_columns():
     assert np.array_equal(auto.best_estimator_.support_, auto.support_)
     assert auto.best_estimator_.transform(X).shape == (len(X), 4)
     assert auto.best_estimator_.get_params()["exclude"] == [0, 1]
+
+
+def test_a_winner_with_a_given_start_can_be_fitted_again():
+    X = make_data(4, 60)
+    auto = AutoSelector(4, candidates="dscofs", n_clusters=2, exclude=[0, 1], random_state=0)
+    auto = fit(auto, X)
+    again = fit(clone(auto.best_estimator_), X)
+    assert again.components_.shape[1] == N_FEATURES
+    assert np.array_equal(again.support_, auto.support_)
 
 
 def test_wishes_that_change_nothing_change_nothing():

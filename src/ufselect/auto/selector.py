@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -33,10 +33,15 @@ from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
 from ufselect.common.threads import one_blas_thread
 from ufselect.exceptions import InactiveConstraintWarning
+from ufselect.gram import GramOperator
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.large import sample_rows
+from ufselect.selectors.placed import kept_columns
 from ufselect.selectors.progress import FitProgress, logger
-from ufselect.selectors.wishes import Wanted
+from ufselect.selectors.wishes import Wanted, Wishes
+from ufselect.solvers.rebuild.choose import first_columns
+from ufselect.solvers.rebuild.counts import count_curve
+from ufselect.solvers.rebuild.placement import Placement
 
 GOALS = ("clusters", "rebuild")
 CLUSTERERS = ("kmeans", "graph")
@@ -77,8 +82,9 @@ class AutoSelector(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.1
-        Number of features, or their share.
+    n_features_to_select : int, float or "auto", default=0.1
+        Number of features, or their share. ``"auto"``, for the goal "rebuild", chooses it by the error of
+        rebuilding rows left out; see ``count_curve_``.
     goal : {"clusters", "rebuild"}, default="clusters"
         What the features are for.
     clusterer : {"kmeans", "graph"}, default="kmeans"
@@ -88,8 +94,8 @@ class AutoSelector(UnsupervisedSelector):
         Selectors, or pairs of a name and a selector: any object with ``fit`` and one of ``scores_``,
         ``ranking_`` and ``get_support``. ``"dscofs"`` judges :class:`~ufselect.DSCOFS` alone: two starts
         from the graph, three strengths of its penalties, with and without entry sparsity. None takes the
-        library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or greedy
-        projection and baselines for the goal "rebuild".
+        library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or
+        :class:`~ufselect.RebuildSelector`, greedy projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for. ``"auto"`` judges by three numbers at once: that of
         :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
@@ -138,6 +144,9 @@ class AutoSelector(UnsupervisedSelector):
         rest, each with the distance of its mean there from its mean elsewhere in standard deviations.
     n_clusters_ : int
         The number of clusters, for the goal "clusters".
+    count_curve_ : list of dict
+        With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its ``standard_error``
+        and whether it was ``chosen``, with a ``note`` beside the chosen one.
 
     Examples
     --------
@@ -157,8 +166,11 @@ class AutoSelector(UnsupervisedSelector):
     label = "AutoSelector"
     cost = "a PCA + n² c + n d c per candidate"
     order = 160
+    chooses_count = True
     on_request = True  # it fits several of the others
     honours = frozenset({"keep", "groups"})  # as far as its candidates do
+
+    n_features_to_select: int | float | str  # type: ignore[assignment]
 
     best_estimator_: Any
     best_params_: dict[str, Any]
@@ -167,10 +179,11 @@ class AutoSelector(UnsupervisedSelector):
     labels_: NDArray
     clusters_: list[dict[str, Any]]
     n_clusters_: int
+    count_curve_: list[dict[str, Any]]
 
     def __init__(
         self,
-        n_features_to_select: int | float = 0.1,
+        n_features_to_select: int | float | str = 0.1,
         *,
         goal: str = "clusters",
         clusterer: str = "kmeans",
@@ -201,8 +214,20 @@ class AutoSelector(UnsupervisedSelector):
         self.groups = groups
         self.max_correlation = max_correlation
 
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
+
+    def _wanted(self, n_features: int) -> Wanted:
+        # While the count is open, all columns are wanted.
+        return Wishes.of(self, n_features).wanted(1.0) if self._is_auto else super()._wanted(n_features)
+
     def _check_parameters(self) -> None:
         check_choice("goal", self.goal, GOALS)
+        if self._is_auto and (self.goal != "rebuild" or self.groups is not None):
+            raise ValueError(
+                'n_features_to_select="auto" serves goal="rebuild" without groups; give a number instead.'
+            )
         check_choice("clusterer", self.clusterer, CLUSTERERS)
         if isinstance(self.candidates, str):
             check_choice("candidates", self.candidates, (DSCOFS_ONLY,))
@@ -224,8 +249,12 @@ class AutoSelector(UnsupervisedSelector):
         started = time.perf_counter()
         # Most products here are small and only lose time in threads; candidates run beside each other.
         with one_blas_thread():
-            setting = self._setting(X, wanted)
-            return self._choose(setting, started, progress)
+            if not self._is_auto:
+                return self._choose(self._setting(X, wanted), started, progress)
+            curve = count_curve(X, first_columns(_anywhere, kept_columns(wanted).tolist()))
+            wanted = replace(wanted, n_selected=max(curve.chosen, wanted.kept.size))
+            fitted = self._choose(self._setting(X, wanted), started, progress)
+        return replace(fitted, attributes={**fitted.attributes, "count_curve_": curve.table()})
 
     def _setting(self, X: Any, wanted: Wanted) -> Setting:
         given = None if self.candidates is None or isinstance(self.candidates, str) else self.candidates
@@ -281,6 +310,9 @@ class AutoSelector(UnsupervisedSelector):
     def _let_it_know_all_columns(self, best: UnsupervisedSelector, wanted: Wanted) -> None:
         """Make a selector of the columns that are left one of all columns that excludes the others."""
         best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
+        start = best.get_params().get("init")
+        if isinstance(start, np.ndarray):
+            best.set_params(init=wanted.spread(start))
         best._spread(wanted)
         best.n_features_in_ = wanted.n_features
 
@@ -297,3 +329,7 @@ class AutoSelector(UnsupervisedSelector):
             "n_clusters_": reference.n_clusters,
             "clusters_": describe_clusters(reference, labels, winner.features, names),
         }
+
+
+def _anywhere(gram: GramOperator, size: int) -> Placement:
+    return Placement(np.asarray(gram.diag() > 0), size)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from difflib import get_close_matches
@@ -17,6 +14,7 @@ from scipy import sparse
 
 from ufselect.cli.console import errors, note, working
 from ufselect.cli.data import StandardInput
+from ufselect.cli.outputs import pipe_columns
 from ufselect.cli.run_record import read_record, request_of
 from ufselect.common.wording import listed
 from ufselect.io import ReadOptions, Table, TableError
@@ -52,7 +50,7 @@ def run_apply(
     if scaled:
         table = _scaled(table, chosen, features, record)
     if to_pipe:
-        _pipe(table, chosen, drop_text)
+        pipe_columns(table, chosen, drop_text)
         return
     write_atomically(target, lambda part: write_columns(table, chosen, part, target, drop_text), force)
     if not quiet:
@@ -113,12 +111,3 @@ def _scaled(
     for place, feature in zip(chosen, features, strict=True):
         data[:, place] = (data[:, place] - feature["mean"]) / (feature["deviation"] or 1.0)
     return replace(table, data=data, dialect=None, whole=np.zeros(data.shape[1], dtype=bool))
-
-
-def _pipe(table: Table, chosen: NDArray[np.intp], drop_text: bool) -> None:
-    with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
-        path = Path(folder) / "table.csv"
-        write_columns(table, chosen, path, path, drop_text)
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
-    sys.stdout.flush()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.cli.run import Run
 from ufselect.exceptions import TableError
@@ -83,7 +84,7 @@ def write_outputs(run: Run, found: dict[str, Any], explanation: Any, outputs: Ou
     }
     write_together({path: writers[kind] for kind, path in outputs.files().items()}, outputs.force)
     if outputs.to_standard_output:
-        _pipe(run, outputs)
+        pipe_columns(run.table, run.selected, outputs.drop_text)
 
 
 def _write_table(run: Run, outputs: Outputs, target: Path) -> None:
@@ -91,10 +92,11 @@ def _write_table(run: Run, outputs: Outputs, target: Path) -> None:
     write_columns(run.table, run.selected, target, outputs.table, outputs.drop_text)
 
 
-def _pipe(run: Run, outputs: Outputs) -> None:
+def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> None:
+    """Write the chosen columns to standard output as csv."""
     with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
         path = Path(folder) / "table.csv"
-        write_columns(run.table, run.selected, path, path, outputs.drop_text)
+        write_columns(table, selected, path, path, drop_text)
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.flush()

@@ -23,6 +23,7 @@ from ufselect.io import ReadOptions, Table, TableError
 from ufselect.selectors.base import GramSelector
 
 AUTO = "AutoSelector"
+INSTEAD = "DSCOFS"  # of a method that cannot work through the Gram matrix
 WIDEST_PICTURE = 40  # pixels of two characters on a terminal of 80
 
 
@@ -175,26 +176,26 @@ def check_same(table: Table, earlier: Mapping[str, Any], new_data: bool) -> None
 
 def fit(opened: Opened, request: Request, silent: bool) -> Run:
     """Fit with progress, and say what the fit warned of."""
-    table = opened.table
+    table, said = opened.table, []
     with working(f"{table.shape[0]} × {table.shape[1]}:"):
-        if opened.all_rows is not None:
-            request = _for_all_rows(opened, request)
+        if opened.all_rows is not None and request.method == AUTO:
+            request, words = _for_all_rows(table, request)
+            table, said = table.with_notes(words), [words]
         run = run_selection(table, request, verbose=True, all_rows=opened.all_rows)
     if not silent:
-        note(run.messages)
+        note([*said, *run.messages])
     return run
 
 
-def _for_all_rows(opened: Opened, request: Request) -> Request:
-    """Choose the method on the sample of rows that is in memory, so that all rows decide on the features."""
-    if request.method != AUTO:
-        return request
-    judged = run_selection(opened.table, request)
-    winner = judged.chosen_method
+def _for_all_rows(sample: Table, request: Request) -> tuple[Request, str]:
+    """Choose the method on the rows in memory, so that all rows decide on the features; say which."""
+    winner = run_selection(replace(sample, n_rows=None), request).chosen_method
+    name, words = type(winner).__name__, f"Chosen on a sample of {len(sample.data)} rows: "
     if not isinstance(winner, GramSelector):
-        return replace(request, method="DSCOFS", parameters={})
+        instead = replace(request, method=INSTEAD, parameters={})
+        return instead, f"{words}{name}, which needs all rows in memory; {INSTEAD} is used instead."
     parameters = {name: value for name, value in winner.get_params().items() if name not in OWN_PARAMETERS}
-    return replace(request, method=type(winner).__name__, parameters=parameters)
+    return replace(request, method=name, parameters=parameters), f"{words}{name}."
 
 
 def show(run: Run, found: Mapping[str, Any], outputs: Outputs, with_candidates: bool) -> None:

@@ -23,6 +23,7 @@ from ufselect.io.text import Progress
 
 MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit makes
 MOST_COLUMNS = 10_000  # a Gram matrix of that order takes 800 MB
+USUAL_MEMORY = 8 << 30  # where the system does not tell
 SAMPLE_ROWS = 4000  # for units, the page's figures and the choice of a method
 
 
@@ -53,6 +54,8 @@ def free_memory() -> int:
             fields = dict(line.split(":", 1) for line in file)
         return int(fields["MemAvailable"].split()[0]) << 10
     except (OSError, KeyError):
+        if not hasattr(os, "sysconf"):
+            return USUAL_MEMORY
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 

@@ -118,6 +118,8 @@ def clear_leftovers(folder: Path) -> None:
 
 
 def _alive(process: int) -> bool:
+    if os.name == "nt":
+        return True  # where signal 0 would interrupt the process instead of asking
     try:
         os.kill(process, 0)
     except ProcessLookupError:

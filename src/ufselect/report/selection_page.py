@@ -66,7 +66,7 @@ def report_html(
         tab_title=f"{title}: {e.n_selected} of {e.n_features} features",
         summary=_summary(e),
         facts=_facts(e),
-        links=_links(e, charts),
+        links=_links(e, charts, bool(record and record.get("tuning"))),
         leads=_leads(e),
         tables={"kept": kept_table(e), "dropped": dropped_table(e), "runners": runners_table(e)},
         charts=charts,
@@ -150,7 +150,7 @@ def _charts(e: Explanation) -> dict[str, str | None]:
     }
 
 
-def _links(e: Explanation, charts: Mapping[str, str | None]) -> list[tuple[str, str]]:
+def _links(e: Explanation, charts: Mapping[str, str | None], chosen_among: bool) -> list[tuple[str, str]]:
     """Return anchor and name of each section that the page has."""
     links = [
         ("features", "Features", True),
@@ -159,6 +159,7 @@ def _links(e: Explanation, charts: Mapping[str, str | None]) -> list[tuple[str, 
         ("loadings", "Acting together", charts["loadings"]),
         ("redundancy", "Redundancy", charts["redundancy"]),
         ("stability", "Stability", e.frequencies is not None),
+        ("candidates", "What else was tried", chosen_among),
         ("convergence", "Search", charts["convergence"]),
         ("settings", "Data and settings", True),
     ]

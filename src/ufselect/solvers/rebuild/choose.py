@@ -106,6 +106,25 @@ def choose_columns(
     return Choice(search.span.order(), _gains_outside(search.span, placement), errors, penalty)
 
 
+def first_columns(
+    placement: Callable[[GramOperator, int], Placement], start: Sequence[int], penalty: float | None = None
+) -> Callable[[GramOperator, int], NDArray]:
+    """Return a function of a Gram operator and a count that gives so many columns by greedy steps.
+
+    A penalty from the data is that of the first operator: in the folds of a cross-validation most rows of one
+    are those of the next.
+    """
+
+    def path(gram: GramOperator, count: int) -> NDArray:
+        nonlocal penalty
+        rules = placement(gram, max(count, len(start)))
+        choice = choose_columns(gram, rules, max_sweeps=0, penalty=penalty, start=start)
+        penalty = choice.penalty
+        return choice.order[:count]
+
+    return path
+
+
 def _squared_norms(gram: GramOperator, targets: NDArray | None) -> NDArray:
     if targets is None:
         return gram.squared_column_norms()
