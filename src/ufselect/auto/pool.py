@@ -22,6 +22,7 @@ from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.dscofs import DSCOFS
 from ufselect.selectors.graph_start import regressed_start
 from ufselect.selectors.greedy import GreedyProjection
+from ufselect.selectors.rebuild import RebuildSelector
 from ufselect.selectors.wishes import Wanted
 
 # Rules alone and mixed, the most promising first: of thirty-eight mixtures these served fifteen labelled sets
@@ -117,6 +118,7 @@ def dscofs_pool(references: References) -> list[Candidate]:
 def rebuild_pool() -> list[Candidate]:
     """Return the candidates for rebuilding all features, the most promising first."""
     return [
+        Candidate("exchanges, all features", RebuildSelector()),
         Candidate("greedy projection, all features", GreedyProjection(target="features")),
         Candidate("greedy projection, components", GreedyProjection()),
         Candidate("PCA leverage", PCALeverage()),

@@ -88,8 +88,8 @@ class AutoSelector(UnsupervisedSelector):
         Selectors, or pairs of a name and a selector: any object with ``fit`` and one of ``scores_``,
         ``ranking_`` and ``get_support``. ``"dscofs"`` judges :class:`~ufselect.DSCOFS` alone: two starts
         from the graph, three strengths of its penalties, with and without entry sparsity. None takes the
-        library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or greedy
-        projection and baselines for the goal "rebuild".
+        library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or
+        :class:`~ufselect.RebuildSelector`, greedy projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for. ``"auto"`` judges by three numbers at once: that of
         :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
