@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from ufselect import AutoSelector, PartitionSelector
 from ufselect.blocks import GramAccumulator, reduce, reduce_data
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import gram_operator
@@ -35,10 +36,12 @@ GRAM_SELECTORS = [
     for name, selector in all_selectors().items()
     if issubclass(selector, GramSelector) and not missing_requirements(selector)
 ]
+# These look at a sample of rows where the data are not in memory.
+SAMPLING_SELECTORS = (AutoSelector, LaplacianScore, PartitionSelector)
 MEMORY_SELECTORS = [
     pytest.param(selector, id=name)
     for name, selector in all_selectors().items()
-    if not issubclass(selector, (GramSelector, LaplacianScore))
+    if not issubclass(selector, (GramSelector, *SAMPLING_SELECTORS))
 ]
 
 
