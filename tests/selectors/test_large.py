@@ -18,9 +18,10 @@ from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import gram_operator
 from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors import base, large
-from ufselect.selectors.base import Fitted, GramSelector
+from ufselect.selectors.base import Fitted
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
 from ufselect.selectors.dscofs import DSCOFS
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import dscofs_path

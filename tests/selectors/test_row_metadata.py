@@ -16,7 +16,7 @@ from ufselect import DSCOFS, FSPCA, LaplacianScore, MaxVariance, PCALeverage, St
 from ufselect.blocks import GramAccumulator
 from ufselect.exceptions import ApproximationWarning
 from ufselect.registry import all_selectors, missing_requirements
-from ufselect.selectors.base import GramSelector
+from ufselect.selectors.gram_selector import GramSelector
 
 RUNNABLE = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
 GRAM_SELECTORS = [

@@ -21,7 +21,7 @@ from ufselect.cli.show import candidate_table, feature_table, pixel_map
 from ufselect.cli.verdicts import candidates, verdicts
 from ufselect.cli.wishes import named_in
 from ufselect.io import ReadOptions, Table, TableError
-from ufselect.selectors.base import GramSelector
+from ufselect.selectors.gram_selector import GramSelector
 
 AUTO = "AutoSelector"
 INSTEAD = "DSCOFS"  # of a method that cannot work through the Gram matrix
