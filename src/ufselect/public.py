@@ -22,7 +22,8 @@ from ufselect.selectors import (
     Reconstructor,
     dscofs_path,
 )
-from ufselect.selectors.base import Fitted, GramSelector, UnsupervisedSelector
+from ufselect.selectors.base import Fitted, UnsupervisedSelector
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.stability import StableSelector
 
 __all__ = [

@@ -270,6 +270,7 @@ def test_columns_for_rebuilding_are_judged_on_held_out_rows():
     assert rows[ALL_FEATURES] > 0.95
     assert not hasattr(selector, "labels_")
     assert "rebuilds" in selector.verdict_
+    assert "all columns carry more" not in selector.verdict_
 
 
 def test_hopeless_candidates_get_fewer_runs():

@@ -86,6 +86,16 @@ def test_what_needs_memory_says_so(folder, capsys):
     assert "use --impute drop" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_normalising_a_sample_alone_is_refused(folder, monkeypatch, capsys, asked):
+    if not asked:
+        monkeypatch.setattr(streaming, "free_memory", lambda: 1)
+    stream = "--stream " if asked else ""
+    assert call(f"select t.csv -k 3 -m MaxVariance {stream}--normalize log -o out.csv") != 0
+    assert "--normalize needs the table in memory" in " ".join(capsys.readouterr().err.split())
+    assert not Path("out.csv").exists()
+
+
 def test_size_decides(folder, monkeypatch):
     assert not streaming.should_stream(Path("t.csv"), ReadOptions(), None)
     monkeypatch.setattr(streaming, "free_memory", lambda: 8 * 12 * ROWS)

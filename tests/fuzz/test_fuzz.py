@@ -148,3 +148,19 @@ def test_a_store_that_cannot_be_used_names_its_file(tmp_path):
             ResultStore(path) as store,
         ):
             list(store.selections())
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("SPCAPSD", "constant", "csc", (20, 140), 0, {"n_features_to_select": 3}),
+        Case("SPCAPSD", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
+        Case("SPCAFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
+        Case("DSCOFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "tau": 1e300}),
+        Case("DSCOFS", "normal", "float32", (20, 6), 0, {"n_features_to_select": 3, "mu_row": 1e30}),
+        Case("RNE", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "n_components": 10**6}),
+    ],
+    ids=lambda case: f"{case.selector} {case.data}",
+)
+def test_found_by_the_fuzzer(case):
+    assert run(case) == "refused"

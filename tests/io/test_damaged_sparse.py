@@ -153,3 +153,15 @@ def test_a_canonical_matrix_is_not_copied_and_others_are_left_alone():
     assert own.has_canonical_format
     assert vars(unsorted).keys() == flags.keys()
     assert unsorted.indices.tolist() == [2, 0, 0]
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".mat"])
+def test_files_that_unpack_to_too_much_are_refused(suffix, tmp_path, monkeypatch):
+    path = tmp_path / f"table{suffix}"
+    if suffix == ".npz":
+        np.savez_compressed(path, X=np.zeros((100, 10)))
+    else:
+        savemat(path, {"X": np.zeros((100, 10))}, do_compression=True)
+    monkeypatch.setattr("ufselect.io.damage.UNPACKED_BYTES", 1000)
+    with pytest.raises(ValueError, match=rf"table\{suffix}"):
+        read_table(path)

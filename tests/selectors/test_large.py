@@ -12,14 +12,16 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from ufselect import AutoSelector, PartitionSelector
 from ufselect.blocks import GramAccumulator, reduce, reduce_data
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import gram_operator
 from ufselect.registry import all_selectors, missing_requirements
 from ufselect.selectors import base, large
-from ufselect.selectors.base import Fitted, GramSelector
+from ufselect.selectors.base import Fitted
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
 from ufselect.selectors.dscofs import DSCOFS
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.laplacian_score import LaplacianScore
 from ufselect.selectors.path import dscofs_path
@@ -35,10 +37,12 @@ GRAM_SELECTORS = [
     for name, selector in all_selectors().items()
     if issubclass(selector, GramSelector) and not missing_requirements(selector)
 ]
+# These look at a sample of rows where the data are not in memory.
+SAMPLING_SELECTORS = (AutoSelector, LaplacianScore, PartitionSelector)
 MEMORY_SELECTORS = [
     pytest.param(selector, id=name)
     for name, selector in all_selectors().items()
-    if not issubclass(selector, (GramSelector, LaplacianScore))
+    if not issubclass(selector, (GramSelector, *SAMPLING_SELECTORS))
 ]
 
 

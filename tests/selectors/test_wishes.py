@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
@@ -122,6 +122,7 @@ GROUPS = np.array(["a", "b", "a", None, "c", "c", "c", None, None, "b", None, No
     keep=st.sampled_from([[], [3], [2, 9]]),
     exclude=st.sampled_from([[], [5], [10]]),
 )
+@example(seed=0, count=3, keep=[2, 9], exclude=[])  # more columns are kept than groups are asked for
 def test_groups_are_selected_whole_or_not_at_all(name, seed, count, keep, exclude):
     selector = make(name, n_features_to_select=count, groups=GROUPS, keep=keep, exclude=exclude)
     fitted = fit(selector, make_data(seed))

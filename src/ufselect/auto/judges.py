@@ -30,11 +30,14 @@ class Judge(Protocol):
     ----------
     measure : str
         What the values are, in words.
+    all_compete : bool
+        Whether all features can be worse than some of them; else their value is 1 by definition.
     n_first, n_all : int
         Number of values after a first look, and in all.
     """
 
     measure: str
+    all_compete: bool
     n_first: int
     n_all: int
 
@@ -49,6 +52,7 @@ class KMeansJudge:
     """Compares K-means on the selected features with the reference partitions."""
 
     measure = "agreement (NMI) of K-means on its features with the clusters of the neighbour graph"
+    all_compete = True
     n_first, n_all = FIRST_RUNS, N_RUNS
 
     def __init__(self, references: References, seed: int) -> None:
@@ -71,6 +75,7 @@ class GraphJudge:
     """Compares graph clustering on the selected features with the reference partitions."""
 
     measure = "agreement (NMI) of graph clustering on its features with that on all features"
+    all_compete = False
     n_first, n_all = 1, 1
 
     def __init__(self, references: References, seed: int) -> None:
@@ -95,6 +100,7 @@ class RebuildJudge:
     """Rebuilds all features of rows that took no part in the choice, by a linear map."""
 
     measure = "share of the variance of held-out rows that a linear map of its features rebuilds"
+    all_compete = False
     n_first, n_all = N_FOLDS, N_FOLDS
 
     def __init__(self, X: Any, seed: int) -> None:

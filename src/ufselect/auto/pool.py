@@ -118,7 +118,7 @@ def dscofs_pool(references: References) -> list[Candidate]:
 def rebuild_pool() -> list[Candidate]:
     """Return the candidates for rebuilding all features, the most promising first."""
     return [
-        Candidate("rebuild", RebuildSelector()),
+        Candidate("exchanges, all features", RebuildSelector()),
         Candidate("greedy projection, all features", GreedyProjection(target="features")),
         Candidate("greedy projection, components", GreedyProjection()),
         Candidate("PCA leverage", PCALeverage()),

@@ -99,7 +99,7 @@ def _note(trial: Trial, winner: Trial, n_all: int, *, tied: bool) -> str:
     return f"{behind}; {STOPPED}" if trial.values.size < n_all else behind
 
 
-def verdict(winner: Trial, comparison: Comparison, measure: str) -> str:
+def verdict(winner: Trial, comparison: Comparison, measure: str, *, all_compete: bool) -> str:
     """Say in one sentence whether the selection is worth having."""
     random, spread = float(comparison.random.mean()), float(comparison.random.std())
     everything = float(comparison.all_features.mean())
@@ -107,7 +107,7 @@ def verdict(winner: Trial, comparison: Comparison, measure: str) -> str:
     slack = SURE * float(np.hypot(winner.error, spread))
     if winner.mean <= random + slack:
         return f"No better than random: keep all columns ({measure}: {figures})."
-    if winner.mean < everything - slack:
+    if all_compete and winner.mean < everything - slack:
         return f"Better than random, but all columns carry more ({measure}: {figures})."
     return f"{winner.candidate.name}: better than random subsets ({measure}: {figures})."
 

@@ -302,7 +302,9 @@ class AutoSelector(UnsupervisedSelector):
             "best_estimator_": best,
             "best_params_": best.get_params(),
             "report_": report(trials, winner, comparison, setting.judge.n_all),
-            "verdict_": verdict(winner, comparison, setting.judge.measure),
+            "verdict_": verdict(
+                winner, comparison, setting.judge.measure, all_compete=setting.judge.all_compete
+            ),
             **self._clusters(setting, winner),
         }
         return Fitted(scores, attributes, choice=shared.choice(scores))

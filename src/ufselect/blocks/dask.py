@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,8 @@ from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram.centring import refuse_infinity, working_dtype
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
+# Records that a thread holds in a merge: those merged, the sum so far and the next one.
+RECORDS_AT_ONCE = MERGE_AT_ONCE + 2
 TARGET_BYTES = 2**27  # of a block that is made by joining chunks: within the 50 to 200 MB that dask advises
 GATHER_AT_ONCE = 16  # rotated blocks brought here together, which bounds the memory for them
 
@@ -29,6 +32,40 @@ def is_dask(X: Any) -> bool:
 def is_frame(X: Any) -> bool:
     """Tell whether a dask collection has named columns."""
     return hasattr(X, "to_dask_array") and hasattr(X, "columns")
+
+
+def check_collection(X: Any) -> None:
+    """Refuse a dask collection that is not known to have rows and columns.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With what to do.
+    """
+    if not hasattr(X, "_meta"):
+        raise TypeError(
+            f"X is a dask {type(X).__name__}; make an array with dask.array.from_delayed, or compute it."
+        )
+    if X.ndim != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns, not {X.ndim}.")
+    if not is_frame(X) and np.isnan(X.shape[1]):
+        raise ValueError("dask does not know how many columns X has; call X.compute_chunk_sizes() first.")
+
+
+def smallest_share_of_memory() -> float:
+    """Return the bytes that the smallest worker of a cluster has for each of its threads.
+
+    Infinite without a cluster: its scheduler alone knows limits.
+    """
+    if "distributed" not in sys.modules:
+        return np.inf
+    distributed = sys.modules["distributed"]
+    try:
+        workers = distributed.get_client().scheduler_info(n_workers=-1)["workers"].values()
+    except ValueError:  # dask runs in this process
+        return np.inf
+    shares = [worker["memory_limit"] / worker["nthreads"] for worker in workers if worker["memory_limit"]]
+    return min(shares, default=np.inf)
 
 
 def import_dask(module: str = "dask") -> ModuleType:
@@ -69,6 +106,9 @@ class DaskBlocks:
         self.dtype = working_dtype(array.dtype)
         self.n_features = int(array.shape[1])
         self.is_sparse = sparse.issparse(array._meta)
+
+    def has_room_for(self, record_bytes: int) -> bool:
+        return RECORDS_AT_ONCE * record_bytes <= smallest_share_of_memory()
 
     def count_rows(self) -> int:
         if np.isnan(self.array.shape[0]):

@@ -116,6 +116,9 @@ class BlockSource(ColumnBlocks, Protocol):
     n_features: int
     is_sparse: bool
 
+    def has_room_for(self, record_bytes: int) -> bool:
+        """Tell whether records of that size can be merged where the blocks are."""
+
     def count_rows(self) -> int:
         """Return the number of samples, reading the data for it only if there is no other way."""
 
@@ -146,7 +149,8 @@ def reduce_blocks(source: BlockSource, n_components: int | None = None) -> Reduc
         whole.
     """
     n_features = source.n_features
-    if n_features <= MAX_ORDER:
+    # One triangle of S in float64. Workers with too little memory for that would die without a word.
+    if n_features <= MAX_ORDER and source.has_room_for(4 * n_features * n_features):
         moments = _counted(source.moments(WholeGram()))
         return ReducedData(formed_gram(moments), 1, "formed")
     n_samples = source.count_rows()
@@ -189,6 +193,9 @@ class LocalBlocks:
         self.array = array
         self.dtype = working_dtype(array.dtype)
         self.n_features = int(array.shape[1])
+
+    def has_room_for(self, record_bytes: int) -> bool:
+        return True  # S is formed here whatever the route
 
     def count_rows(self) -> int:
         return int(self.array.shape[0])

@@ -46,6 +46,10 @@ class Prepared:
     gram: FormedGram | None = None
 
 
+# The Gram matrix of all rows was made from values as they are; normalising the sample alone would mislead.
+NOT_STREAMED = "--normalize needs the table in memory; normalise the counts before, or leave it out."
+
+
 @dataclass(frozen=True)
 class AllRows:
     """What is known of all rows of a table that is not in memory."""
@@ -65,8 +69,11 @@ def prepared(
     Raises
     ------
     TableError
-        If values are beyond the range in which they can be squared, or are no counts.
+        If values are beyond the range in which they can be squared, are no counts, or are to be normalised
+        though only a sample of the rows is at hand.
     """
+    if all_rows is not None and normalize != "none":
+        raise TableError(NOT_STREAMED)
     check_range(table.data, table.feature_names)
     data = log_counts(table.data) if normalize == "log" else table.data
     units = look_at_units(data, table.feature_names)

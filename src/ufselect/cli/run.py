@@ -18,7 +18,8 @@ from ufselect.cli.wishes import ColumnWishes, wishes_for
 from ufselect.exceptions import TableError
 from ufselect.io.table import Table
 from ufselect.registry import missing_requirements
-from ufselect.selectors.base import GramSelector, UnsupervisedSelector
+from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.selectors.gram_selector import GramSelector
 
 DENSE_BYTES = 4 << 30  # what most machines have to spare
 # set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation

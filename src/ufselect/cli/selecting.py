@@ -14,13 +14,14 @@ from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import Opened, open_data
 from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
+from ufselect.cli.prepare import NOT_STREAMED
 from ufselect.cli.run import OWN_PARAMETERS, Request, Run, make_selector, run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
 from ufselect.cli.show import candidate_table, feature_table, pixel_map
 from ufselect.cli.verdicts import candidates, verdicts
 from ufselect.cli.wishes import named_in
 from ufselect.io import ReadOptions, Table, TableError
-from ufselect.selectors.base import GramSelector
+from ufselect.selectors.gram_selector import GramSelector
 
 AUTO = "AutoSelector"
 INSTEAD = "DSCOFS"  # of a method that cannot work through the Gram matrix
@@ -119,6 +120,8 @@ def run_select(call: Call) -> None:
     if call.data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     make_selector(call.request)
+    if call.stream and call.request.normalize != "none":
+        raise typer.BadParameter(NOT_STREAMED, param_hint="--stream")
     outputs = planned(call.outputs, call.data)
     opened = open_data(call.data, call.reading, call.image, call.is_silent, call.stream)
     if earlier is not None:

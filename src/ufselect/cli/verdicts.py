@@ -108,7 +108,8 @@ def _ties(run: Run) -> list[str]:
     if not rows:
         return []
     best = next(row for row in rows if row["selected"])
-    others = [row for row in rows if row is not best and row["candidate"] != "all features"]
+    compared = ("all features", "random subsets")
+    others = [row for row in rows if row is not best and row["candidate"] not in compared]
     error = TIED * best.get("criterion_std", 0.0)
     tied = [row["candidate"] for row in others if row["criterion"] >= best["criterion"] - error]
     if not tied:

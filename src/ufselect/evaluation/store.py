@@ -182,13 +182,13 @@ class ResultStore:
         """Make the tables of a new file, and refuse a file that has others."""
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         (n_tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if n_tables and not self._has_our_tables():
-            raise StoreError(f"{self.path} is a database of another program; name another file.")
         if n_tables and version != SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path} has tables of version {version}, and this ufselect reads and writes version "
                 f"{SCHEMA_VERSION}; name another file, or remove it to compute its rows anew."
             )
+        if n_tables and not self._has_our_tables():
+            raise StoreError(f"{self.path} is a database of another program; name another file.")
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         if not n_tables:
@@ -213,7 +213,7 @@ class ResultStore:
             ) from error
         except sqlite3.DatabaseError as error:
             raise StoreError(
-                f"{self.path} is not a file of results, or a damaged one ({error}); name another file, or "
+                f"{self.path} is not a file of results or is damaged ({error}); name another file, or "
                 "remove it to compute its rows anew."
             ) from error
 

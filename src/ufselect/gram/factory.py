@@ -15,7 +15,7 @@ from ufselect.gram.pairwise import pairwise_gram, pairwise_sums
 from ufselect.gram.rows import RowLayout, plain_layout
 from ufselect.gram.sparse import SparseGram
 
-MAX_SPARSE_ORDER = 10_000  # S and its repair take minutes beyond
+MAX_SPARSE_ORDER = 10_000  # as for data outside memory: S is formed, and all its eigenvalues are needed
 
 
 def gram_operator(X: Any, *, copy: bool = True, layout: RowLayout | None = None) -> GramOperator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from scipy.io import loadmat
 
 from ufselect.common.wording import Setting, listed
 from ufselect.exceptions import TableError
+from ufselect.io import damage
 from ufselect.io.damage import readable
 from ufselect.io.mat_structure import check_mat
 from ufselect.io.naming import distinct_names
@@ -68,8 +70,19 @@ def _npz_arrays(path: Path) -> dict[str, Any]:
     return {"X": check_stored(matrix, path)}
 
 
+def _refuse_too_large(path: Path) -> None:
+    with zipfile.ZipFile(path) as packed:
+        n_bytes = sum(member.file_size for member in packed.infolist())
+    if n_bytes > damage.UNPACKED_BYTES:
+        raise TableError(
+            f"{path} unpacks to {n_bytes / 2**30:.0f} GiB, more than is read; store the array as .npy, which "
+            "is read by blocks."
+        )
+
+
 def _npz_members(path: Path) -> dict[str, Any]:
     with readable(path, ".npz"):
+        _refuse_too_large(path)
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from ufselect.exceptions import TableError
 
+# Compressed arrays may unpack to 16 GiB: more is no table for memory, and few kilobytes can claim as much.
+UNPACKED_BYTES = 2**34
+
 
 @contextmanager
 def readable(path: Path, kind: str) -> Iterator[None]:

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ufselect.io import damage
+
 HEADER_BYTES = 128
 BYTE_ORDERS = {b"IM": "<", b"MI": ">"}
 NUMBERS = frozenset((1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18))  # integers, floats and characters
@@ -24,7 +26,6 @@ CONTAINERS = frozenset(
     (1, 2, 3, 16, 17)
 )  # classes that hold matrices: cell, structure, object, function, opaque
 MAX_DEPTH = 20  # of matrices within matrices, far more than tables have
-UNPACKED_BYTES = 2**34  # 16 GiB: more is no table for memory, and a few kilobytes can claim to be as much
 
 
 class DamagedMatError(ValueError):
@@ -61,7 +62,7 @@ def check_mat(path: Path) -> None:
 
 def _unpacked(content: memoryview) -> memoryview:
     stream = zlib.decompressobj()
-    unpacked = stream.decompress(content, UNPACKED_BYTES)
+    unpacked = stream.decompress(content, damage.UNPACKED_BYTES)
     if stream.unconsumed_tail:
         raise DamagedMatError("It unpacks to more than 16 GiB.")
     return memoryview(unpacked)

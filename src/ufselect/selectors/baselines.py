@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from ufselect.common.seeds import generator
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups, UnsupervisedSelector
+from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
 from ufselect.selectors.dimension import component_spectrum
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ufselect.common.warn import warn_user
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
+from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.choice import choose
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
@@ -23,6 +23,7 @@ from ufselect.selectors.dscofs_steps import (
     unit_norms,
 )
 from ufselect.selectors.entries import warn_if_entries_cannot_bind
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import SolverResult

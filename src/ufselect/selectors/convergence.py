@@ -10,6 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from ufselect.common.warn import warn_user
 from ufselect.solvers import SolverResult
 
+LARGEST_WEIGHT = 1e100  # of a regulariser in units of the data: its square is still a number
+
 
 def run_attributes(
     name: str,
@@ -55,8 +57,9 @@ def in_units_of(scale: float, name: str, value: float) -> float:
         If it leaves the range of floating-point numbers.
     """
     scaled = value / scale / scale
-    if not np.isfinite(scaled):
+    if not scaled < LARGEST_WEIGHT:
         raise ValueError(
-            f"{name}={value} is beyond comparison with data as small as X; multiply X by a constant."
+            f"{name}={value} is beyond comparison with data as small as X; lower it or multiply X by a "
+            "constant."
         )
     return scaled

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
+from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.dimension import component_spectrum
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers.d_optimal import d_optimal_scores

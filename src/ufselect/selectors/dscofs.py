@@ -10,13 +10,7 @@ from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import (
-    PAPER_REGULARISERS,
-    Columns,
-    Fitted,
-    GramSelector,
-    Groups,
-)
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups
 from ufselect.selectors.choice import choose
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
@@ -29,6 +23,7 @@ from ufselect.selectors.dscofs_steps import (
     unit_norms,
 )
 from ufselect.selectors.entries import warn_if_entries_cannot_bind
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.graph_start import graph_start
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted

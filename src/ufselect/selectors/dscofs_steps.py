@@ -50,9 +50,27 @@ def components_asked(selector: Any) -> int | str:
     return selector.n_components
 
 
+def _check_weights(selector: Any, unit: float, dtype: np.dtype) -> None:
+    """Refuse penalties whose products with themselves leave the range of the data's type.
+
+    Raises
+    ------
+    ValueError
+        With the parameter and its limit.
+    """
+    largest = float(np.finfo(dtype).max) ** 0.4  # its square leaves a fifth of the range for sums
+    for name in ("mu_row", "mu_entry", "tau"):
+        if not getattr(selector, name) * unit < largest:
+            raise ValueError(
+                f"{name}={getattr(selector, name)} leaves nothing of the data beside it; "
+                f"choose it below {largest / unit:.0e}."
+            )
+
+
 def build_problem(selector: Any, gram: GramOperator, spectrum: Spectrum, wanted: Wanted) -> DoubleSparsePCA:
     """Return the problem in units of the operator."""
     unit = float(spectrum.values[0]) if selector.penalty_scale == "relative" else 1 / gram.scale / gram.scale
+    _check_weights(selector, unit, gram.dtype)
     return DoubleSparsePCA(
         gram=gram,
         n_rows=wanted.n_selected,

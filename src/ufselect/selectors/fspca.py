@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 from ufselect.common.checks import check_positive_int
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import Columns, Fitted, GramSelector, Groups
+from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.convergence import run_attributes
 from ufselect.selectors.dimension import component_spectrum
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import SolverResult, Status, iterate

@@ -151,7 +151,7 @@ class GreedyProjection(PlacedSelector):
         check_choice("target", self.target, TARGETS)
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
-        placement = self._placement(gram, wanted, wanted.n_selected)
+        placement = self._placement(gram, wanted, wanted.agenda.capacity)
         make_target, n_leading = self._target(gram, wanted)
         if not self._is_ruled:
             return Fitted(scores_of_rounds(gram, make_target, wanted.agenda), n_leading=n_leading)

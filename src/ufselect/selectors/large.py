@@ -14,7 +14,7 @@ from ufselect.blocks import (
     block_source,
     open_blocks,
 )
-from ufselect.blocks.dask import is_dask, is_frame
+from ufselect.blocks.dask import check_collection, is_dask, is_frame
 from ufselect.blocks.open import is_store
 from ufselect.blocks.reduce import MAX_ORDER
 from ufselect.common.seeds import generator
@@ -34,7 +34,15 @@ def open_if_stored(X: Any) -> Any:
 
 
 def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
-    """Check, or with ``reset`` remember, number and names of the features; return their number."""
+    """Check, or with ``reset`` remember, number and names of the features; return their number.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a dask collection has no rows and columns, or does not know the number of its columns.
+    """
+    if is_dask(X):
+        check_collection(X)
     if is_dask(X) and is_frame(X):
         stand_in = X._meta
     else:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.selectors.base import gram_source, restricted
 from ufselect.selectors.choice import choose
 from ufselect.selectors.dimension import component_spectrum
 from ufselect.selectors.dscofs import DSCOFS
@@ -21,6 +20,7 @@ from ufselect.selectors.dscofs_steps import (
     starting_point,
     unit_norms,
 )
+from ufselect.selectors.gram_selector import gram_source, restricted
 from ufselect.selectors.large import summarise_reduction
 from ufselect.selectors.wishes import Wishes, check_max_correlation
 from ufselect.solvers.dscofs.start import Start

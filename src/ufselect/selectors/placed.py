@@ -15,9 +15,10 @@ from scipy import sparse
 from ufselect.blocks import ReducedData
 from ufselect.gram import GramOperator
 from ufselect.gram.factory import has_missing
-from ufselect.selectors.base import Fitted, GramSelector
+from ufselect.selectors.base import Fitted
 from ufselect.selectors.choice import Choice, ranks_from_scores
 from ufselect.selectors.dimension import rank_limit
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.rows import RowMetadata
 from ufselect.selectors.wishes import Wanted, Wishes

@@ -163,8 +163,7 @@ class RebuildSelector(PlacedSelector):
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         start = kept_columns(wanted).tolist()
-        # a kept group counts as one and has several columns
-        placement = self._placement(gram, wanted, max(wanted.n_selected, len(start)))
+        placement = self._placement(gram, wanted, wanted.agenda.capacity)
         choice = choose_columns(
             gram,
             placement,

@@ -191,6 +191,11 @@ class RNE(UnsupervisedSelector):
 
     def _start(self, wanted: Wanted) -> NDArray:
         """Return the starting matrix, given or drawn."""
+        if self.n_components is not None and self.n_components > wanted.n_features:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the {wanted.n_features} features of X; "
+                "lower it."
+            )
         if self.init is None:
             shape = (wanted.columns.size, self.n_components or wanted.n_selected)
             return generator(self.random_state).random(shape)

@@ -15,7 +15,7 @@ from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import MissingSummary
 from ufselect.gram.rows import RowLayout, counted_rows, row_layout
 
-# A change of S by a tenth moves scores by about as much as a fifth of the data missing does.
+# A round number: the smallest change that a user should hear of is a matter of judgement.
 LARGE_REPAIR = 0.1
 LONE_ROWS = "Every batch has one row, so that nothing varies within batches; give larger ones."
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, GramSelector, Groups
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups
 from ufselect.selectors.convergence import in_units_of, run_attributes
 from ufselect.selectors.dimension import component_spectrum
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import iterate

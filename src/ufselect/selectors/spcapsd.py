@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from ufselect.common.checks import check_nonnegative, check_positive_int
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, GramSelector, Groups
+from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups
 from ufselect.selectors.convergence import in_units_of, run_attributes
+from ufselect.selectors.dimension import rank_limit
+from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import iterate
@@ -146,7 +148,7 @@ class SPCAPSD(GramSelector):
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         start_norms = wanted.restrict_rows(_checked_diagonal(self.init, wanted.n_features))
-        spectrum = gram.eigenpairs(min(gram.n_samples - 1, gram.shape[0]))
+        spectrum = gram.eigenpairs(rank_limit(gram))
         method = self._method(gram, spectrum, start_norms)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
         return Fitted(

@@ -45,7 +45,7 @@ class Choice:
     order : ndarray
         The chosen columns, the one that explains most first.
     gains : ndarray of shape (n_features,)
-        By how much each column outside would lower the error, 0 for those chosen.
+        By how much each column outside would lower the error, as a share of the variance; 0 for those chosen.
     errors : list of float
         Regularised error as a share of the variance, after the greedy steps and after each sweep.
     penalty : float
@@ -198,5 +198,5 @@ def _gains_outside(span: RegularisedSpan, placement: Placement) -> NDArray:
     outside = placement.allowed & ~span.spent(span.remainders)
     outside[span.members] = False
     gains = np.zeros(outside.size)
-    gains[outside] = span.remainders.gains(np.flatnonzero(outside))
+    gains[outside] = span.remainders.gains(np.flatnonzero(outside)) / span.total
     return gains
