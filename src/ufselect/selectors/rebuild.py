@@ -163,7 +163,8 @@ class RebuildSelector(PlacedSelector):
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         start = kept_columns(wanted).tolist()
-        placement = self._placement(gram, wanted, wanted.agenda.capacity)
+        # a kept group counts as one and has several columns
+        placement = self._placement(gram, wanted, max(wanted.n_selected, len(start)))
         choice = choose_columns(
             gram,
             placement,
