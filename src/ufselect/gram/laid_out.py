@@ -38,7 +38,9 @@ def _operator(rows: NDArray, layout: RowLayout, scale: float, lacking: Any = 0.0
         matrix[np.diag_indices(n_features)] += lacking
         return FormedGram(matrix, layout.n_samples, scale)
     if not np.any(lacking):
-        return FactoredGram(rows, layout.n_samples, scale)
+        gram = FactoredGram(rows, layout.n_samples, scale)
+        gram.row_weights = layout.weights
+        return gram
     diagonal = np.einsum("ij,ij->j", rows, rows, dtype=np.float64) + lacking
     return KnownDiagonalGram(rows, layout.n_samples, scale, diagonal)
 

@@ -40,6 +40,8 @@ class FactoredGram(RememberingGram):
         self.n_samples = n_samples
         self.scale = scale
         self.mean = mean
+        # How many samples each row of the factor stands for, where they have weights.
+        self.row_weights: NDArray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:

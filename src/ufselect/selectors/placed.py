@@ -117,7 +117,7 @@ class PlacedSelector(GramSelector):
         if self.min_distance is not None:
             spacing = Spacing(_positions(self.positions, n_features)[part], float(self.min_distance))
         placement = Placement(np.asarray(gram.diag() > 0), size, costs, regions, spacing)
-        broken = placement.broken_by(kept_columns(wanted))
+        broken = placement.broken_by(kept_columns(wanted)) if self._is_ruled else ""
         if broken:
             raise ValueError(f"The columns to keep break {broken}; keep fewer, or change it.")
         return placement

@@ -162,13 +162,14 @@ class RebuildSelector(PlacedSelector):
             raise ValueError(f"max_iter must be an integer of at least 0, not {self.max_iter!r}.")
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        start = kept_columns(wanted).tolist()
         placement = self._placement(gram, wanted, wanted.agenda.capacity)
         choice = choose_columns(
             gram,
             placement,
             max_sweeps=self.max_iter,
             penalty=self._given_penalty(),
-            start=kept_columns(wanted)[: placement.size].tolist(),
+            start=start,
             on_sweep=progress,
         )
         attributes = {

@@ -142,3 +142,17 @@ def test_a_fixed_member_stays():
 def test_largest_finds_the_largest(values, count):
     array = np.array(values, dtype=float)
     assert sorted(array[largest(array, count)]) == sorted(values)[-count:]
+
+
+def test_a_row_of_weight_three_is_left_out_as_one_of_three_rows():
+    rng = np.random.default_rng(4)
+    rows, weights = rng.standard_normal((6, 9)), np.array([1.0, 3, 1, 2, 1, 1])
+    repeated = np.repeat(rows, weights.astype(int), axis=0)
+    mean = repeated.mean(axis=0)
+    penalties = np.full(9, 0.4)
+    few = LeaveOneOut.of_nothing(np.sqrt(weights)[:, None] * (rows - mean), weights)
+    many = LeaveOneOut.of_nothing(repeated - mean)
+    members = np.array([1, 4])
+    assert few.filled(members, penalties).error() == pytest.approx(many.filled(members, penalties).error())
+    variance = np.array([2.0, 3.0])
+    np.testing.assert_allclose(few.errors_with(members, variance), many.errors_with(members, variance))

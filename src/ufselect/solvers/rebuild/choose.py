@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.gram import FactoredGram, GramOperator
+from ufselect.gram.dense import FORM_RATIO
 from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
 from ufselect.solvers.rebuild.placement import Placement
 from ufselect.solvers.rebuild.search import ColumnSearch
@@ -44,7 +45,7 @@ class Choice:
     order : ndarray
         The chosen columns, the one that explains most first.
     gains : ndarray of shape (n_features,)
-        By how much each column outside would lower the error, 0 for those chosen.
+        By how much each column outside would lower the error, as a share of the variance; 0 for those chosen.
     errors : list of float
         Regularised error as a share of the variance, after the greedy steps and after each sweep.
     penalty : float
@@ -182,16 +183,20 @@ def _fill(search: ColumnSearch, start: Sequence[int]) -> None:
 
 
 def _judge(gram: GramOperator) -> LeaveOneOut | None:
-    """Return the leave-one-out error where the rows are at hand and few."""
+    """Return the leave-one-out error where rows are few, fewer than columns, and at hand."""
     # a truncated factor is a subclass, and its rows are not rows of the data
-    if type(gram) is FactoredGram and len(gram.factor) == gram.n_samples <= MOST_ROWS_LEFT_OUT:
-        return LeaveOneOut.of_nothing(gram.factor)
-    return None
+    if type(gram) is not FactoredGram or gram.n_samples > MOST_ROWS_LEFT_OUT:
+        return None
+    if gram.shape[0] <= FORM_RATIO * gram.n_samples:  # so that weighted rows fare as repeated ones do
+        return None
+    if gram.row_weights is None and len(gram.factor) != gram.n_samples:
+        return None
+    return LeaveOneOut.of_nothing(gram.factor, gram.row_weights)
 
 
 def _gains_outside(span: RegularisedSpan, placement: Placement) -> NDArray:
     outside = placement.allowed & ~span.spent(span.remainders)
     outside[span.members] = False
     gains = np.zeros(outside.size)
-    gains[outside] = span.remainders.gains(np.flatnonzero(outside))
+    gains[outside] = span.remainders.gains(np.flatnonzero(outside)) / span.total
     return gains

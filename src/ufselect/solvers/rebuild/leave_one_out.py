@@ -30,17 +30,22 @@ class LeaveOneOut:
     """
 
     rows: NDArray
+    weights: NDArray
     inner: NDArray
     outside: NDArray
     squares: NDArray
     leverage: NDArray
 
     @classmethod
-    def of_nothing(cls, rows: NDArray) -> LeaveOneOut:
-        """Return the state of the empty set for centred rows."""
-        n_samples = rows.shape[0]
+    def of_nothing(cls, rows: NDArray, weights: NDArray | None = None) -> LeaveOneOut:
+        """Return the state of the empty set for centred rows.
+
+        A row of weight w is the root of w times one of w equal rows, of which one is left out.
+        """
+        weights = np.ones(len(rows)) if weights is None else weights
         inner = np.asarray(rows @ rows.T, dtype=np.float64)
-        return cls(rows, inner, np.eye(n_samples), inner.diagonal().copy(), np.full(n_samples, 1 / n_samples))
+        leverage = weights / weights.sum()
+        return cls(rows, weights, inner, np.eye(len(rows)), inner.diagonal().copy(), leverage)
 
     def filled(self, members: NDArray, penalties: NDArray) -> LeaveOneOut:
         """Return the state of a set with some penalties, computed afresh from the state of the empty set."""
@@ -58,13 +63,16 @@ class LeaveOneOut:
 
     def error(self) -> float:
         """Return the error of the set."""
-        return float(np.sum(self.squares / _freedom(self.leverage)))
+        return float(np.sum(self.squares / _freedom(self.leverage / self.weights)))
 
     def errors_with(self, columns: NDArray, variance: NDArray) -> NDArray:
         """Return the error if one of the columns joined, of which the set leaves this variance."""
         directions = self._directions(columns, variance)
         squares = self._squares_after(directions, -1.0)
-        return np.sum(squares / _freedom(self.leverage[:, None] + np.square(directions)), axis=0)
+        return np.sum(
+            squares / _freedom((self.leverage[:, None] + np.square(directions)) / self.weights[:, None]),
+            axis=0,
+        )
 
     def added(self, column: int, variance: float) -> LeaveOneOut:
         """Return the state after a column has joined."""
