@@ -71,6 +71,8 @@ def _npz_arrays(path: Path) -> dict[str, Any]:
 
 
 def _refuse_too_large(path: Path) -> None:
+    if not zipfile.is_zipfile(path):
+        return  # NumPy says what it is instead
     with zipfile.ZipFile(path) as packed:
         n_bytes = sum(member.file_size for member in packed.infolist())
     if n_bytes > damage.UNPACKED_BYTES:

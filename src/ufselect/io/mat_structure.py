@@ -19,12 +19,11 @@ from pathlib import Path
 from ufselect.io import damage
 
 HEADER_BYTES = 128
+LEVEL_7_3 = (b"\x00\x02", b"\x02\x00")  # the version in either order of bytes
 BYTE_ORDERS = {b"IM": "<", b"MI": ">"}
 NUMBERS = frozenset((1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18))  # integers, floats and characters
 MATRIX, COMPRESSED = 14, 15
-CONTAINERS = frozenset(
-    (1, 2, 3, 16, 17)
-)  # classes that hold matrices: cell, structure, object, function, opaque
+CONTAINERS = frozenset((1, 2, 3, 16, 17))  # cell, structure, object, function, opaque: they hold matrices
 MAX_DEPTH = 20  # of matrices within matrices, far more than tables have
 
 
@@ -50,8 +49,8 @@ def check_mat(path: Path) -> None:
     """
     content = memoryview(path.read_bytes())
     order = BYTE_ORDERS.get(bytes(content[126:HEADER_BYTES]))
-    if order is None:
-        return  # level 4, which is read without compiled code
+    if order is None or bytes(content[124:126]) in LEVEL_7_3:
+        return  # level 4, which is read without compiled code, or HDF5, which is not read at all
     for element in _elements(content[HEADER_BYTES:], order, is_padded=False):
         if element.kind == COMPRESSED:
             for inner in _elements(_unpacked(element.content), order):

@@ -70,13 +70,15 @@ def dissect(runner: Runner, problem: Problem) -> Dissection:
 def _fits(X: NDArray, task: DissectionTask) -> dict[str, Any]:
     n_features, n_selected = X.shape[1], task.n_selected
     settings: dict[str, Any] = {"n_components": task.n_components}
+    # On a handful of features the share is raised to one entry per component: no fewer are orthonormal.
+    n_entries = max(task.n_components, int(SHOWN_SHARE * n_features * task.n_components))
     with warnings.catch_warnings():
         # Fits without one of the constraints are the point here, not an oversight.
         warnings.simplefilter("ignore")
         free = DSCOFS(n_features, entry_sparsity=None, mu_row=0.0, **settings).fit(X)
         rows = DSCOFS(n_selected, entry_sparsity=None, **settings).fit(X)
-        entries = DSCOFS(n_features, entry_sparsity=SHOWN_SHARE, **settings).fit(X)
-        both = DSCOFS(n_selected, entry_sparsity=SHOWN_SHARE, **settings).fit(X)
+        entries = DSCOFS(n_features, entry_sparsity=n_entries, **settings).fit(X)
+        both = DSCOFS(n_selected, entry_sparsity=n_entries, **settings).fit(X)
         random = DSCOFS(n_selected, init="random", random_state=0, tol=SHOWN_TOL, **settings).fit(X)
     kept = (both.entry_sparse_components_ != 0) & (both.row_sparse_components_ != 0)
     return {
