@@ -17,7 +17,7 @@ from ufselect.blocks import GramAccumulator, reduce, reduce_data
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import gram_operator
 from ufselect.registry import all_selectors, missing_requirements
-from ufselect.selectors import base, large
+from ufselect.selectors import gram_selector, large
 from ufselect.selectors.base import Fitted
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
 from ufselect.selectors.dscofs import DSCOFS
@@ -256,7 +256,9 @@ def test_a_sketch_is_widened_for_numpy_integers_too(monkeypatch):
     monkeypatch.setattr(reduce, "MAX_ORDER", 20)
     asked = []
     monkeypatch.setattr(
-        base, "reduce_data", lambda data, n_components=None: asked.append(n_components) or reduce_data(data)
+        gram_selector,
+        "reduce_data",
+        lambda data, n_components=None: asked.append(n_components) or reduce_data(data),
     )
     for n_components in (3, np.int64(3), "auto"):
         PCALeverage(n_features_to_select=5, n_components=n_components).fit(da.from_array(X, chunks=(70, -1)))
