@@ -1,4 +1,5 @@
-"""The public names, imported when the first of them is used."""
+# ruff: noqa: F401
+"""The public names, imported when the first of them is used; ``ufselect.__all__`` lists them."""
 
 from ufselect.auto import AutoSelector, GraphClustering, PartitionSelector
 from ufselect.selectors import (
@@ -25,32 +26,3 @@ from ufselect.selectors import (
 from ufselect.selectors.base import Fitted, UnsupervisedSelector
 from ufselect.selectors.gram_selector import GramSelector
 from ufselect.stability import StableSelector
-
-__all__ = [
-    "DSCOFS",
-    "FSPCA",
-    "RNE",
-    "SOGFS",
-    "SPCAFS",
-    "SPCAPSD",
-    "TSFS",
-    "UDFS",
-    "AutoSelector",
-    "ConstrainedDSCOFS",
-    "DOptimalLeverage",
-    "DSCOFSPath",
-    "Fitted",
-    "GramSelector",
-    "GraphClustering",
-    "GreedyProjection",
-    "LaplacianScore",
-    "MaxVariance",
-    "PCALeverage",
-    "PartitionSelector",
-    "RandomSubset",
-    "RebuildSelector",
-    "Reconstructor",
-    "StableSelector",
-    "UnsupervisedSelector",
-    "dscofs_path",
-]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib import import_module
 from typing import Any
 
+from ufselect.common.extras import import_extra
 from ufselect.plotting.svg import short
 
 # Okabe and Ito's palette; a line style and a marker go with each colour, so that grey print will do.
@@ -26,10 +26,7 @@ def matplotlib(module: str) -> Any:
     ImportError
         If matplotlib is not installed.
     """
-    try:
-        return import_module(f"matplotlib.{module}")
-    except ImportError as error:
-        raise ImportError('Plotting needs matplotlib: pip install "ufselect[plot]".') from error
+    return import_extra(f"matplotlib.{module}", "Plotting", "plot")
 
 
 def new_axes() -> Any:
