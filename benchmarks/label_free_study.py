@@ -1,13 +1,15 @@
 """What label-free selection and clustering reach on labelled data: selectors, clusterers, criteria, cost.
 
     UFSELECT_DATA=folder python benchmarks/label_free_study.py [--seeds 5] [--sets coil20 usps ...]
-        [--json benchmarks/results/label_free.json] [--title "seven sets"]
+        [--parts selections clusterers criteria] [--title "seven sets"]
+        [--json benchmarks/results/label_free.json]
 
 Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
 scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 30 runs of
 K-means with plain k-means++ seeding, or that of one graph clustering. Costs are CPU times in one process:
 that of one fit over the smallest of the runs of PCA between the fits; a busy machine makes the ratio larger.
-Results are written to the JSON file under the title after every set. Leiden takes part if leidenalg is there.
+Results are written to the JSON file under the title after every set, beside parts run before. Leiden takes
+part if leidenalg is there.
 """
 
 from __future__ import annotations
@@ -219,58 +221,70 @@ def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
 
 
 def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Print the tables of all sets and return what they say on average."""
+    """Print the tables of the parts that all sets have, and return what they say on average."""
     print(f"\n## {title}")
-    selections = {name: result["selections"] for name, result in results.items()}
-    clusterings = {name: result["clusterers"] for name, result in results.items()}
-    criteria = {name: result["criteria"] for name, result in results.items()}
+
+    def of(part: str) -> dict[str, Any]:
+        found = {name: result[part] for name, result in results.items() if part in result}
+        return found if len(found) == len(results) else {}
 
     def mean_of(column: int) -> Callable[[Any], float]:
         return lambda entries: float(np.mean([entry[column] for entry in entries]))
 
-    means = {
-        "kmeans_acc": table("ACC of K-means", selections, mean_of(0)),
-        "kmeans_nmi": table("NMI of K-means", selections, mean_of(1)),
-        "graph_acc": table("ACC of graph clustering", selections, mean_of(2)),
-        "clusterers_acc": table(
-            "ACC of clusterers on all features", clusterings, lambda entries: float(np.mean(entries))
-        ),
-        "criteria_acc": table("ACC of K-means on what a criterion picks", criteria, float),
-    }
-    spread = seed_spread(selections)
-    for method, per_seed in spread.items():
-        print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
-    costs = {
-        method: geometric_mean([entry[3] for result in selections.values() for entry in result[method]])
-        for method in next(iter(selections.values()))
-        if method not in UNTIMED
-    }
-    print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in costs.items()})
-    return {"means": means, "by_seed": spread, "cpu_over_pca": costs}
+    summary: dict[str, Any] = {}
+    if of("clusterers"):
+        summary["clusterers_acc"] = table(
+            "ACC of clusterers on all features", of("clusterers"), lambda entries: float(np.mean(entries))
+        )
+    if of("criteria"):
+        summary["criteria_acc"] = table("ACC of K-means on what a criterion picks", of("criteria"), float)
+    selections = of("selections")
+    if selections:
+        summary["kmeans_acc"] = table("ACC of K-means", selections, mean_of(0))
+        summary["kmeans_nmi"] = table("NMI of K-means", selections, mean_of(1))
+        summary["graph_acc"] = table("ACC of graph clustering", selections, mean_of(2))
+        summary["by_seed"] = seed_spread(selections)
+        for method, per_seed in summary["by_seed"].items():
+            print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
+        summary["cpu_over_pca"] = costs = {
+            method: geometric_mean([entry[3] for result in selections.values() for entry in result[method]])
+            for method in next(iter(selections.values()))
+            if method not in UNTIMED
+        }
+        print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in costs.items()})
+    return summary
+
+
+PARTS: dict[str, Callable[[NDArray, NDArray, int], Any]] = {
+    "selections": selection_results,
+    "clusterers": clusterer_results,
+    "criteria": lambda X, y, n_seeds: criterion_results(X, y),
+}
 
 
 def main() -> None:
     """Run the study on a folder of labelled files."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--title", default="labelled sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    results: dict[str, dict[str, Any]] = {}
+    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
+    results: dict[str, dict[str, Any]] = known.get(options.title, {}).get("sets", {})
     for name, X, y in data_sets(options.sets):
         print(f"{name}: {X.shape[0]} × {X.shape[1]}, {y.max() + 1} classes", flush=True)
-        results[name] = {
-            "selections": selection_results(X, y, options.seeds),
-            "clusterers": clusterer_results(X, y, options.seeds),
-            "criteria": criterion_results(X, y),
+        found = {part: PARTS[part](X, y, options.seeds) for part in options.parts}
+        results[name] = {**results.get(name, {}), **rounded(found)}
+        known[options.title] = {
+            "seeds": options.seeds,
+            "kmeans_runs": KMEANS_RUNS,
+            **tables(options.title, results),
+            "sets": results,
         }
-        summary = tables(options.title, results)
         if options.json:
-            known = json.loads(options.json.read_text()) if options.json.exists() else {}
-            setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
-            known[options.title] = {**setting, **summary, "sets": rounded(results)}
             options.json.parent.mkdir(parents=True, exist_ok=True)
             options.json.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
 
