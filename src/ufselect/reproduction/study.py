@@ -90,7 +90,7 @@ def reproduce(
     client : dask.distributed.Client, default=None
         A cluster to use instead of processes.
     progress : bool or callable, default=None
-        As in :func:`compare`.
+        As in :func:`~ufselect.evaluation.compare`.
     publish : callable, default=None
         Called with the study and the folder after the tables have been written.
     protocol : Protocol, default=None
