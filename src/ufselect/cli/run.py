@@ -28,7 +28,7 @@ OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose", *WISHES}
 # Below any difference that matters, above what rounding leaves of copies.
 MAX_CORRELATION = 0.999
 EXTRA_OF = {"torch": "deep"}
-GOALS = ("clusters", "rebuild")
+AUTO = "AutoSelector"
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,9 @@ class Run:
         Warnings of the fit.
     seconds : float
         Time of the fit.
+    chooser : estimator or None
+        What chose the method among several, if one was chosen: the selector itself, or one that did so on a
+        sample of the rows.
     """
 
     request: Request
@@ -92,6 +95,7 @@ class Run:
     selector: UnsupervisedSelector
     messages: tuple[str, ...]
     seconds: float
+    chooser: Any = None
 
     @property
     def chosen_method(self) -> UnsupervisedSelector:
@@ -165,7 +169,8 @@ def run_selection(
         selector.fit(_suited(ready, selector))
         seconds = time.perf_counter() - began
     messages = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-    return Run(request, table, ready, selector, tuple(messages), seconds)
+    chooser = selector if hasattr(selector, "report_") else None
+    return Run(request, table, ready, selector, tuple(messages), seconds, chooser)
 
 
 def _taken(wishes: ColumnWishes, selector: UnsupervisedSelector) -> dict[str, Any]:
@@ -193,8 +198,8 @@ def check_count(asked: int | float | str, n_features: int) -> None:
 
 
 def _suited(ready: Prepared, selector: UnsupervisedSelector) -> Any:
-    """Return the data as the selector can take them."""
-    if ready.gram is None:
+    """Return the data as the selector can take them; a choice among methods is made on a sample of rows."""
+    if ready.gram is None or type(selector).__name__ == AUTO:
         return ready.data if selector.accepts_sparse else dense(ready.data, type(selector).__name__)
     if not isinstance(selector, GramSelector):
         raise TableError(

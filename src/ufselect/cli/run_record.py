@@ -12,10 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ufselect.cli.choosing import candidates, clusters, goal_of, standing
 from ufselect.cli.flags import with_flags
 from ufselect.cli.run import Request, Run, json_value
 from ufselect.cli.show import shown_value
-from ufselect.cli.verdicts import candidates
 from ufselect.exceptions import TableError
 from ufselect.io.reading import ReadOptions
 
@@ -74,9 +74,13 @@ def record_of(
             ],
         },
     }
-    tried = candidates(run)
-    if tried:
-        record["tuning"] = [{name: shown_value(value) for name, value in row.items()} for row in tried]
+    if run.chooser is not None:
+        record["goal"] = goal_of(run)
+        record["tuning"] = [
+            {name: shown_value(value) for name, value in row.items()} | {"standing": standing(row)}
+            for row in candidates(run)
+        ]
+        record["clusters"] = clusters(run)
     return record
 
 
