@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ufselect.cli.methods import find_method
 from ufselect.cli.prepare import AllRows, Prepared, prepared
+from ufselect.cli.row_facts import check_rows, has_gaps, missing_words, row_metadata
 from ufselect.cli.wishes import ColumnWishes, wishes_for
 from ufselect.exceptions import TableError
 from ufselect.io.table import Table
@@ -161,14 +162,17 @@ def run_selection(
     wishes = wishes_for(table, request.keep, request.exclude, request.max_correlation)
     check_count(request.n_features, wishes.n_units(table.shape[1]))
     selector = make_selector(request, verbose)
+    rows = row_metadata(table)
+    check_rows(selector, "missing" if has_gaps(table) else None, *rows)
     selector.set_params(**_taken(wishes, selector))
     ready = prepared(table, request.scale, request.normalize, all_rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
-        selector.fit(_suited(ready, selector))
+        selector.fit(_suited(ready, selector), **rows)
         seconds = time.perf_counter() - began
-    messages = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
+    said = [str(warning.message) for warning in caught] + missing_words(selector)
+    messages = dict.fromkeys(" ".join(words.split()) for words in said)
     chooser = selector if hasattr(selector, "report_") else None
     return Run(request, table, ready, selector, tuple(messages), seconds, chooser)
 

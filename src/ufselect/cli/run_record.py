@@ -41,6 +41,8 @@ def record_of(
             "n_features": table.shape[1],
             "id_column": table.id_name,
             "label_column": table.label_name,
+            "batch_column": options.batch_column,
+            "weight_column": options.weight_column,
             "image_shape": list(table.image_shape) if table.image_shape is not None else None,
             "left_out": [asdict(column) for column in table.left_out],
         },
@@ -74,6 +76,9 @@ def record_of(
             ],
         },
     }
+    missing = getattr(selector, "missing_", None)
+    if missing is not None:
+        record["missing"] = asdict(missing)
     if run.chooser is not None:
         record["goal"] = goal_of(run)
         record["tuning"] = [

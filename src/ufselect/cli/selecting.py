@@ -14,7 +14,8 @@ from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import Opened, open_data
 from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
-from ufselect.cli.prepare import NOT_STREAMED, AllRows
+from ufselect.cli.prepare import AllRows
+from ufselect.cli.row_facts import asked_of_rows, check_rows
 from ufselect.cli.run import AUTO, OWN_PARAMETERS, Request, Run, make_selector, run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
 from ufselect.cli.show import candidate_table, cluster_table, feature_table, pixel_map
@@ -118,11 +119,11 @@ def run_select(call: Call) -> None:
         call = _repeating(call, earlier)
     if call.data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    make_selector(call.request)
-    if call.stream and call.request.normalize != "none":
-        raise typer.BadParameter(NOT_STREAMED, param_hint="--stream")
+    check_rows(make_selector(call.request), *asked_of_rows(call.reading))
     outputs = planned(call.outputs, call.data)
-    opened = open_data(call.data, call.reading, call.image, call.is_silent, call.stream)
+    opened = open_data(
+        call.data, call.reading, call.image, call.is_silent, call.stream, call.request.normalize
+    )
     if earlier is not None:
         check_same(opened.table, earlier, call.new_data)
     run = fit(opened, call.request, call.is_silent)
