@@ -1,4 +1,4 @@
-"""Gaps that a method works around, batches and weights of rows: given on the command line, copied untouched."""
+"""Gaps that a method works around, batches and weights of rows: taken into account, copied untouched."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_gap_in_the_batches_is_refused(folder, capsys):
     frame.loc[4, "plate"] = ""
     frame.to_csv("hole.csv", index=False)
     assert call("select hole.csv -m DSCOFS --batch plate") == 1
-    assert "1 rows have no batch in plate" in capsys.readouterr().err
+    assert "1 row has no batch in plate" in capsys.readouterr().err
 
 
 def test_a_run_with_gaps_and_batches_is_repeated_and_reported(folder, capsys):
