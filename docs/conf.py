@@ -37,6 +37,14 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
+    "subsection_order": [
+        "../examples/first_steps",
+        "../examples/data_types",
+        "../examples/applications",
+        "../examples/trust",
+        "../examples/internals",
+    ],
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"plot_",
     "download_all_examples": False,
     "show_memory": False,

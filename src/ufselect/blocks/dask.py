@@ -16,6 +16,7 @@ from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram,
 from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram.centring import refuse_infinity, working_dtype
+from ufselect.gram.row_details import RowDetails
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
 # Records that a thread holds in a merge: those merged, the sum so far and the next one.
@@ -106,6 +107,7 @@ class DaskBlocks:
         self.dtype = working_dtype(array.dtype)
         self.n_features = int(array.shape[1])
         self.is_sparse = sparse.issparse(array._meta)
+        self.details: RowDetails | None = None
 
     def has_room_for(self, record_bytes: int) -> bool:
         return RECORDS_AT_ONCE * record_bytes <= smallest_share_of_memory()
@@ -122,8 +124,10 @@ class DaskBlocks:
         shared_probe = dask.delayed(probe, traverse=False)
         merge = dask.delayed(merge_moments)
         # As a blockwise operation, reading a block and reducing it become one task: a block never travels.
-        records = array.map_blocks(
+        records = import_dask("dask.array").map_blocks(
             _named_moments,
+            array,
+            *self._details_by_block(array.chunks[0]),
             probe=shared_probe,
             names=dask.delayed(names, traverse=False),
             dtype=object,
@@ -133,6 +137,18 @@ class DaskBlocks:
         leaves = list(records.to_delayed().ravel())
         blocks = array.to_delayed().ravel()
         return _compute(_tree(leaves, lambda parts: merge(parts, shared_probe)), blocks, names)
+
+    def _details_by_block(self, row_chunks: Sequence[int]) -> list[Any]:
+        """Return weights and labels of the rows as arrays cut like the blocks, so that each gets its own."""
+        if self.details is None:
+            return []
+        columns = [self.details.weights, self.details.labels]
+        from_array = import_dask("dask.array").from_array
+        return [
+            from_array(values[:, None], chunks=(tuple(row_chunks), 1))
+            for values in columns
+            if values is not None
+        ]
 
     def gather(self) -> Any:
         array = self._row_blocks()
@@ -193,9 +209,11 @@ class DaskBlocks:
 
 
 def _named_moments(
-    block: Any, probe: Probe, names: Sequence[str], block_id: tuple[int, int]
+    block: Any, *details: NDArray, probe: Probe, names: Sequence[str], block_id: tuple[int, int]
 ) -> Record | None:
-    return block_moments(block, probe, names[block_id[0]])
+    columns = [values[:, 0] for values in details]
+    known = RowDetails(columns[0], columns[1] if len(columns) > 1 else None) if columns else None
+    return block_moments(block, probe, names[block_id[0]], known)
 
 
 def _short_name(index: int) -> str:

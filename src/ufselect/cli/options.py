@@ -102,7 +102,11 @@ Guess = Annotated[
     bool, typer.Option("--guess/--no-guess", help="Recognise id and label columns by names and values.")
 ]
 Separator = Annotated[
-    str | None, typer.Option("--separator", help='Mark between fields of a text file ("tab" for tabs).')
+    str | None,
+    typer.Option(
+        "--separator",
+        help='Mark between fields of a text file: "tab", "blanks" for runs of them, …',
+    ),
 ]
 Decimal = Annotated[str | None, typer.Option("--decimal", metavar=".|,", help="Decimal mark of a text file.")]
 Header = Annotated[
@@ -293,8 +297,9 @@ def choice(value: str | None, choices: tuple[str, ...], option: str) -> None:
 
 
 def mark(text: str | None) -> str | None:
-    """Return a separator as typed; "tab" and "\\t" mean a tab."""
-    return "\t" if text in ("tab", r"\t", "TAB") else text
+    """Return a separator as typed; "tab" means a tab, "blanks" and a blank runs of blanks."""
+    words = {"tab": "\t", r"\t": "\t", "blank": r"\s+", "blanks": r"\s+", " ": r"\s+"}
+    return None if text is None else words.get(text.lower(), text)
 
 
 def image_shape(text: str | None) -> tuple[int, int] | None:

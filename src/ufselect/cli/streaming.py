@@ -113,7 +113,7 @@ def stream_table(path: Path, options: ReadOptions, progress: Progress | None = N
         id_name=None if plan.id_position is None else plan.names[plan.id_position],
         label_name=None if plan.label_position is None else plan.names[plan.label_position],
         left_out=tuple(LeftOut(plan.names[j], reason) for j, reason in sorted(plan.texts.items())),
-        notes=(*rows.notes, *reading_notes(plan.names, reader)),
+        notes=(*rows.notes, *reading_notes(plan.names, reader), *rows.ending_notes()),
         dialect=rows.dialect,
         columns=SourceColumns(
             rows, tuple(plan.features), tuple(sorted(texts)), plan.id_position, plan.label_position

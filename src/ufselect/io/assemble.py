@@ -99,7 +99,7 @@ def _table(
     features = [position for position in plan.features if position not in texts]
     if not keep.all():
         data = _compact(data, keep)
-    notes = [*rows.notes, *reading_notes(plan.names, reader)]
+    notes = [*rows.notes, *reading_notes(plan.names, reader), *rows.ending_notes()]
     if data.dtype == np.float32:
         notes.append("The table is large and is kept in single precision, about seven digits.")
     return Table(

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ufselect.common.wording import Sentence, Setting, listed
 from ufselect.exceptions import TableError
+from ufselect.io.short_lines import SHORT
 from ufselect.io.table import Table
 
 POLICIES = ("median", "drop")
@@ -146,7 +147,7 @@ def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Se
         " to fill them, or ",
         Setting("impute", "drop"),
         f" to leave {'that column' if one else 'those columns'} out.",
-        *(f" {note}" for note in table.notes if note.startswith(READ_AS_MISSING)),
+        *(f" {note}" for note in table.notes if note.startswith((READ_AS_MISSING, SHORT))),
     )
 
 

@@ -21,7 +21,7 @@ from ufselect.io.table import Table
 from ufselect.io.tenx import is_tenx, read_tenx
 from ufselect.io.text import Progress, TextOptions, TextRows
 
-TEXT = (".csv", ".tsv", ".txt")
+TEXT = (".csv", ".tsv", ".txt", ".dat")
 ARRAYS = (".npy", ".npz", ".mat")
 FORMATS = "csv, tsv, xlsx, parquet, npy, npz, mat, h5ad, a directory of parquet parts or a 10x folder"
 HASH_BLOCK = 1 << 22  # 4 MiB: reads of that size run at full disk speed

@@ -15,6 +15,7 @@ from scipy import sparse
 from ufselect.common.extras import import_extra
 from ufselect.exceptions import TableError
 from ufselect.io.compression import ENDINGS, open_packing
+from ufselect.io.dialect import written_mark
 from ufselect.io.files import write_atomically
 from ufselect.io.numbers import NumberReader, is_missing
 from ufselect.io.table import SourceColumns, Table
@@ -160,7 +161,7 @@ def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, 
     separator, decimal, encoding = "\t" if kind == ".tsv" else ",", ".", "utf-8"
     if table.dialect is not None:
         decimal = table.dialect.decimal
-        separator = table.dialect.separator if kind != ".tsv" else separator
+        separator = written_mark(table.dialect) if kind != ".tsv" else separator
         encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else encoding
     copies = table.dialect is not None and table.columns is not None
     frames = _copied if copies else _typed_frames
