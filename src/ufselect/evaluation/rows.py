@@ -95,9 +95,7 @@ def mean_over_starts(rows: Sequence[Row]) -> Row:
     )
 
 
-def _row(
-    dataset: str, label: str, members: list[Selection], scores: list[Score], start: int | None
-) -> Row:
+def _row(dataset: str, label: str, members: list[Selection], scores: list[Score], start: int | None) -> Row:
     acc = np.array([score.acc_runs for score in scores])
     nmi = np.array([score.nmi_runs for score in scores])
     first = members[0]

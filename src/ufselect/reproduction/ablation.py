@@ -87,7 +87,9 @@ def ablation(outcome: Outcome, method: str = "DSCOFS") -> Ablation:
     partners = {row.start: row for row in single}
     shared = [_common(outcome, (method, row), (twin, partners[row.start].params), count) for row in double]
     own = [_common(outcome, (method, row), (twin, _without(row.params)), count) for row in double]
-    n_without, n_with = (len({row.params for row in outcome.screened if row.method == m}) for m in (twin, method))
+    n_without, n_with = (
+        len({row.params for row in outcome.screened if row.method == m}) for m in (twin, method)
+    )
     with_, without = mean_over_starts(double), mean_over_starts(single)
     return Ablation(
         acc_without=without.acc_mean,
@@ -156,18 +158,26 @@ def ablation_table(
     body = []
     for dataset in datasets:
         theirs, ours = ABLATION.get(dataset), found.get(dataset)
-        paper = ("–",) * 3 if theirs is None else (
-            f"{theirs.acc_without:.2f} → {theirs.acc_with:.2f}",
-            f"{theirs.nmi_without:.2f} → {theirs.nmi_with:.2f}",
-            f"{theirs.fsr}",
+        paper = (
+            ("–",) * 3
+            if theirs is None
+            else (
+                f"{theirs.acc_without:.2f} → {theirs.acc_with:.2f}",
+                f"{theirs.nmi_without:.2f} → {theirs.nmi_with:.2f}",
+                f"{theirs.fsr}",
+            )
         )
-        here = ("not available", *("–",) * 5) if ours is None else (
-            f"{ours.acc_without:.2f} → {ours.acc_with:.2f}",
-            f"{ours.acc_with - ours.acc_without:+.2f} ± {ours.noise:.2f}",
-            f"{ours.acc_with_as_few:.2f}",
-            f"{ours.nmi_without:.2f} → {ours.nmi_with:.2f}",
-            f"{ours.fsr:.0f}",
-            f"{ours.fsr_twin:.0f}",
+        here = (
+            ("not available", *("–",) * 5)
+            if ours is None
+            else (
+                f"{ours.acc_without:.2f} → {ours.acc_with:.2f}",
+                f"{ours.acc_with - ours.acc_without:+.2f} ± {ours.noise:.2f}",
+                f"{ours.acc_with_as_few:.2f}",
+                f"{ours.nmi_without:.2f} → {ours.nmi_with:.2f}",
+                f"{ours.fsr:.0f}",
+                f"{ours.fsr_twin:.0f}",
+            )
         )
         body.append((TITLES.get(dataset, dataset), *here, *paper))
     title = f"DSCOFS without → with the entry constraint, {space} (oracle). {_verdict(found)}"
