@@ -29,9 +29,7 @@ draws = [RandomSubset(20, random_state=seed).fit(X).support_ for seed in range(2
 blind = [evaluate_selection(X, y, np.flatnonzero(draw), n_runs=5).acc_mean for draw in draws]
 for name, record in records.items():
     print(f"{name:13s} ACC {record.acc_mean:.1f} ± {record.acc_std:.1f}   NMI {record.nmi_mean:.1f}")
-print(
-    f"random        ACC {np.mean(blind):.1f} ± {np.std(blind):.1f} over the draws, the best of 20 {max(blind):.1f}"
-)
+print(f"random        ACC {np.mean(blind):.1f} ± {np.std(blind):.1f}, the best of 20 draws {max(blind):.1f}")
 
 # %%
 # A third of the pixels, chosen without labels, is about as good as all of them, and nineteen of twenty

@@ -106,7 +106,7 @@ class SelectionPathDisplay:
         )
         square = matplotlib("patches").Patch
         keys = [square(facecolor=colour, label=name) for name, colour in STATES[1:]]
-        ax.legend(handles=keys, loc="lower right", fontsize="small")
+        ax.legend(handles=keys, loc="lower left", fontsize="small")
         ax.set_xticks(np.arange(len(self.counts)) + 0.5, [str(count) for count in self.counts])
         ax.set_yticks(np.arange(len(self.feature_names)) + 0.5, [plain(name) for name in self.feature_names])
         ax.invert_yaxis()
