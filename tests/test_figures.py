@@ -129,6 +129,9 @@ def test_a_page_quotes_no_figure_that_is_not_there(figures, page):
 
 
 def test_the_check_finds_a_wrong_figure():
-    page = "# T\n\nIt has 63.2, not `1.25` or $2.5$.\n\n| a | 1.3 |\n\n```python\nx = 9.9\n```\n<!-- not measured here: 1.3 -->"
+    page = (
+        "It has 63.2, not `1.25` or $2.5$.\n\n| a | 1.3 |\n\n```python\nx = 9.9\n```\n"
+        "<!-- not measured here: 1.3 -->"
+    )
     assert unknown(page, [63.24]) == []
     assert unknown(page, [63.26]) == ["63.2"]
