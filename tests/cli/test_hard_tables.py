@@ -141,7 +141,7 @@ def test_forms_of_one_table_give_one_result(folder, capsys, name):
         (
             "select miss_nd.csv",
             1,
-            "a (2); add --impute median to fill them, or --impute drop to leave that column",
+            "a (2); add --impute median to fill them, --impute drop to leave that column out, or",
         ),
         ("select miss_nd.csv", 1, "Read as missing values: ND (2)"),
         ("select miss_dash.csv", 1, "Values are missing in 1 of 5"),

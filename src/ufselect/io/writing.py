@@ -139,7 +139,9 @@ def _typed_frames_of_all_rows(table: Table, selected: NDArray[np.intp], drop_tex
         names = [table.feature_names[j] for j in selected]
         places = [frame.columns.get_loc(name) for name in names]
         reader = NumberReader(places, table.columns.rows.decimal, table.columns.rows.missing)
-        frame[names] = reader.read(frame)
+        values = reader.read(frame)
+        for place, (name, j) in enumerate(zip(names, selected, strict=True)):
+            frame[name] = _whole(table, j, values[:, place])
         yield frame
 
 

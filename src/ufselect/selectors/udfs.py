@@ -133,7 +133,7 @@ class UDFS(UnsupervisedSelector):
     cost = "n² d + iterations · d³ (tall), iterations · n² d (wide)"
     order = 70
     is_nested = True
-    paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
+    paper_grid: ClassVar = {"reg": PAPER_REGULARISERS, "gamma": PAPER_REGULARISERS}
 
     components_: NDArray
     n_clusters_: int
