@@ -103,7 +103,9 @@ FULL = textwrap.dedent(
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file sizes are those of Unix")
 def test_a_full_disk_names_the_file_and_keeps_whole_batches(tmp_path):
     path = tmp_path / "results.sqlite"
-    ended = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, check=True
+    )
     n_batches, sentence = ended.stdout.split(maxsplit=1)
     assert "results.sqlite cannot be used (" in sentence
     assert "free some space" in sentence

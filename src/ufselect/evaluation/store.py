@@ -231,7 +231,11 @@ class ResultStore:
             for row in rows:
                 try:
                     made = made_of(row)
-                except (ValueError, TypeError, AttributeError) as error:  # text that is no JSON, or other JSON
+                except (
+                    ValueError,
+                    TypeError,
+                    AttributeError,
+                ) as error:  # text that is no JSON, or other JSON
                     raise sqlite3.DatabaseError(f"a row of {table} cannot be read") from error
                 yield made
 

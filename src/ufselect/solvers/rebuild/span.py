@@ -261,9 +261,7 @@ def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]
     return order
 
 
-def _part_gains(
-    parts: Sequence[NDArray], variances: NDArray, products: NDArray, floor: NDArray
-) -> NDArray:
+def _part_gains(parts: Sequence[NDArray], variances: NDArray, products: NDArray, floor: NDArray) -> NDArray:
     """Return what each unit adds: nothing, the gain of its only column, or that of its block."""
     variance = variances.diagonal()
     is_open = variance > floor
