@@ -92,6 +92,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/backreferences",
     "doc_module": ("ufselect",),
     "download_all_examples": False,
+    "write_computation_times": False,
     "show_memory": False,
     "min_reported_time": 5,
     "abort_on_example_error": True,
@@ -106,7 +107,7 @@ pages_with_wide_tables = ["guide/choosing", "guide/missing_weights_batches", *pa
 
 def sidebar(*further: str) -> dict[str, list[str]]:
     """Return what stands to the right of a page."""
-    return {"**": ["page-toc", *further]} | dict.fromkeys(pages_with_wide_tables, [*further])
+    return {"**": ["page-toc", *further]} | {page: [*further] for page in pages_with_wide_tables}
 
 
 html_theme = "pydata_sphinx_theme"
