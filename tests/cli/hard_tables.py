@@ -40,6 +40,19 @@ def instead(cell: str, *rows: int) -> bytes:
     return csv(columns).encode()
 
 
+def aligned(decimal: str = ".") -> str:
+    """Return the numbers between runs of blanks, as programs that print arrays write them."""
+    return "".join(" ".join(f"{v:>9.2f}".replace(".", decimal) for v in row) + "\n" for row in VALUES)
+
+
+def shortened(*rows: int) -> bytes:
+    """Return the plain table, some lines of which end before the last field."""
+    lines = csv(numbers()).splitlines()
+    for row in rows:
+        lines[row] = lines[row].rpartition(",")[0]
+    return ("\n".join(lines) + "\n").encode()
+
+
 def tables() -> dict[str, bytes]:
     """Return all files."""
     plain = csv(numbers())
@@ -126,6 +139,19 @@ def tables() -> dict[str, bytes]:
             },
             "\t",
         ).encode(),
+        # blanks between fields: printed arrays with and without names, R's tables, decimal commas
+        "blanks.dat": aligned().encode(),
+        "blanks_named.txt": b"a b c d e\n" + aligned().encode(),
+        "blanks_remark.txt": b"# a b c d e\n" + aligned().encode(),
+        "blanks_comma.txt": b"a b c d e\n" + aligned(",").encode(),
+        "blanks_r.txt": (
+            '"a" "b" "c" "d e"\n'
+            + "".join(f'"s {i}" {" ".join(f"{v:.2f}" for v in row[:4])}\n' for i, row in enumerate(VALUES))
+        ).encode(),
+        "comma_blank.csv": csv({"my id": [f"s {i}" for i in range(ROWS)], "a": numbers()["a"]}).encode(),
+        # lines that end too early: a number is lacking, or a text
+        "short.csv": shortened(3, 7),
+        "short_text.csv": csv({**numbers(), "note": ["x"] * ROWS}).replace(",x\n", "\n", 1).encode(),
         # size, damage and wrong names
         "empty.csv": b"",
         "header_only.csv": b"a,b,c\n",

@@ -33,10 +33,12 @@ def main() -> int:
     defects = sorted((defect for tally in tallies for defect in tally.defects), key=lambda defect: defect[0])
     for number, case, defect in defects:
         say(f"case {number}: {defect}\n    {case}")
-    fitted, refused = (sum(getattr(tally, name) for tally in tallies) for name in ("fitted", "refused"))
+    fitted, refused, total = (
+        sum(getattr(tally, name) for tally in tallies) for name in ("fitted", "refused", "seconds")
+    )
     seconds, slowest = max((tally.slowest for tally in tallies), key=lambda pair: pair[0])
     say(f"seed {arguments.seed}: {fitted} fitted, {refused} refused, {len(defects)} defects")
-    say(f"slowest: {seconds:.1f} s, {slowest}")
+    say(f"{total:.0f} s of processor time; slowest: {seconds:.1f} s, {slowest}")
     return int(bool(defects))
 
 

@@ -244,9 +244,14 @@ def test_wishes_work_through_the_gram_operator(name):
     in_memory = fit(clone(selector), X)
     operator = fit(clone(selector), gram_operator(X))
     batches = fit(clone(selector), GramAccumulator().update(X[:20]).update(X[20:]))
-    assert np.array_equal(operator.support_, in_memory.support_)
-    assert np.array_equal(batches.support_, in_memory.support_)
-    assert not operator.support_[[7, 8]].all()
+    for other in (operator, batches):
+        # Of two copies rounding may take the one or the other.
+        found, expected = (
+            np.append(each.support_[:7], each.support_[7:9].sum()) for each in (other, in_memory)
+        )
+        assert np.array_equal(found, expected)
+        assert np.array_equal(other.support_[9:], in_memory.support_[9:])
+        assert not other.support_[[7, 8]].all()
 
 
 @pytest.mark.parametrize("selector", [DSCOFS, ConstrainedDSCOFS])

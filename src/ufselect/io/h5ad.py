@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.common.extras import import_extra
@@ -13,6 +14,7 @@ from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
 from ufselect.io.naming import distinct_names, find_column
 from ufselect.io.roles import ColumnRoles, is_label, look_at_typed
+from ufselect.io.row_columns import batch_labels, row_weights
 from ufselect.io.stores import check_stored, find_matrix, open_hdf5
 from ufselect.io.table import Table
 
@@ -31,15 +33,17 @@ def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table
     _check_lengths(matrix, cells, genes, path)
     names, notes = distinct_names([str(name) for name in genes.index])
     label_name = _label_name(cells, roles)
-    ids = cells.index if roles.id_column is None else cells.iloc[:, _position(cells, roles)]
+    ids = _column(cells, roles.id_column, "id_column")
     return Table(
         data=_floats(matrix),
         feature_names=names,
         whole=np.zeros(len(names), dtype=bool),
-        ids=np.asarray(ids, dtype=object),
+        ids=np.asarray(cells.index, dtype=object) if ids is None else ids,
         id_name=roles.id_column or cells.index.name or "cell",
         labels=None if label_name is None else np.asarray(cells[label_name], dtype=object),
         label_name=label_name,
+        batches=batch_labels(_column(cells, roles.batch_column, "batch_column"), roles.batch_column),
+        weights=row_weights(_column(cells, roles.weight_column, "weight_column"), roles.weight_column),
         notes=tuple(notes),
     )
 
@@ -58,8 +62,12 @@ def _floats(matrix: Any) -> Any:
     return data if data.dtype in (np.float32, np.float64) else data.astype(np.float32)
 
 
-def _position(cells: Any, roles: ColumnRoles) -> int:
-    return find_column(str(roles.id_column), list(map(str, cells.columns)), "id_column")
+def _column(cells: Any, name: str | None, parameter: str) -> NDArray | None:
+    """Return a column of the annotation of cells."""
+    if name is None:
+        return None
+    place = find_column(name, list(map(str, cells.columns)), parameter)
+    return np.asarray(cells.iloc[:, place], dtype=object)
 
 
 def _label_name(cells: Any, roles: ColumnRoles) -> str | None:

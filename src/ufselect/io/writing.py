@@ -15,6 +15,7 @@ from scipy import sparse
 from ufselect.common.extras import import_extra
 from ufselect.exceptions import TableError
 from ufselect.io.compression import ENDINGS, open_packing
+from ufselect.io.dialect import written_mark
 from ufselect.io.files import write_atomically
 from ufselect.io.numbers import NumberReader, is_missing
 from ufselect.io.table import SourceColumns, Table
@@ -138,7 +139,9 @@ def _typed_frames_of_all_rows(table: Table, selected: NDArray[np.intp], drop_tex
         names = [table.feature_names[j] for j in selected]
         places = [frame.columns.get_loc(name) for name in names]
         reader = NumberReader(places, table.columns.rows.decimal, table.columns.rows.missing)
-        frame[names] = reader.read(frame)
+        values = reader.read(frame)
+        for place, (name, j) in enumerate(zip(names, selected, strict=True)):
+            frame[name] = _whole(table, j, values[:, place])
         yield frame
 
 
@@ -160,7 +163,7 @@ def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, 
     separator, decimal, encoding = "\t" if kind == ".tsv" else ",", ".", "utf-8"
     if table.dialect is not None:
         decimal = table.dialect.decimal
-        separator = table.dialect.separator if kind != ".tsv" else separator
+        separator = written_mark(table.dialect) if kind != ".tsv" else separator
         encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else encoding
     copies = table.dialect is not None and table.columns is not None
     frames = _copied if copies else _typed_frames

@@ -174,6 +174,8 @@ class DSCOFS(GramSelector):
         "mu_entry": PAPER_REGULARISERS,
         "mu_row": PAPER_REGULARISERS,
         "entry_sparsity": tuple(round(0.1 * k, 1) for k in range(1, 10)),
+        "penalty_scale": ("absolute",),
+        "init": ("random",),
     }
 
     components_: NDArray

@@ -157,15 +157,15 @@ class GreedyProjection(PlacedSelector):
         if not self._is_ruled:
             return Fitted(scores_of_rounds(gram, make_target, wanted.agenda), n_leading=n_leading)
         order, gains = choose_in_rounds(gram, make_target, wanted.agenda, placement)
-        return self._placed(order, gains, placement, {}, n_leading)
+        return self._placed(order, gains, placement, {}, n_leading, wanted.units)
 
     def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
-        def first_columns(gram: GramOperator, count: int) -> NDArray:
+        def first_units(gram: GramOperator, count: int) -> NDArray:
             agenda = replace(wanted.agenda, n_chosen=max(count, wanted.kept.size))
             placement = self._placement(gram, wanted, agenda.n_chosen) if self._is_ruled else None
             return choose_in_rounds(gram, self._target(gram, wanted)[0], agenda, placement)[0][:count]
 
-        return first_columns
+        return first_units
 
     def _target(self, gram: GramOperator, wanted: Wanted) -> tuple[Callable[[], Target], int]:
         """Return what makes the target, and the leading components that it rests on."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ufselect.blocks import (
@@ -54,14 +55,21 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
 
 def sample_rows(X: Any, random_state: Any) -> Any:
     """Return a sample of the rows of a dask collection, in memory and in order."""
+    return sample_with_rows(X, random_state)[0]
+
+
+def sample_with_rows(X: Any, random_state: Any) -> tuple[Any, NDArray, int]:
+    """Return the same, the places of these rows, and the number of all rows."""
     source = block_source(X)
     n_rows = source.count_rows()
     count = min(n_rows, SAMPLE_ROWS, max(2, SAMPLE_BYTES // (source.n_features * source.dtype.itemsize)))
-    rows = generator(random_state).choice(n_rows, count, replace=False)
-    return source.sample(np.sort(rows))
+    rows = np.sort(generator(random_state).choice(n_rows, count, replace=False))
+    return source.sample(rows), rows, n_rows
 
 
-def accumulate(earlier: GramAccumulator | None, batch: Any, sample_weight: Any = None) -> GramAccumulator:
+def accumulate(
+    earlier: GramAccumulator | None, batch: Any, sample_weight: Any = None, labels: Any = None
+) -> GramAccumulator:
     """Return a new accumulator with the rows of an earlier one and those of a batch.
 
     Raises
@@ -75,7 +83,8 @@ def accumulate(earlier: GramAccumulator | None, batch: Any, sample_weight: Any =
             f"not {batch.shape[1]}; keep fewer with MaxVariance first."
         )
     accumulator = GramAccumulator()
-    return (accumulator if earlier is None else accumulator.merge(earlier)).update(batch, sample_weight)
+    accumulator = accumulator if earlier is None else accumulator.merge(earlier)
+    return accumulator.update(batch, sample_weight, labels)
 
 
 def summarise_reduction(reduced: ReducedData, n_components: int | None) -> ReductionSummary:
