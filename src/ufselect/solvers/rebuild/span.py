@@ -145,8 +145,8 @@ class RegularisedSpan:
     def departure(self, columns: list[int]) -> Departure:
         """Return what would be left if members went."""
         places = [self.members.index(column) for column in columns]
-        root = linalg.cholesky(self.inverse[np.ix_(places, places)], lower=True)
-        weights = linalg.solve_triangular(root, self.inverse[places], lower=True).T
+        root = np.linalg.cholesky(self.inverse[np.ix_(places, places)])
+        weights = np.linalg.solve(root, self.inverse[places]).T
         image = self._stored(self._images) @ weights
         squared = image[self.members].T @ weights
         moved = self._moved(self._combine(weights), self._unexplained(image), squared, 1.0)
