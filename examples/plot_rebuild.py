@@ -3,8 +3,8 @@ Rebuild faces from 30 pixels
 ============================
 
 Which few columns let you rebuild the others? ``RebuildSelector`` chooses them, ``Reconstructor`` maps back to
-all columns and says how well that works on rows it has not seen. The 100 faces, 25 × 25 pixels each, come with
-scikit-image.
+all columns and says how well that works on rows it has not seen. The 100 faces, 25 × 25 pixels each, come
+with scikit-image.
 """
 
 # %%
@@ -46,8 +46,8 @@ for panel in axes.flat:
 ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train)
 
 # %%
-# How many are enough? ``"auto"`` holds out rows to find out. Generated spectra of six substances have a knee at
-# about six; faces have none, and the note says so.
+# How many are enough? ``"auto"`` holds out rows to find out. Generated spectra of six substances have a knee;
+# faces have none, and the note says so.
 rng = np.random.default_rng(0)
 places = np.linspace(0, 1, 120)
 spectra = rng.random((200, 6)) @ np.exp(-((places - rng.random((6, 1))) ** 2) / 0.01)

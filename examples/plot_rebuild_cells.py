@@ -33,8 +33,9 @@ rebuilt = reconstructor.inverse_transform(reconstructor.transform(test))
 print(f"{reconstructor.score(test):.0%} of the variance of single new cells comes back")
 
 # %%
-# Much of a single cell is noise, which nothing can rebuild. What the cells of a type have in common comes back for
-# the most part: means over the new cells of each type, less the mean of all, of the genes that were not measured.
+# Much of a single cell is noise, which nothing can rebuild. Below is what the cells of a type have in common:
+# means over the new cells of each type, less the mean of all, of genes that were not measured. Types that
+# differ much from the others come back; the kinds of T cells, which differ little, do not.
 hidden = ~reconstructor.support_
 names = np.unique(test_types)
 means = np.array(
@@ -55,8 +56,8 @@ axes[1].set_xlabel("genes that were not measured")
 figure.colorbar(picture, ax=axes, label="less the mean")
 
 # %%
-# Which genes come back, and which do not: the error of each in units of its standard deviation. Genes at 1 are
-# rebuilt by their mean.
+# Which genes come back, and which do not: the error of each in units of its standard deviation. Genes at 1
+# are rebuilt by their mean.
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
 ax.hist(reconstructor.column_errors_[hidden], bins=40, color="0.6")
 best = np.argsort(np.where(hidden, reconstructor.column_errors_, np.inf))[:5]

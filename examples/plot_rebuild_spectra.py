@@ -2,9 +2,9 @@
 Rebuild spectra from 12 wavelengths
 ===================================
 
-60 infrared spectra of coffee from three countries, measured at 1841 points. Could an instrument that measures 12
-of them say as much? Filters cannot lie side by side, so the 12 are at least 50 points apart. The spectra come with the
-package chemotools.
+60 infrared spectra of coffee from three countries, measured at 1841 points. Could an instrument that measures
+12 of them say as much? Filters cannot lie side by side, so the 12 are at least 50 points apart. The spectra
+come with the package chemotools.
 """
 
 # %%
@@ -41,8 +41,8 @@ below.plot(chosen, np.zeros(chosen.size), "k|", markersize=14)
 below.set(xlabel="point of the spectrum; marks: measured", ylabel="error", ylim=(0, None))
 
 # %%
-# The error against the number of points, beside random points and as many principal components, which need the
-# whole spectrum.
+# The error against the number of points, beside random points and as many principal components, which need
+# the whole spectrum.
 display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train)
 display.ax_.set(ylim=(1e-2, 1), yscale="log")
 plt.show()
