@@ -47,6 +47,12 @@ def look_up(path: str) -> Any:
     return _follow(results(file), steps)
 
 
+def look_up_table(path: str) -> Mapping[str, list]:
+    """Return a table of a result file, named by file and heading, as its ``columns`` and ``rows``."""
+    file, _, heading = path.partition("/")
+    return results(file)[heading]
+
+
 def _follow(found: Any, steps: list[str]) -> Any:
     found = _records_of(found)
     if not steps:

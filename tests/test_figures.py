@@ -108,7 +108,8 @@ def test_roles_and_tables_of_a_page_are_there(figures, page):
     for name in ROLE.findall(text):
         figures.figure(name)
     for place in TABLE.findall(text):
-        assert figures.look_up(place)
+        table = figures.look_up_table(place)
+        assert all(len(row) == len(table["columns"]) for row in table["rows"])
 
 
 def test_the_readme_has_the_figures_of_the_results(figures):
