@@ -28,7 +28,7 @@ from sklearn.mixture import GaussianMixture
 
 from ufselect import DSCOFS, AutoSelector, GraphClustering, GreedyProjection, PCALeverage, RandomSubset
 from ufselect.auto.criteria import neighbour_agreement, partition_agreement
-from ufselect.auto.judges import N_RUNS
+from ufselect.auto.judges import KMEANS_LOOKS, MAX_ITER
 from ufselect.auto.pool import MIXTURES
 from ufselect.auto.reference import References, build_reference
 from ufselect.auto.rows import rows_of
@@ -158,7 +158,7 @@ def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
     acc = []
     for rules in (*MIXTURES, ("components",)):
         features = np.flatnonzero(ranks_from_scores(rankings.scores(rules)) <= r)
-        labels = kmeans_runs(X[:, features], c, kmeans_seeds(0, N_RUNS), "k-means++")
+        labels = kmeans_runs(X[:, features], c, kmeans_seeds(0, KMEANS_LOOKS[-1]), "k-means++", MAX_ITER)
         mutual = [partition_agreement(labels, run).mean() for run in labels]
         values.setdefault("restart stability", []).append(float(np.mean(mutual)))
         values.setdefault("agreement with the graph", []).append(

@@ -171,22 +171,25 @@ def _fit(case: Case, X: Any) -> Any:
     selector = clone(SELECTORS[case.selector]()).set_params(**case.parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        outcome: Any = selector
         try:
             selector.fit(X)
         except REFUSALS as error:
             _check_refusal(selector, error)
-            return "refused"
+            outcome = "refused"
         except Exception as error:
             raise Defect(f"{type(error).__name__}: {error} {_where(error)}") from error
     for warning in caught:
-        is_ours = (
-            issubclass(warning.category, UserWarning) and warning.filename == __file__
-        )  # the caller's line
-        if not is_ours and not issubclass(warning.category, OUR_WARNINGS):
-            raise Defect(
-                f"{warning.category.__name__}: {warning.message} at {warning.filename}:{warning.lineno}"
-            )
-    return selector
+        _check_warning(warning)
+    return outcome
+
+
+def _check_warning(warning: warnings.WarningMessage) -> None:
+    # Ours point at the caller's line.
+    is_ours = issubclass(warning.category, UserWarning) and warning.filename == __file__
+    if not is_ours and not issubclass(warning.category, OUR_WARNINGS):
+        name, line = warning.category.__name__, f"{warning.filename}:{warning.lineno}"
+        raise Defect(f"{name}: {warning.message} at {line}")
 
 
 def _where(error: BaseException) -> str:
@@ -229,11 +232,12 @@ def _process_state() -> tuple[Any, ...]:
 
 @dataclass
 class Tally:
-    """How many cases were fitted or refused, which failed, and the slowest."""
+    """How many cases were fitted or refused, which failed, the time of all and the slowest."""
 
     fitted: int = 0
     refused: int = 0
     defects: list[tuple[int, Case, str]] = field(default_factory=list)
+    seconds: float = 0.0  # of processor time: the machine may be busy with other things
     slowest: tuple[float, Case | None] = (0.0, None)
 
 
@@ -242,14 +246,16 @@ def sweep(count: int, seed: int, first: int = 0, step: int = 1) -> Tally:
     tally = Tally()
     for number in range(first, count, step):
         case = case_number(seed, number)
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             outcome = run(case)
             tally.fitted += outcome == "fitted"
             tally.refused += outcome == "refused"
         except Defect as defect:
             tally.defects.append((number, case, str(defect)))
-        tally.slowest = max(tally.slowest, (time.perf_counter() - started, case), key=lambda pair: pair[0])
+        seconds = time.process_time() - started
+        tally.seconds += seconds
+        tally.slowest = max(tally.slowest, (seconds, case), key=lambda pair: pair[0])
     return tally
 
 

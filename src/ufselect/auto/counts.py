@@ -6,10 +6,11 @@ from numbers import Integral
 
 import numpy as np
 
-from ufselect.auto.reference import Scores, clarity, gaussian_clarity, leading_scores
+from ufselect.auto.cut import clarity
+from ufselect.auto.reference import Scores, gaussian_clarity, leading_scores
 from ufselect.auto.rows import Rows, rows_of
 from ufselect.auto.sampling import sampled_indices
-from ufselect.graphs.score_graph import score_graph, score_widths
+from ufselect.graphs.score_graph import score_graph, score_widths, smooth_vectors
 from ufselect.selectors.dimension import auto_n_components
 
 # Each about 1.4 times the one before: a finer grid follows noise.
@@ -57,15 +58,15 @@ def widest_gap_count(rows: Rows, seed: int) -> int:
     if not grid:
         return min(2, rows.shape[0])
     scores = leading_scores(few, min(2 * max(grid), few.shape[0] - 1, few.shape[1]))
-    return max(grid, key=lambda count: _gap(scores, count, seed))
+    return max(grid, key=lambda count: _gap(scores, count))
 
 
 def _sample(rows: Rows, seed: int) -> object:
     return rows.matrix[sampled_indices(rows.shape[0], MAX_ROWS, seed)]
 
 
-def _gap(scores: Scores, n_clusters: int, seed: int) -> float:
-    """Return how much more cleanly whitened scores are cut than Gaussian ones, times its share of the most.
+def _gap(scores: Scores, n_clusters: int) -> float:
+    """Return how much more cleanly whitened scores can be cut than Gaussian ones, times its share of the most.
 
     The gap alone grows with the number of clusters while Gaussian data are cut less and less cleanly; its
     share of the largest possible gap falls as soon as true clusters are split.
@@ -74,5 +75,5 @@ def _gap(scores: Scores, n_clusters: int, seed: int) -> float:
     widths = score_widths(n_clusters, rank)
     graph = score_graph(scores.values[:, : max(widths)], widths)
     null = gaussian_clarity(n_samples, np.ones(max(widths)), widths, n_clusters, N_DRAWS)
-    gap = clarity(graph, n_clusters, seed) - null
+    gap = clarity(smooth_vectors(graph, n_clusters)[0], n_clusters) - null
     return gap * max(gap, 0) / max(1 - null, np.finfo(float).eps)

@@ -10,18 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.auto.criteria import neighbour_agreement
-from ufselect.auto.cut import best_cut, consensus, cut_runs, diffusion_coordinates
+from ufselect.auto.cut import clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
 from ufselect.auto.rows import Rows
 from ufselect.exceptions import ConstantDataError
-from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths
+from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths, smooth_vectors
 
 POWERS = (0.0, 0.5, 1.0)
 # Gaps closer than this are a tie: two standard errors of the mean clarity of two Gaussian draws.
 TIED_GAP = 0.05
 NULL_DRAWS = 2
-# Runs of K-means for a cut that is only to tell how clean it is, for data and draws alike.
-FEW_RUNS = 5
 # How cleanly Gaussian scores are cut hardly depends on the number of samples beyond this.
 NULL_SAMPLES = 200
 NULL_SEED = 20240917
@@ -70,7 +67,7 @@ class Reference:
     n_clusters : int
         Number of clusters asked for.
     gap : float
-        Agreement of a cut with its graph beyond that of Gaussian scores with the same weights.
+        How much more cleanly the graph can be cut than that of Gaussian scores with the same weights.
     """
 
     rows: Rows
@@ -99,6 +96,7 @@ class Reference:
 class _Weighted:
     power: float
     graph: sparse.csr_array
+    pairs: tuple[NDArray, NDArray]
     gap: float
 
 
@@ -133,12 +131,14 @@ def build_reference(
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
-    cuts = [_weighted(scores, counts, n_clusters, seed, power) for power in powers]
+    cuts = [_weighted(scores, counts, n_clusters, power) for power in powers]
     widest = max(cut.gap for cut in cuts)
     tied = [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
-    graph = tied[0].graph if len(tied) == 1 else sparse.csr_array(sum(cut.graph for cut in tied) / len(tied))
-    coordinates, vectors = diffusion_coordinates(graph, n_clusters)
-    runs = cut_runs(coordinates, n_clusters, seed)
+    graph, (values, vectors) = tied[0].graph, tied[0].pairs
+    if len(tied) > 1:
+        graph = sparse.csr_array(sum(cut.graph for cut in tied) / len(tied))
+        values, vectors = walk_pairs(graph, n_clusters)
+    runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, seed)
     return Reference(
         rows=rows,
         scores=scores,
@@ -152,25 +152,19 @@ def build_reference(
     )
 
 
-def _weighted(scores: Scores, counts: list[int], n_clusters: int, seed: int, power: float) -> _Weighted:
-    """Return the graph of scores weighted by a power of their spread, and its gap."""
+def _weighted(scores: Scores, counts: list[int], n_clusters: int, power: float) -> _Weighted:
+    """Return the graph of scores weighted by a power of their spread, its eigenpairs and its gap."""
     weights = scores.spread**power
     graph = score_graph(scores.values * weights, counts)
+    pairs = walk_pairs(graph, n_clusters)
     null = gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
-    return _Weighted(power, graph, clarity(graph, n_clusters, seed) - null)
-
-
-def clarity(graph: sparse.csr_array, n_clusters: int, seed: int) -> float:
-    """Return how well the best of a few cuts of a graph agrees with it."""
-    coordinates, _ = diffusion_coordinates(graph, n_clusters)
-    labels = best_cut(coordinates, cut_runs(coordinates, n_clusters, seed, FEW_RUNS))
-    return float(neighbour_agreement(labels[None], graph)[0])
+    return _Weighted(power, graph, pairs, clarity(pairs[0], n_clusters) - null)
 
 
 def gaussian_clarity(
     n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int, n_draws: int = NULL_DRAWS
 ) -> float:
-    """Return how cleanly the graph of Gaussian scores with the given spread is cut, over a few draws.
+    """Return how cleanly the graph of Gaussian scores with the given spread can be cut, over a few draws.
 
     Graphs of few directions are cut more cleanly than graphs of many, clusters or not.
     """
@@ -183,7 +177,7 @@ def gaussian_clarity(
         draw = rng.standard_normal((n_drawn, width))
         scores = np.linalg.qr(draw - draw.mean(axis=0))[0]
         graph = score_graph(scores * weights[:width], counts)
-        clarities.append(clarity(graph, n_clusters, NULL_SEED))
+        clarities.append(clarity(smooth_vectors(graph, n_clusters)[0], n_clusters))
     return float(np.mean(clarities))
 
 

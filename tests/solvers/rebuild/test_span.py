@@ -38,7 +38,7 @@ def visit(span: RegularisedSpan, moves: list[int], capacity: int) -> None:
     """Let columns join, and leave when they are named again."""
     for column in moves:
         if column in span.members:
-            span.remove(column, span.departure(column))
+            span.remove(span.departure([column]))
         elif len(span.members) < capacity:
             span.add(column)
 
@@ -102,8 +102,8 @@ def test_leave_one_out_error_is_that_of_refitting_without_each_row():
         span.add(column)
     afresh = LeaveOneOut.of_nothing(A).filled(np.array([2, 7, 5]), penalties)
     assert afresh.error() == pytest.approx(judge.error())
-    departure = span.departure(7)
-    judge = judge.released(np.array(span.members), departure.weights, departure.pivot)
+    departure = span.departure([7])
+    judge = judge.released(np.array(span.members), departure.weights)
     assert judge.error() == pytest.approx(brute_force_left_out(A, penalties, [2, 5]))
 
 
