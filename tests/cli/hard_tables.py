@@ -83,6 +83,7 @@ def tables() -> dict[str, bytes]:
         "labgap.csv": csv(
             {**numbers(), "class": ["" if i == 4 else str(i % 3) for i in range(ROWS)]}
         ).encode(),
+        "diagnosis.csv": csv({**numbers(), "diagnosis": [str(i % 2) for i in range(ROWS)]}).encode(),
         "notes.csv": csv(
             {
                 "id": [f"s{i}" for i in range(ROWS)],

@@ -55,6 +55,7 @@ def written(name: str) -> dict[str, list[str]]:
         ("big19.csv", "id"),
         ("lab0.csv", "class"),
         ("labgap.csv", "class"),
+        ("diagnosis.csv", "diagnosis"),
         ("notes.csv", "note"),
         ("unn.csv", "Unnamed: 0"),
         ("pasid.csv", "PassengerId"),
