@@ -163,7 +163,7 @@ def test_very_long_names_are_shortened_and_ensembl_ids_stay_whole():
     selector = MaxVariance(3).fit(data)
     page = report_html(explain(selector, data, feature_names=[long, gene, "c", "d", "e"], n_resamples=0))
     reader = read(page)
-    assert f"{'x' * 29}…{'y' * 29}" in reader.text
+    assert f"{'x' * 49}…{'y' * 49}" in reader.text
     assert long not in reader.text
     assert any(attrs.get("title") == long for _, attrs in reader.tags)
     widths = {attrs["style"] for tag, attrs in reader.tags if tag == "th" and "style" in attrs}
