@@ -44,7 +44,9 @@ def test_item_total_leaves_the_item_out():
 def answers():
     rng = np.random.default_rng(0)
     traits = rng.standard_normal((300, 5))
-    return np.repeat(traits, 5, axis=1) * np.tile([0.2, 1.0, 0.6, 1.4, 0.4], 5) + rng.standard_normal((300, 25))
+    return np.repeat(traits, 5, axis=1) * np.tile([0.2, 1.0, 0.6, 1.4, 0.4], 5) + rng.standard_normal(
+        (300, 25)
+    )
 
 
 def test_the_usual_rule_takes_the_two_items_nearest_to_their_scale(answers):
@@ -91,7 +93,10 @@ def test_cells_of_a_table():
     assert cell([1.0, np.nan], 1) == "–"
     table = Table(["error"], [1])
     table.add("DSCOFS", "no", [0.5])
-    assert table.record() == {"columns": ["columns chosen by", "labels used", "error"], "rows": [["DSCOFS", "no", "0.5"]]}
+    assert table.record() == {
+        "columns": ["columns chosen by", "labels used", "error"],
+        "rows": [["DSCOFS", "no", "0.5"]],
+    }
 
 
 def test_random_columns_differ_and_are_repeatable():

@@ -15,7 +15,11 @@ EXAMPLES = sorted((Path(__file__).resolve().parents[1] / "examples").rglob("plot
 
 def absent(path):
     """Return the packages that an example imports and that are not installed; the extra "docs" has them all."""
-    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
     modules = [getattr(node, "module", None) or node.names[0].name for node in imports]
     return sorted({name for name in (module.split(".")[0] for module in modules) if find_spec(name) is None})
 
