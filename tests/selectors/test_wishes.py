@@ -176,8 +176,15 @@ def test_names_indices_and_masks_say_the_same():
 def test_labels_and_a_mapping_say_the_same():
     mapping = {"first": ["gene0", "gene2"], "second": ["gene1", 9], "third": [4, 5, 6]}
     by_mapping = PCALeverage(3, n_components=2, groups=mapping).fit(FRAME)
-    by_label = PCALeverage(3, n_components=2, groups=GROUPS).fit(FRAME)
-    assert np.array_equal(by_mapping.ranking_, by_label.ranking_)
+    without = [np.nan if label is None else label for label in GROUPS]
+    for labels in (GROUPS, without, pd.Series(without)):
+        by_label = PCALeverage(3, n_components=2, groups=labels).fit(FRAME)
+        assert np.array_equal(by_mapping.ranking_, by_label.ranking_)
+
+
+def test_excluded_columns_are_ranked_in_their_order():
+    ranking = MaxVariance(3, exclude=[9, 2, 5]).fit(FRAME).ranking_
+    assert ranking[[2, 5, 9]].tolist() == [10, 11, 12]
 
 
 @pytest.mark.parametrize(
