@@ -22,6 +22,7 @@ from ufselect import (
     MaxVariance,
     PCALeverage,
     RandomSubset,
+    Reconstructor,
     dscofs_path,
 )
 from ufselect.blocks import GramAccumulator
@@ -300,6 +301,15 @@ def test_a_winner_with_a_given_start_can_be_fitted_again():
     again = fit(clone(auto.best_estimator_), X)
     assert again.components_.shape[1] == N_FEATURES
     assert np.array_equal(again.support_, auto.support_)
+
+
+def test_a_reconstructor_honours_the_wishes_of_its_selector():
+    X = make_data(4, 60)
+    selector = GreedyProjection(4, keep=[2], exclude=[0, 1], target="features")
+    reconstructor = Reconstructor(selector).fit(X)
+    assert reconstructor.support_[2]
+    assert not reconstructor.support_[[0, 1]].any()
+    assert reconstructor.inverse_transform(reconstructor.transform(X)).shape == X.shape  # excluded ones too
 
 
 def test_wishes_that_change_nothing_change_nothing():
