@@ -68,7 +68,8 @@ def against_counts(faces: np.ndarray) -> dict:
     floor = [component_errors(train, test, COUNTS) for train, test in splits]
     table.add("PCA of all pixels, as many components", "no", *np.transpose(floor))
     drawn = [
-        [rebuild_error(train, test, draw) for draw in draws[count] for train, test in splits] for count in COUNTS
+        [rebuild_error(train, test, draw) for draw in draws[count] for train, test in splits]
+        for count in COUNTS
     ]
     table.add("random pixels", "no", *drawn)
     for name, make in {
@@ -96,7 +97,9 @@ def against_budgets(faces: np.ndarray) -> dict:
         for seed in range(N_SPLITS):
             train, test = (faces[part] for part in split(len(faces), seed))
             orders = {
-                "random pixels": [np.random.default_rng(draw).permutation(costs.size) for draw in range(N_DRAWS)],
+                "random pixels": [
+                    np.random.default_rng(draw).permutation(costs.size) for draw in range(N_DRAWS)
+                ],
                 "PCALeverage": [np.argsort(PCALeverage().fit(train).ranking_)],
                 "PySensors: QR": ccqr_orders(train, costs)[:1],
             }
@@ -104,7 +107,9 @@ def against_budgets(faces: np.ndarray) -> dict:
             tuned = _paid(train, test, ccqr_orders(train, costs), costs, budget)
             errors["PySensors: CCQR, best weight"] = [min(tuned)]
             ours = RebuildSelector(200, costs=costs, budget=budget).fit(train)
-            errors["RebuildSelector(costs=…, budget=…)"] = [rebuild_error(train, test, ours.get_support(True))]
+            errors["RebuildSelector(costs=…, budget=…)"] = [
+                rebuild_error(train, test, ours.get_support(True))
+            ]
             for name, values in errors.items():
                 found.setdefault(name, []).extend(values)
         for name, values in found.items():
