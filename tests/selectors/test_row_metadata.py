@@ -344,6 +344,16 @@ def test_batches_in_an_accumulator_keep_their_digits_and_means():
     assert gram.n_samples == 80
 
 
+def test_single_rows_of_huge_data_in_batches_stay_in_range():
+    """A row by itself has no spread to tell its size; only the distance to the next one has."""
+    huge = X * 1e200
+    accumulator = GramAccumulator()
+    for row, label in zip(huge, LABELS, strict=True):
+        accumulator.update(row[None], labels=[label])
+    found = PCALeverage(5, n_components=3).fit(accumulator)
+    assert_same_scores(found, PCALeverage(5, n_components=3).fit(X, batch=LABELS))
+
+
 def scatter(rows):
     centred = rows - rows.mean(axis=0)
     return centred.T @ centred

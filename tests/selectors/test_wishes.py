@@ -190,7 +190,7 @@ def test_labels_and_a_mapping_say_the_same():
         ({"keep": ["gene1", 1]}, "keep has 'gene1' twice"),
         ({"keep": ["gene1"], "exclude": [1]}, "keep and exclude both cover 'gene1'"),
         ({"keep": [0], "exclude": [2], "groups": GROUPS}, "both cover 'gene0', 'gene2'"),
-        ({"keep": range(5)}, "keep has 5 columns or groups, and n_features_to_select=3 asks for only 3"),
+        ({"keep": range(4)}, "keep has 4 columns or groups, and n_features_to_select=3 asks for only 3"),
         ({"exclude": range(10)}, "between 1 and the 2 features that exclude leaves"),
         ({"exclude": range(12)}, "exclude leaves no column"),
         ({"keep": [True, False]}, "mask keep has 2 entries and X has 12"),
@@ -230,6 +230,9 @@ def test_names_need_named_columns():
 
 def test_a_share_is_of_the_columns_that_exclude_leaves():
     assert MaxVariance(0.5, exclude=[0, 1, 2, 3]).fit(FRAME).support_.sum() == 4
+    assert MaxVariance(0.3).fit(FRAME).support_.sum() == 4  # 3.6, to the nearest
+    assert MaxVariance(0.01).fit(FRAME).support_.sum() == 1
+    assert MaxVariance(3, keep=[0, 1, 2]).fit(FRAME).support_.sum() == 3  # just enough room
 
 
 GRAM_SELECTORS = [name for name, selector in all_selectors().items() if issubclass(selector, GramSelector)]
