@@ -77,10 +77,22 @@ def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArra
 
     The vectors are the right eigenvectors of the random walk :math:`D^{-1} W`, smoothest first.
     """
-    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
-    normalised = sparse.csr_array(sparse.diags_array(root) @ graph @ sparse.diags_array(root))
+    normalised, root = _normalised(graph)
     values, vectors = _leading_pairs(normalised, min(count, graph.shape[0]))
     return values[::-1], vectors[:, ::-1] * root[:, None]
+
+
+def _normalised(graph: sparse.csr_array) -> tuple[sparse.csr_array, NDArray]:
+    root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
+    return sparse.csr_array(sparse.diags_array(root) @ graph @ sparse.diags_array(root)), root
+
+
+def smooth_values(graph: sparse.csr_array, count: int) -> NDArray:
+    """Return the leading eigenvalues of the random walk on a small graph, largest first."""
+    normalised = _normalised(graph)[0].toarray()
+    order = graph.shape[0]
+    lowest = order - min(count, order)
+    return linalg.eigvalsh(normalised, subset_by_index=[lowest, order - 1], check_finite=False)[::-1]
 
 
 def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
