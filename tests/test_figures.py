@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import re
 from pathlib import Path
 
@@ -122,9 +121,7 @@ def test_the_readme_has_the_figures_of_the_results(figures):
 def test_a_page_quotes_no_figure_that_is_not_there(figures, page):
     text = page.read_text(encoding="utf-8")
     files = [name.strip() for names in SOURCES.findall(text) for name in names.split(",")]
-    known = [
-        number for name in files for number in numbers_in(json.loads((figures.RESULTS / name).read_text()))
-    ]
+    known = [number for name in files for number in numbers_in(figures.results(name.removesuffix(".json")))]
     known += [abs(float(figures.figure(name).replace("−", "-"))) for name in figures.names()]
     assert unknown(text, known) == []
 
