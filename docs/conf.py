@@ -93,6 +93,7 @@ sphinx_gallery_conf = {
     "backreferences_dir": "api/backreferences",
     "doc_module": ("ufselect",),
     "download_all_examples": False,
+    "write_computation_times": False,
     "show_memory": False,
     "min_reported_time": 5,
     "abort_on_example_error": True,
@@ -101,11 +102,21 @@ sphinx_gallery_conf = {
 # Where the source lives, for links to it; without the variable the site has no such links.
 repository = os.environ.get("UFSELECT_REPOSITORY", "").rstrip("/")
 
+# Pages of wide tables use the whole width.
+pages_with_wide_tables = ["guide/choosing", "guide/missing_weights_batches", *pages_of_evidence]
+
+
+def sidebar(*further: str) -> dict[str, list[str]]:
+    """Return what stands to the right of a page."""
+    return {"**": ["page-toc", *further]} | {page: [*further] for page in pages_with_wide_tables}
+
+
 html_theme = "pydata_sphinx_theme"
 html_title = f"ufselect {version}"
 html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_theme_options = {
     "logo": {"text": "ufselect"},
     "header_links_before_dropdown": 5,
@@ -115,7 +126,7 @@ html_theme_options = {
     "navigation_with_keys": True,
     "show_toc_level": 2,
     "show_prev_next": True,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": sidebar(),
     "footer_start": ["copyright"],
     "footer_end": [],
 }
@@ -128,7 +139,7 @@ if repository:
     }
     html_theme_options |= {
         "use_edit_page_button": True,
-        "secondary_sidebar_items": ["page-toc", "edit-this-page"],
+        "secondary_sidebar_items": sidebar("edit-this-page"),
         "icon_links": [
             {"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"},
             {"name": "Questions and defects", "url": f"{repository}/issues", "icon": "fa-solid fa-bug"},

@@ -32,8 +32,17 @@ def names() -> Mapping[str, Any]:
 
 @cache
 def results(stem: str) -> Any:
-    """Return the content of a result file."""
+    """Return the content of a result file, or the tables of a folder of Markdown files by their names."""
+    if (RESULTS / stem).is_dir():
+        return {path.stem: _table_in(path) for path in sorted((RESULTS / stem).glob("*.md"))}
     return json.loads((RESULTS / f"{stem}.json").read_text(encoding="utf-8"))
+
+
+def _table_in(path: Path) -> dict[str, list]:
+    """Return the first table of a Markdown file."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    columns, _, *rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in lines)
+    return {"columns": columns, "rows": rows}
 
 
 def look_up(path: str) -> Any:
@@ -45,6 +54,12 @@ def look_up(path: str) -> Any:
     """
     file, *steps = path.split("/")
     return _follow(results(file), steps)
+
+
+def look_up_table(path: str) -> Mapping[str, list]:
+    """Return a table of a result file, named by file and heading, as its ``columns`` and ``rows``."""
+    file, _, heading = path.partition("/")
+    return results(file)[heading]
 
 
 def _follow(found: Any, steps: list[str]) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from figures import figure, look_up
+from figures import figure, look_up_table
 from selector_table import HEADER, cells
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -35,8 +35,8 @@ class ResultTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         try:
-            records = look_up(self.arguments[0])
-            lines = markdown_table([*records[0]], [[*record.values()] for record in records])
+            table = look_up_table(self.arguments[0])
+            lines = markdown_table(table["columns"], table["rows"])
         except NOT_THERE as error:
             raise self.error(f"No table {self.arguments[0]!r} in the results: {error!r}.") from error
         return self.parse_text_to_nodes("\n".join(lines))

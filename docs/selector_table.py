@@ -47,7 +47,7 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
         _word(selector.accepts_sparse),
         "a sample" if sampled else _word(issubclass(selector, GramSelector)),
         _word(selector.accepts_missing),
-        "in the criterion" if "groups" in selector.honours else "in the ranking",
+        "criterion" if "groups" in selector.honours else "ranking",
         selector.cost,
         *(gain(selector.__name__, measure) for measure in ("acc", "rebuilt")),
     ]

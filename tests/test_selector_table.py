@@ -69,7 +69,7 @@ def test_sparse_groups_and_the_goal_are_as_the_class_says(table, name):
     selector = all_selectors()[name]
     said = said_of(table, selector)
     assert said["sparse"] == ("yes" if selector.accepts_sparse else "no")
-    assert (said["groups"] == "in the criterion") == ("groups" in selector.honours)
+    assert (said["groups"] == "criterion") == ("groups" in selector.honours)
     assert said["columns for"] != "–"
 
 

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
+from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from tests.fuzz.cases import case_number, run, sweep
+from tests.fuzz.cases import Defect, case_number, run, sweep
+from tests.fuzz.damage import WRITERS, flip_bytes
 
 
 def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
+
+
+def damage_all(count: int, seed: int) -> int:
+    """Damage a file of every format, print each defect and return whether there was one."""
+    n_defects = 0
+    for name in WRITERS:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                flip_bytes(name, count, seed, Path(folder))
+                say(f"{name}: {count} flips")
+            except Defect as defect:
+                n_defects += 1
+                say(str(defect))
+    return int(bool(n_defects))
 
 
 def main() -> int:
@@ -20,7 +37,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--only", type=int, help="run this case alone, and let its error through")
+    parser.add_argument("--flips", type=int, help="damage a file of every format so often instead")
     arguments = parser.parse_args()
+    if arguments.flips is not None:
+        return damage_all(arguments.flips, arguments.seed)
     if arguments.only is not None:
         case = case_number(arguments.seed, arguments.only)
         say(f"{case}\n{run(case)}")

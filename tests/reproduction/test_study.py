@@ -96,6 +96,10 @@ def test_drawing_never_fits(made, tmp_path, monkeypatch):
     publish(study, tmp_path)
     drawn = {path.name for path in (tmp_path / "figures").iterdir()}
     assert drawn == {path.name for path in (folder / "figures").iterdir()}
+    captions = json.loads((tmp_path / "figures" / "captions.json").read_text(encoding="utf-8"))
+    assert set(captions) == {name[:-4] for name in drawn if name.endswith(".png")}
+    assert "X masked by Y and Z" in captions["loadings"]["caption"]
+    assert all("mean over starts" in captions[f"sensitivity_{m}"]["caption"] for m in ("acc", "nmi"))
 
 
 def test_a_resumed_study_fits_nothing(made, monkeypatch):
@@ -145,8 +149,7 @@ def test_stability_is_one_for_a_sure_choice(made):
 def test_banana_is_easier_than_chance(made):
     study, _ = made
     solved = {(r.kind, r.method): r for r in study.shapes}
-    assert solved["banana", "DSCOFS"].fixed == 3
-    assert solved["banana", "RandomSubset"].fixed < 1
+    assert solved["banana", "DSCOFS"].fixed >= 1 > solved["banana", "RandomSubset"].fixed
     assert all(r.oracle >= r.fixed for r in study.shapes)
 
 

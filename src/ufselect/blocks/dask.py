@@ -19,7 +19,7 @@ from ufselect.gram.centring import refuse_infinity, working_dtype
 from ufselect.gram.row_details import RowDetails
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
-# Records that a thread holds in a merge: those merged, three while the sum is made, as many on their way here.
+# Records that a thread holds in a merge: those merged, three while the sum is made, and as many on their way.
 RECORDS_AT_ONCE = 2 * MERGE_AT_ONCE + 3
 SHARE_IN_MEMORY = 0.6  # of its limit, beyond which a worker of dask begins to write to disk
 WORKER_BYTES = 2**28  # what a worker takes with its libraries loaded
@@ -84,15 +84,16 @@ def check_room_for_blocks(array: Any) -> None:
         With the number of rows to cut them to.
     """
     room = smallest_share_of_memory()
-    block_rows, block_columns = (np.nanmax(sizes, initial=0) for sizes in array.chunks)
+    # Sizes that dask does not know are NaN.
+    block_rows, block_columns = (max((n for n in sizes if n >= 0), default=0) for sizes in array.chunks)
     block_bytes = block_rows * block_columns * array.dtype.itemsize
     if sparse.issparse(array._meta) or block_bytes <= room:
         return
     most_rows = int(block_rows * room // block_bytes)
     advice = f"call X.rechunk(({most_rows}, -1)), or " if most_rows else ""
     raise ValueError(
-        f"A block of X takes {block_bytes / 2**20:.0f} MiB, but the smallest worker has {room / 2**20:.0f} MiB "
-        f"for the data of each of its threads; {advice}start workers with more memory."
+        f"A block of X takes {block_bytes / 2**20:.0f} MiB, but the smallest worker has "
+        f"{room / 2**20:.0f} MiB for the data of each of its threads; {advice}start workers with more memory."
     )
 
 
@@ -315,7 +316,8 @@ def _compute(wanted: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
         unreadable = _first_unreadable(blocks)
         if unreadable is None:
             raise
-        raise ValueError(f"{names[unreadable]} cannot be read: {error}") from error
+        reason = str(error).rstrip(".")
+        raise ValueError(f"{names[unreadable]} cannot be read: {reason}; write that part again.") from error
 
 
 def _first_unreadable(blocks: Sequence[Any]) -> int | None:

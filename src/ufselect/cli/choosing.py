@@ -73,9 +73,9 @@ def tie_sentence(rows: Sequence[Mapping[str, Any]]) -> str | None:
         return None
     others = len(tried) - 1
     names = f"{'; '.join(tied[:SHOWN])}{'; …' * (len(tied) > SHOWN)}"
-    chosen = next(row["candidate"] for row in tried if row["selected"])
-    by = " by its stability" if any(row.get("stability") is not None for row in tried) else ""
+    chosen = next(row for row in tried if row["selected"])
+    by = " by its stability" if chosen.get("stability") is not None else ""
     be = "is" if len(tied) == 1 else "are"
     matters = "; which of them is taken matters little here" if len(tied) >= MANY * others else ""
-    taken = f"tied with {chosen}, which was taken{by} ({names})"
+    taken = f"tied with {chosen['candidate']}, which was taken{by} ({names})"
     return f"{len(tied)} of {others} other candidates {be} {taken}{matters}."

@@ -15,9 +15,9 @@ SECONDS_BETWEEN_LOOKS = 0.5
 class EndingWithParent:
     """A function for worker processes that, once called in one, lets it end soon after its parent.
 
-    A killed process cannot tell its workers to stop, and they would wait for more work for minutes. Each looks
-    now and then whether its parent is still the one that made this object. Elsewhere, in a thread or on a
-    cluster, the function is called and nothing else happens.
+    A killed process cannot tell its workers to stop, and they would wait for more work for minutes. Each
+    looks now and then whether its parent is still the one that made this object. Elsewhere, in a thread or
+    on a cluster, the function is called and nothing else happens.
 
     Parameters
     ----------

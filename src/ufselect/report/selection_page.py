@@ -9,7 +9,7 @@ import numpy as np
 
 from ufselect.plotting import ConvergenceDisplay, LoadingsDisplay, PixelsDisplay, ScoresDisplay
 from ufselect.plotting.heat_map import heat_map
-from ufselect.plotting.svg import percent
+from ufselect.plotting.svg import percent, signed
 from ufselect.report.data_table import MOST_DROPPED, dropped_table, kept_table, runners_table
 from ufselect.report.explanation import FAINT, REFIT_SHARE, Explanation
 from ufselect.report.measures import Kept
@@ -121,7 +121,7 @@ def _facts(e: Explanation) -> list[tuple[str, str, str]]:
         facts.append((percent(e.neighbourhood.selection), "of neighbours kept", _against(e.neighbourhood)))
     if e.stability is not None:
         facts.append(
-            (f"{e.stability:.2f}", "stability", f"{_stability_word(e.stability)}; 1 is identical, 0 chance")
+            (signed(e.stability), "stability", f"{_stability_word(e.stability)}; 1 is identical, 0 chance")
         )
     return facts
 

@@ -57,7 +57,7 @@ class Study:
     dissections : dict of str to Dissection
         DSCOFS from the inside, on the data sets that are drawn.
     seconds : dict of str to float
-        CPU seconds of the best fit of each method on the data set of :attr:`timed`.
+        CPU seconds of the best fit of each method on the data set ``timed``.
     planes : dict of (str, str) to (int, int)
         Features that methods choose on the first draw of each shape.
     images : dict of str to Bunch

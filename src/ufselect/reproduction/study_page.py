@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -51,6 +52,10 @@ def publish(study: Study, folder: Path) -> None:
         If Jinja2, matplotlib or scikit-posthocs is not installed.
     """
     figures = write_figures(study_figures(study), folder / "figures")
+    captions = {item.name: {"title": item.title, "caption": item.caption} for item in figures}
+    (folder / "figures" / "captions.json").write_text(
+        json.dumps(captions, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
     pictures = {item.name: (folder / "figures" / f"{item.name}.png").read_bytes() for item in figures}
     (folder / "index.html").write_text(render_page(study, figures, pictures), encoding="utf-8")
 

@@ -55,7 +55,8 @@ class GreedyProjection(PlacedSelector):
     target : {"scores", "features"}, default="scores"
         What the selected features should explain.
     n_components : int or "auto", default="auto"
-        Number m of scores. ``"auto"`` applies the broken-stick rule. Not used for ``target="features"``.
+        Number m of scores. ``"auto"`` keeps a component while its share of the variance is larger than that
+        of a piece of a stick broken at random. Not used for ``target="features"``.
     costs : array-like of shape (n_features,), optional
         What each feature costs, above 0. Greedy steps then take the largest gain per cost.
     budget : float, optional

@@ -168,8 +168,8 @@ def _refuse_gaps(X: Any) -> None:
     """Refuse missing values where rows are to be held out and rebuilt."""
     if has_missing(X.data if sparse.issparse(X) else X):
         raise ValueError(
-            'n_features_to_select="auto" rebuilds rows held out, which must have no missing values; fill them '
-            "in or give a number."
+            'n_features_to_select="auto" rebuilds rows held out, which must have no missing values; fill '
+            "them in or give a number."
         )
 
 

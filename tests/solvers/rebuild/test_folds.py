@@ -80,7 +80,11 @@ def test_a_batch_that_only_rows_held_out_have_is_refused():
 def test_equal_weights_and_one_batch_change_nothing(name):
     X = table(3)
     plain = MAKERS[name]("auto").fit(X).count_curve_
-    for rows in ({"sample_weight": np.full(60, 1.0)}, {"batch": ["a"] * 60}, {"sample_weight": np.full(60, 0.5)}):
+    for rows in (
+        {"sample_weight": np.full(60, 1.0)},
+        {"batch": ["a"] * 60},
+        {"sample_weight": np.full(60, 0.5)},
+    ):
         curve = MAKERS[name]("auto").fit(X, **rows).count_curve_
         assert [row["error"] for row in curve] == pytest.approx([row["error"] for row in plain])
 

@@ -17,7 +17,7 @@ from ufselect.gram.rows import RowLayout, row_layout
 
 # Held-out rows of a fold: enough for an error known to a few per cent.
 MOST_HELD_OUT = 500
-# What is left of a variance after the part of the held-out rows is taken away: up to so many roundings, nothing.
+# A variance of which the rows that stay have no more than so many roundings: none is left.
 ROUNDINGS = 1e3
 
 

@@ -51,7 +51,7 @@ class ColumnSearch:
     def add(self, unit: int) -> None:
         """Let the columns of a unit join, those that lie in the span without effect."""
         for column in self.span.units.members(unit).tolist():
-            if self.span.spent(self.span.remainders)[column]:
+            if self.span.spent(self.span.remainders, column):
                 continue
             variance = float(self.span.remainders.variance[column])
             if self.span.add(column) and self.judge is not None:
@@ -106,7 +106,7 @@ class ColumnSearch:
         if not columns:  # it lies in the span of the others
             return False
         departure = span.departure(columns)
-        if span.spent(departure.remainders)[columns].any():  # only rounding tells it from them
+        if span.spent(departure.remainders, columns).any():  # only rounding tells it from them
             return False
         others = [chosen for chosen in self.chosen if chosen != unit]
         better = self._better(unit, departure.remainders, others, worth)
@@ -129,7 +129,7 @@ class ColumnSearch:
             return
         for unit in self.chosen:
             for column in units.members(unit).tolist():
-                if column not in self.span.members and not self.span.spent(self.span.remainders)[column]:
+                if column not in self.span.members and not self.span.spent(self.span.remainders, column):
                     self.span.add(column)
 
     def _better(self, unit: int, remainders: Remainders, others: Sequence[int], worth: float) -> NDArray:

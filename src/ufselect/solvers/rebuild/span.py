@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,8 @@ class RegularisedSpan:
         Most columns that the set will hold.
     targets : ndarray of shape (n_features, n_targets), optional
         Weighted columns of S that stand for all of them; without it every column is a target.
+    squared : ndarray of shape (n_features, n_features), optional
+        S², where it is at hand; else each column that joins costs a product with S.
     units : Units, optional
         Which columns join together; without it each is on its own.
 
@@ -87,10 +90,12 @@ class RegularisedSpan:
         squared_norms: NDArray,
         capacity: int,
         targets: NDArray | None = None,
+        squared: NDArray | None = None,
         units: Units | None = None,
     ) -> None:
         self.gram = gram
         self.targets = targets
+        self.squared = squared
         self.units = Units.single(penalties.size) if units is None else units
         self.penalties = penalties
         self.members: list[int] = []
@@ -102,18 +107,15 @@ class RegularisedSpan:
         self._columns = np.empty((start.size, capacity), order="F")
         self._images = np.empty((start.size, capacity), order="F")
 
-    def spent(self, remainders: Remainders) -> NDArray:
-        """Return the mask of the columns that lie in the span."""
-        return remainders.variance <= self._floor
+    def spent(self, remainders: Remainders, columns: Any = slice(None)) -> NDArray:
+        """Return the mask of the columns, or of some of them, that lie in the span."""
+        return remainders.variance[columns] <= self._floor[columns]
 
     def unit_gains(self, remainders: Remainders, units: NDArray) -> NDArray:
         """Return by how much the error falls when one of some units joins."""
         if self.units.is_single:
             return remainders.gains(units)
-        is_open = ~self.spent(remainders)
-        gains = np.zeros(is_open.size)
-        gains[is_open] = remainders.gains(np.flatnonzero(is_open))
-        gains = self.units.sums(gains)
+        gains = self.units.sums(_open_gains(remainders.variance, remainders.explained, self._floor))
         for (batch, members), (variances, products) in zip(
             self.units.batches, remainders.blocks, strict=True
         ):
@@ -145,9 +147,8 @@ class RegularisedSpan:
     def departure(self, columns: list[int]) -> Departure:
         """Return what would be left if members went."""
         places = [self.members.index(column) for column in columns]
-        root = linalg.cholesky(self.inverse[np.ix_(places, places)], lower=True)
-        weights = linalg.solve_triangular(root, self.inverse[places], lower=True).T
-        image = self._stored(self._images) @ weights
+        weights = _whitened(self.inverse, places)
+        image = _product(self._stored(self._images), weights)
         squared = image[self.members].T @ weights
         moved = self._moved(self._combine(weights), self._unexplained(image), squared, 1.0)
         return Departure(columns, moved, weights)
@@ -192,11 +193,13 @@ class RegularisedSpan:
         """Return the products of every column's targets with those of one column."""
         if self.targets is not None:
             return self.targets @ self.targets[column]
+        if self.squared is not None:
+            return np.asarray(self.squared[column], dtype=np.float64)
         return np.asarray(self.gram.matmat(own.astype(self.gram.dtype)[:, None])[:, 0], dtype=np.float64)
 
     def _combine(self, weights: NDArray) -> NDArray:
         """Return the members' columns of S + Π, combined."""
-        combined = self._stored(self._columns) @ weights
+        combined = _product(self._stored(self._columns), weights)
         combined[self.members] += (self.penalties[self.members] * weights.T).T
         return combined
 
@@ -211,9 +214,9 @@ class RegularisedSpan:
         with them through the targets ``overlap``; ``squared`` are the directions' own.
         """
         before = self.remainders
-        half = 2 * sign * overlap + rest @ squared
-        variance = before.variance + sign * np.einsum("ij,ij->i", rest, rest)
-        explained = before.explained + np.einsum("ij,ij->i", rest, half)
+        half = 2 * sign * overlap + _product(rest, squared)
+        variance = before.variance + sign * np.square(rest).sum(axis=1)
+        explained = before.explained + (rest * half).sum(axis=1)
         blocks = []
         for (_, members), (variances, products) in zip(self.units.batches, before.blocks, strict=True):
             variances, products = variances.copy(), products.copy()
@@ -244,11 +247,18 @@ def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]
     """
     variances, products = variances.copy(), products.copy()
     floor = SPENT_SHARE * variances.diagonal()
+    alone = [unit for unit, part in enumerate(parts) if part.size == 1]
+    places = np.array([parts[unit][0] for unit in alone], dtype=np.intp)
+    several = [unit for unit, part in enumerate(parts) if part.size > 1]
+    gains = np.zeros(len(parts))
     order: list[int] = []
-    waiting = np.ones(len(parts), dtype=bool)
-    while waiting.any():
-        gains = _part_gains(parts, variances, products, floor)
-        best = int(np.argmax(np.where(waiting, gains, -1.0)))
+    for _ in parts:
+        gains[alone] = _open_gains(variances.diagonal(), products.diagonal(), floor)[places]
+        for unit in several:
+            block, limit = np.ix_(parts[unit], parts[unit]), floor[parts[unit]].max(keepdims=True)
+            gains[unit] = block_gains(variances[block][None], products[block][None], limit)[0]
+        gains[order] = -1.0
+        best = int(np.argmax(gains))
         for place in parts[best]:
             if variances[place, place] > floor[place]:
                 share = variances[:, place] / variances[place, place]
@@ -257,26 +267,28 @@ def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]
                 products += np.outer(share, share) * overlap[place] - both - both.T
                 variances = variances - np.outer(share, variances[place])
         order.append(best)
-        waiting[best] = False
     return order
 
 
-def _part_gains(
-    parts: Sequence[NDArray], variances: NDArray, products: NDArray, floor: NDArray
-) -> NDArray:
-    """Return what each unit adds: nothing, the gain of its only column, or that of its block."""
-    variance = variances.diagonal()
+def _open_gains(variance: NDArray, explained: NDArray, floor: NDArray) -> NDArray:
+    """Return what each column adds; nothing where it lies in the span."""
     is_open = variance > floor
-    columns = np.where(is_open, np.maximum(products.diagonal(), 0) / np.where(is_open, variance, 1.0), 0.0)
-    gains = np.zeros(len(parts))
-    alone = [unit for unit, part in enumerate(parts) if part.size == 1]
-    gains[alone] = columns[[parts[unit][0] for unit in alone]]
-    for unit, part in enumerate(parts):
-        if part.size > 1:
-            block = np.ix_(part, part)
-            limit = floor[part].max(keepdims=True)
-            gains[unit] = block_gains(variances[block][None], products[block][None], limit)[0]
-    return gains
+    return np.where(is_open, np.maximum(explained, 0) / np.where(is_open, variance, 1.0), 0.0)
+
+
+def _whitened(inverse: NDArray, places: list[int]) -> NDArray:
+    """Return columns of an inverse, combined so that its block at their places becomes the identity."""
+    if len(places) == 1:
+        return inverse[:, places] / np.sqrt(inverse[places[0], places[0]])
+    root = np.linalg.cholesky(inverse[np.ix_(places, places)])
+    return np.linalg.solve(root, inverse[places]).T
+
+
+def _product(store: NDArray, weights: NDArray) -> NDArray:
+    """Return a product with few columns; BLAS is slower with one column than with a vector."""
+    if weights.ndim == 2 and weights.shape[1] == 1:
+        return (store @ weights[:, 0])[:, None]
+    return store @ weights
 
 
 def _bordered(inverse: NDArray, weights: NDArray, left: float) -> NDArray:
