@@ -93,6 +93,7 @@ sphinx_gallery_conf = {
     "doc_module": ("ufselect",),
     "download_all_examples": False,
     "write_computation_times": False,
+    "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 5,
     "abort_on_example_error": True,
