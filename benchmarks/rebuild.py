@@ -13,8 +13,8 @@ instead, where columns cost from 1 at the ends to 10 in the middle, beside those
 best of 13 weights of its costs for each budget. Rivals run where they are installed, in the same process:
 CUR and farthest points of skmatter (``pip install skmatter``, which wants an older scikit-learn: give it an
 environment of its own) and the best subset of abess for predicting all columns at once. FSCA is forward
-selection with exchanges until none lowers the error, without shrinkage. ``--large`` times wide and sparse data
-instead.
+selection with exchanges until none lowers the error, without shrinkage. ``--large`` times wide and sparse
+data instead.
 Seconds are CPU seconds of one thread for choosing the columns.
 """
 

@@ -40,6 +40,7 @@ suppress_warnings = ["config.cache"]
 pages_of_evidence = [
     "evidence/index",
     "evidence/scaling",
+    "guide/applications",
     "reproduction",
     "tuning",
     "guide/rebuild",

@@ -7,12 +7,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from benchmarks.applied.questions import ITEMS, KEYS, SCALES, at_random, balanced, by_item_total, judged
+from benchmarks.applied.questions import (
+    ITEMS,
+    KEYS,
+    SCALES,
+    at_random,
+    balanced,
+    by_item_total,
+    item_total,
+    judged,
+)
 from benchmarks.applied.questions import cronbach_alpha as alpha
-from benchmarks.applied.questions import item_total
 from benchmarks.applied.shared import Table, cell, random_columns, split
-from benchmarks.applied.spectra import equidistant, pls, spaced
+from benchmarks.applied.spectra import by_components, equidistant, pls, spaced
+from sklearn.cross_decomposition import PLSRegression
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "applications.json"
 
@@ -44,7 +52,9 @@ def test_item_total_leaves_the_item_out():
 def answers():
     rng = np.random.default_rng(0)
     traits = rng.standard_normal((300, 5))
-    return np.repeat(traits, 5, axis=1) * np.tile([0.2, 1.0, 0.6, 1.4, 0.4], 5) + rng.standard_normal((300, 25))
+    return np.repeat(traits, 5, axis=1) * np.tile([0.2, 1.0, 0.6, 1.4, 0.4], 5) + rng.standard_normal(
+        (300, 25)
+    )
 
 
 def test_the_usual_rule_takes_the_two_items_nearest_to_their_scale(answers):
@@ -60,7 +70,7 @@ def test_all_items_tell_everything_and_lost_scales_have_no_alpha(answers):
     train, test = answers[:200], answers[200:]
     everything = judged(train, test, np.arange(25))
     assert everything[1:] == pytest.approx([1, 1, 100, 0], abs=1e-6)
-    assert everything[0] == pytest.approx(np.mean([alpha(test[:, SCALES == scale]) for scale in KEYS]))
+    assert everything[0] == pytest.approx(np.mean([alpha(test[:, scale == SCALES]) for scale in KEYS]))
     few = judged(train, test, np.arange(10))
     assert np.isnan(few[:2]).all()
     assert few[4] == 3
@@ -85,13 +95,27 @@ def test_the_number_of_components_of_a_pls_model_suits_the_data():
     assert pls(X[:, :1], scores[:, 0]).n_components == 1
 
 
+@pytest.mark.parametrize("n_targets", [1, 3])
+def test_one_pls_model_predicts_as_those_with_fewer_components_do(n_targets):
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((40, 12)), rng.standard_normal((40, n_targets))
+    y = Y.ravel() if n_targets == 1 else Y
+    found = list(by_components(PLSRegression(4, scale=False).fit(X, y), X))
+    for count, predicted in enumerate(found, start=1):
+        expected = PLSRegression(count, scale=False).fit(X, y).predict(X)
+        np.testing.assert_allclose(predicted, expected, atol=1e-10)
+
+
 def test_cells_of_a_table():
     assert cell([1.0, 3.0], 1) == "2.0 ± 1.0"
     assert cell([1.234], 2) == "1.23"
     assert cell([1.0, np.nan], 1) == "–"
     table = Table(["error"], [1])
     table.add("DSCOFS", "no", [0.5])
-    assert table.record() == {"columns": ["columns chosen by", "labels used", "error"], "rows": [["DSCOFS", "no", "0.5"]]}
+    assert table.record() == {
+        "columns": ["columns chosen by", "labels used", "error"],
+        "rows": [["DSCOFS", "no", "0.5"]],
+    }
 
 
 def test_random_columns_differ_and_are_repeatable():

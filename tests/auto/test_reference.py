@@ -13,7 +13,14 @@ from tests.auto.examples import clusters_under_nuisance, sparse_clusters
 
 from ufselect.auto import reference as module
 from ufselect.auto.cut import clarity, consensus, diffusion_coordinates, walk_pairs
-from ufselect.auto.reference import build_reference, gaussian_clarity, leading_scores
+from ufselect.auto.reference import (
+    POWERS,
+    References,
+    build_reference,
+    gaussian_clarity,
+    leading_scores,
+    references_like,
+)
 from ufselect.auto.rows import rows_of
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs.score_graph import score_graph
@@ -43,12 +50,22 @@ def test_tied_weightings_are_averaged(monkeypatch):
     X, _ = clusters_under_nuisance()
     rows = rows_of(X)
     monkeypatch.setattr(module, "TIED_GAP", 2.0)
-    both = build_reference(rows, 4, 0, (0.0, 1.0))
-    monkeypatch.setattr(module, "TIED_GAP", 0.0)
-    alone = [build_reference(rows, 4, 0, (power,)) for power in (0.0, 1.0)]
-    assert both.powers == (0.0, 1.0)
-    np.testing.assert_allclose(both.graph.toarray(), sum(part.graph.toarray() for part in alone) / 2)
-    assert both.gap == max(part.gap for part in alone)
+    every = build_reference(rows, 4, 0)
+    alone = [build_reference(rows, 4, 0, (power,)) for power in POWERS]
+    assert every.powers == POWERS
+    np.testing.assert_allclose(every.graph.toarray(), sum(part.graph.toarray() for part in alone) / 3)
+    assert every.gap == build_reference(rows, 4, 0).gap
+    assert np.isnan(alone[0].gap)
+
+
+def test_given_weights_give_the_same_reference_as_found_ones():
+    X, _ = clusters_under_nuisance()
+    found = build_reference(rows_of(X), 4, 0)
+    given = build_reference(rows_of(X), 4, 0, found.powers)
+    np.testing.assert_array_equal(found.labels, given.labels)
+    other = references_like(References((found,)), rows_of(X[:3]), 0).parts[0]
+    assert other.powers == found.powers
+    assert other.n_clusters == 3
 
 
 def test_partition_equals_scikit_learns_spectral_clustering_on_the_same_graph():

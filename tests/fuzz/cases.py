@@ -8,16 +8,18 @@ import tempfile
 import time
 import traceback
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController
 
-from tests.fuzz.data import CONTAINERS, DATA, digest, frozen
+from tests.fuzz.data import CONTAINERS, DATA, ON_DISK, digest, frozen
 from ufselect import MaxVariance, PCALeverage
 from ufselect.exceptions import ApproximationWarning, InactiveConstraintWarning
 from ufselect.registry import all_selectors, missing_requirements
@@ -145,7 +147,7 @@ def run(case: Case) -> str:
     rng = np.random.default_rng(case.seed)
     with np.errstate(all="ignore"):
         X = DATA[case.data](rng, *case.shape)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() if case.container in ON_DISK else nullcontext("") as folder:
         try:
             given = frozen(CONTAINERS[case.container](X, Path(folder)))
         except REFUSALS:
@@ -221,9 +223,14 @@ def _check_fitted(selector: Any, n_features: int) -> None:
         raise Defect("ranks do not follow the scores")
 
 
+@cache  # looking for the libraries takes longer than most fits
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 def _process_state() -> tuple[Any, ...]:
     return (
-        tuple(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"),
+        tuple(pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"),
         len(warnings.filters),
         tuple(sorted(np.geterr().items())),
         hash(np.random.get_state()[1].tobytes()),  # noqa: NPY002 - the global state, which no fit may touch

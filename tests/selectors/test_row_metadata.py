@@ -342,6 +342,9 @@ def test_batches_in_an_accumulator_keep_their_digits_and_means():
     gram = accumulator.gram()
     np.testing.assert_allclose(gram.to_dense() * gram.scale**2, within, rtol=1e-5, atol=1e-4)
     assert gram.n_samples == 80
+    halves = [GramAccumulator().update(X[part::2], labels=LABELS[part::2]) for part in range(2)]
+    merged = halves[0].merge(halves[1]).gram()
+    np.testing.assert_allclose(merged.to_dense() * merged.scale**2, within, rtol=1e-10)
 
 
 def test_single_rows_of_huge_data_in_batches_stay_in_range():
@@ -387,6 +390,7 @@ def test_weights_for_rows_that_are_gone_are_refused():
 def test_reduced_data_remember_weights_and_batches(tmp_path):
     given = {"sample_weight": WEIGHTS, "batch": LABELS}
     reduced = reduce.reduce_data(outside_memory("rows", tmp_path), **given)
+    assert reduced.gram.mean is None  # each batch has its own
     assert_same_scores(PCALeverage(5).fit(reduced), PCALeverage(5).fit(SHIFTED, **given))
 
 

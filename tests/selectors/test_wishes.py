@@ -22,6 +22,7 @@ from ufselect import (
     MaxVariance,
     PCALeverage,
     RandomSubset,
+    Reconstructor,
     dscofs_path,
 )
 from ufselect.blocks import GramAccumulator
@@ -176,8 +177,15 @@ def test_names_indices_and_masks_say_the_same():
 def test_labels_and_a_mapping_say_the_same():
     mapping = {"first": ["gene0", "gene2"], "second": ["gene1", 9], "third": [4, 5, 6]}
     by_mapping = PCALeverage(3, n_components=2, groups=mapping).fit(FRAME)
-    by_label = PCALeverage(3, n_components=2, groups=GROUPS).fit(FRAME)
-    assert np.array_equal(by_mapping.ranking_, by_label.ranking_)
+    without = [np.nan if label is None else label for label in GROUPS]
+    for labels in (GROUPS, without, pd.Series(without)):
+        by_label = PCALeverage(3, n_components=2, groups=labels).fit(FRAME)
+        assert np.array_equal(by_mapping.ranking_, by_label.ranking_)
+
+
+def test_excluded_columns_are_ranked_in_their_order():
+    ranking = MaxVariance(3, exclude=[9, 2, 5]).fit(FRAME).ranking_
+    assert ranking[[2, 5, 9]].tolist() == [10, 11, 12]
 
 
 @pytest.mark.parametrize(
@@ -293,6 +301,15 @@ def test_a_winner_with_a_given_start_can_be_fitted_again():
     again = fit(clone(auto.best_estimator_), X)
     assert again.components_.shape[1] == N_FEATURES
     assert np.array_equal(again.support_, auto.support_)
+
+
+def test_a_reconstructor_honours_the_wishes_of_its_selector():
+    X = make_data(4, 60)
+    selector = GreedyProjection(4, keep=[2], exclude=[0, 1], target="features")
+    reconstructor = Reconstructor(selector).fit(X)
+    assert reconstructor.support_[2]
+    assert not reconstructor.support_[[0, 1]].any()
+    assert reconstructor.inverse_transform(reconstructor.transform(X)).shape == X.shape  # excluded ones too
 
 
 def test_wishes_that_change_nothing_change_nothing():

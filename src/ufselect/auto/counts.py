@@ -66,7 +66,7 @@ def _sample(rows: Rows, seed: int) -> object:
 
 
 def _gap(scores: Scores, n_clusters: int) -> float:
-    """Return how much more cleanly whitened scores can be cut than Gaussian ones, times its share of the most.
+    """Return how much more cleanly whitened scores can be cut than Gaussian ones, times its share of all.
 
     The gap alone grows with the number of clusters while Gaussian data are cut less and less cleanly; its
     share of the largest possible gap falls as soon as true clusters are split.

@@ -54,7 +54,7 @@ class KMeansJudge:
 
     measure = "agreement (NMI) of K-means on its features with the clusters of the neighbour graph"
     all_compete = True
-    looks = KMEANS_LOOKS
+    looks: tuple[int, ...] = KMEANS_LOOKS
 
     def __init__(self, references: References, seed: int) -> None:
         self.references = references
@@ -77,7 +77,7 @@ class GraphJudge:
 
     measure = "agreement (NMI) of graph clustering on its features with that on all features"
     all_compete = False
-    looks = (1,)
+    looks: tuple[int, ...] = (1,)
 
     def __init__(self, references: References, seed: int) -> None:
         self.references = references
@@ -102,7 +102,7 @@ class RebuildJudge:
 
     measure = "share of the variance of held-out rows that a linear map of its features rebuilds"
     all_compete = False
-    looks = (N_FOLDS,)
+    looks: tuple[int, ...] = (N_FOLDS,)
 
     def __init__(self, X: Any, seed: int) -> None:
         self.X = X / unit_of(X)

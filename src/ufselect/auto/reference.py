@@ -13,11 +13,12 @@ from scipy import sparse
 from ufselect.auto.cut import clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
 from ufselect.auto.rows import Rows
 from ufselect.exceptions import ConstantDataError
-from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths, smooth_vectors
+from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths, smooth_values
 
 POWERS = (0.0, 0.5, 1.0)
-# Gaps closer than this are a tie: two standard errors of the mean clarity of two Gaussian draws.
-TIED_GAP = 0.05
+# Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
+# seven labelled sets among 0.02, 0.05 and 0.065; docs/tuning.md has the figures.
+TIED_GAP = 0.065
 NULL_DRAWS = 2
 # How cleanly Gaussian scores are cut hardly depends on the number of samples beyond this.
 NULL_SAMPLES = 200
@@ -67,7 +68,8 @@ class Reference:
     n_clusters : int
         Number of clusters asked for.
     gap : float
-        How much more cleanly the graph can be cut than that of Gaussian scores with the same weights.
+        How much more cleanly the graph can be cut than that of Gaussian scores with the same weights; NaN
+        where the powers were given.
     """
 
     rows: Rows
@@ -120,35 +122,43 @@ def build_reference(
     rows: Rows,
     n_clusters: int,
     seed: int,
-    powers: Sequence[float] = POWERS,
+    powers: Sequence[float] | None = None,
     widths: Sequence[float] = WIDTHS,
 ) -> Reference:
     """Build the judge's graph and cut it into ``n_clusters`` parts.
 
     Of several degrees of whitening those are taken whose graphs are cut more cleanly than Gaussian data of
-    the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged.
+    the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged. With
+    ``powers`` given, it is the graphs of these, and the gap is not worked out.
     """
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
-    cuts = [_weighted(scores, counts, n_clusters, power) for power in powers]
-    widest = max(cut.gap for cut in cuts)
-    tied = [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
-    graph, (values, vectors) = tied[0].graph, tied[0].pairs
-    if len(tied) > 1:
-        graph = sparse.csr_array(sum(cut.graph for cut in tied) / len(tied))
-        values, vectors = walk_pairs(graph, n_clusters)
+    if powers is None:
+        cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
+        # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
+        if cuts[0].gap - cuts[1].gap <= TIED_GAP / 2:
+            cuts.append(_weighted(scores, counts, n_clusters, POWERS[2]))
+        gap = max(cut.gap for cut in cuts)
+        tied = [cut for cut in cuts if cut.gap >= gap - TIED_GAP]
+        powers, graphs = [cut.power for cut in tied], [cut.graph for cut in tied]
+        known = tied[0].pairs if len(tied) == 1 else None
+    else:
+        gap, known = np.nan, None
+        graphs = [score_graph(scores.values * scores.spread**power, counts) for power in powers]
+    graph = sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+    values, vectors = walk_pairs(graph, n_clusters) if known is None else known
     runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, seed)
     return Reference(
         rows=rows,
         scores=scores,
         widths=tuple(counts),
-        powers=tuple(cut.power for cut in tied),
+        powers=tuple(powers),
         graph=graph,
         vectors=vectors,
         labels=consensus(runs, n_clusters, seed),
         n_clusters=n_clusters,
-        gap=widest,
+        gap=gap,
     )
 
 
@@ -177,7 +187,7 @@ def gaussian_clarity(
         draw = rng.standard_normal((n_drawn, width))
         scores = np.linalg.qr(draw - draw.mean(axis=0))[0]
         graph = score_graph(scores * weights[:width], counts)
-        clarities.append(clarity(smooth_vectors(graph, n_clusters)[0], n_clusters))
+        clarities.append(clarity(smooth_values(graph, n_clusters), n_clusters))
     return float(np.mean(clarities))
 
 
@@ -200,3 +210,13 @@ class References:
 def build_references(rows: Rows, counts: Sequence[int], seed: int) -> References:
     """Build one reference per number of clusters."""
     return References(tuple(build_reference(rows, count, seed) for count in counts))
+
+
+def references_like(references: References, rows: Rows, seed: int) -> References:
+    """Build references for other rows of the same table, with as many clusters and the same weights."""
+    return References(
+        tuple(
+            build_reference(rows, min(part.n_clusters, rows.shape[0]), seed, part.powers)
+            for part in references.parts
+        )
+    )

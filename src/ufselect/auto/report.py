@@ -94,14 +94,14 @@ def _line(name: str, values: NDArray, note: str, seconds: float = 0.0) -> dict[s
 
 
 def is_tied(trial: Trial, winner: Trial, share: float = 1.0) -> bool:
-    """Tell whether a trial is behind the winner by no more than a share of the difference's standard error."""
+    """Tell whether a trial is behind the winner by at most a share of the difference's standard error."""
     if trial is winner or trial.estimator is None:
         return False
     return winner.mean - trial.mean <= share * _error_of_difference(trial, winner)
 
 
 def _error_of_difference(one: Trial, other: Trial) -> float:
-    """Return the standard error of the difference of two means: values of the same runs or folds are pairs."""
+    """Return the standard error of the difference of two means; values of the same runs are pairs."""
     if one.values.size != other.values.size:
         return float(np.hypot(one.error, other.error))
     return float((one.values - other.values).std() / np.sqrt(one.values.size))

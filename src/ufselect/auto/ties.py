@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.auto.pool import Candidate, Shared, scores_of
-from ufselect.auto.reference import build_references
+from ufselect.auto.reference import references_like
 from ufselect.auto.report import Comparison, Trial, is_better_than_random, is_tied
 from ufselect.auto.rows import rows_of
 from ufselect.auto.trials import Course
 from ufselect.common.warn import without_warnings
 from ufselect.exceptions import ConstantDataError
 
-# Share of the standard error within which stability decides. A whole one costs more accuracy and time;
+# Share of the standard error within which stability decides. The wider, the more accuracy and time it costs;
 # docs/tuning.md has the figures.
-NEAR = 0.25
+NEAR = 0.1
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,8 @@ def halves_of(shared: Shared, chosen: NDArray, seed: int) -> list[Shared]:
         X = shared.X[np.sort(half)]
         references = None
         if shared.references is not None:
-            counts = [min(part.n_clusters, half.size) for part in shared.references.parts]
             try:
-                references = build_references(rows_of(X), counts, seed)
+                references = references_like(shared.references, rows_of(X), seed)
             except ConstantDataError:
                 return []
         halves.append(Shared(X, references, shared.wanted))

@@ -297,7 +297,12 @@ def formed_gram(record: Record) -> FormedGram:
     n_samples = n_samples_of(record)
     if n_samples != record.weight:
         matrix *= n_samples / record.weight
-    return FormedGram(matrix, n_samples, record.scale, record.mean)
+    return FormedGram(matrix, n_samples, record.scale, common_mean(record))
+
+
+def common_mean(record: Moments | BatchMoments) -> NDArray | None:
+    """Return the mean about which rows were centred; None where each batch was about its own."""
+    return None if isinstance(record, BatchMoments) else record.mean
 
 
 def n_samples_of(record: Record) -> int:

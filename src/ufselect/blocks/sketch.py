@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect.blocks.accumulate import BatchMoments, Moments
+from ufselect.blocks.accumulate import BatchMoments, Moments, common_mean
 from ufselect.gram.lowrank import KnownDiagonalGram
 
 SKETCH_SEED = 20240917  # fixed, so that the same data give the same factor
@@ -201,5 +201,5 @@ def _nystrom(
         np.clip(diagonal, 0, None),
         values,
         residuals,
-        moments.mean,
+        common_mean(moments),
     )

@@ -64,7 +64,7 @@ def run_compare(call: CompareCall) -> None:
     if call.reading.impute == "keep":
         raise TableError("Not every method that is compared works around gaps; use --impute median or drop.")
     silent = call.as_json or call.quiet
-    table = open_data(call.data, call.reading, quiet=silent, stream=False).table
+    table = open_data(call.data, call.reading, quiet=silent, stream=False, carries=False).table
     labels, rows = classes(table)
     counts = _counts(call.counts, table.shape[1])
     ready = prepared(table, call.preparing["scale"], call.preparing["normalize"])

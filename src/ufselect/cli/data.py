@@ -70,13 +70,14 @@ def open_data(
     quiet: bool = False,
     stream: bool | None = None,
     normalize: str = "none",
+    carries: bool = True,
 ) -> Opened:
-    """Read a file or load a data set, and say what was decided on the way."""
+    """Read a file or load a data set, and say what was decided on the way, and what will be carried along."""
     opened = _opened(name, options, quiet, stream, normalize)
     if image is not None:
         opened = replace(opened, table=_as_image(opened.table, image))
     if not quiet:
-        note([*opened.table.notes, *opened.table.left_out_sentences(), *_hints(opened.table)])
+        note([*opened.table.notes, *opened.table.left_out_sentences(carries), *_hints(opened.table)])
     return opened
 
 

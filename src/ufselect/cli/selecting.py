@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from ufselect.cli.console import errors, note, output, working
+from ufselect.cli.console import errors, marks, note, output, working
 from ufselect.cli.data import Opened, open_data
 from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
@@ -217,7 +217,7 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, most_candidates: 
     if shape is not None and shape[1] <= WIDEST_PICTURE:
         console.print(pixel_map(run.selector.support_, shape, run.table.image_order))
     for line in found["verdicts"]:
-        console.print(plain_text(line), markup=False, highlight=False, soft_wrap=True)
+        console.print(marks(plain_text(line)), markup=False, highlight=False, soft_wrap=True)
     if "repeats" in found:
         same = found["repeats"]["same_features"]
         differs = "The features differ from the record's; compare the versions that both records name."

@@ -10,7 +10,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ufselect.cli.choosing import COMPARED, telling
-from ufselect.cli.console import takes_unicode
+from ufselect.cli.console import marks, takes_unicode
 from ufselect.cli.names import short_name
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def candidate_table(rows: Sequence[Mapping[str, Any]], goal: str | None, most: i
         grid.add_column(name, justify="right")
     grid.add_column("")
     for row in [*tried[:most], *(row for row in rows if row["candidate"] in COMPARED)]:
-        spread = f" ± {_figure(row['criterion_std'], 3)}" if row["criterion"] is not None else ""
+        spread = f" {marks('±')} {_figure(row['criterion_std'], 3)}" if row["criterion"] is not None else ""
         figures = [_figure(row["criterion"], 3) + spread]
         figures += [_figure(row.get(name), 3) for name in _further(rows)]
         figures.append("" if row["candidate"] in COMPARED else _figure(row["seconds"], 2))

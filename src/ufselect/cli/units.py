@@ -54,6 +54,12 @@ class Units:
     counts: bool
 
     @property
+    def is_dominated(self) -> bool:
+        """Whether few columns hold most of the variance, whatever the reason."""
+        few = max(1, int(FEW * self.spread.size))
+        return self.share >= MOST and 0 < len(self.largest) <= few < self.spread.size - 1
+
+    @property
     def sentence(self) -> str:
         """What there is to say if the columns are used as they are."""
         count = len(self.largest)

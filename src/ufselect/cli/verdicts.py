@@ -39,8 +39,10 @@ def _units(run: Run) -> list[str]:
     ready = run.prepared
     if ready.scale == "standard" and run.request.scale == "auto":
         return [f"{ready.reason} (--scale none to use them as they are)"]
-    if ready.scale == "none" and ready.units.differ:
-        return [f"Units decide: {ready.units.sentence}; --scale standard gives every column the same weight."]
+    units = ready.units
+    if ready.scale == "none" and (units.differ or (units.is_dominated and not units.counts)):
+        cause = "Units decide" if units.differ else "Few columns decide"
+        return [f"{cause}: {units.sentence}; --scale standard gives every column the same weight."]
     return []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +80,11 @@ def _label_name(cells: Any, roles: ColumnRoles) -> str | None:
     return next((name for name in columns if is_label(name, columns, look_at_typed(cells[name]))), None)
 
 
-def write_h5ad(table: Table, selected: Any, target: Path) -> None:
+def write_h5ad(table: Table, selected: Any, target: Path, texts: Mapping[str, NDArray]) -> None:
     """Write an AnnData file whose ``var`` says which features were chosen.
 
     From h5ad, everything is copied and all genes stay; ``cells[:, cells.var["selected"]]`` are the chosen
-    ones. From other formats, the chosen columns are written.
+    ones. From other formats, the chosen columns are written, and text columns into ``obs``.
     """
     anndata = import_extra("anndata", "Writing h5ad", "tables")
     pandas = import_extra("pandas", "Writing h5ad", "cli")
@@ -97,7 +98,7 @@ def write_h5ad(table: Table, selected: Any, target: Path) -> None:
         ids = range(table.shape[0]) if table.ids is None else table.ids
         cells = anndata.AnnData(
             table.data[:, selected],
-            pandas.DataFrame(index=[str(value) for value in ids]),
+            pandas.DataFrame(dict(texts), index=[str(value) for value in ids]),
             pandas.DataFrame({"selected": True}, index=names),
         )
         if table.labels is not None:

@@ -19,7 +19,7 @@ ID_NAMES = frozenset([
 ])  # fmt: skip
 LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
-    "species",
+    "species", "diagnosis", "outcome", "cell_type", "celltype",
 ])  # fmt: skip
 DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 BATCH, WEIGHTS = "batches", "weights"  # why such columns are no features

@@ -29,6 +29,7 @@ class Rows(Protocol):
     """Rows in a file, from which columns can be copied as they are written there."""
 
     names: list[str]
+    unnamed: list[bool]
     dialect: Dialect | None
     missing: frozenset[str]
     decimal: str

@@ -29,9 +29,9 @@ def kmeans_runs(
 ) -> NDArray:
     """Run Lloyd's algorithm once per seed and return the labels, n_runs × n_samples.
 
-    Rules of stopping, of ties and of empty clusters are those of scikit-learn's ``KMeans``: stop when no label
-    changes or the centres move by less than 1e-4 of the mean variance; an empty cluster moves to the point
-    farthest from its centre.
+    Rules of stopping, of ties and of empty clusters are those of scikit-learn's ``KMeans``: stop when no
+    label changes or the centres move by less than 1e-4 of the mean variance; an empty cluster moves to the
+    point farthest from its centre.
 
     Parameters
     ----------

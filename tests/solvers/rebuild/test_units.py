@@ -40,7 +40,7 @@ def spanned(X: np.ndarray, weight: float, targets: list[int] | None = None) -> R
     gram = gram_operator(X)
     aims = None if targets is None else gram.to_dense()[:, targets]
     norms = gram.squared_column_norms() if aims is None else np.square(aims).sum(axis=1)
-    return RegularisedSpan(gram, weight * gram.diag(), norms, CODES.size, aims, Units(CODES))
+    return RegularisedSpan(gram, weight * gram.diag(), norms, CODES.size, aims, units=Units(CODES))
 
 
 @pytest.mark.parametrize("targets", [None, [2, 5, 9]])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import FactoredGram, GramOperator
+from ufselect.gram import FactoredGram, FormedGram, GramOperator
 from ufselect.gram.dense import FORM_RATIO
 from ufselect.sets.units import Units
 from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
@@ -26,6 +26,10 @@ MOST_ROWS_LEFT_OUT = 200
 CHOICE_BIAS = 4.0
 FIRST_SHARE = 0.5
 PENALTY_STEPS = 3
+# S² is worth its d³ operations, which run in the cache, where more than one in so many columns will join: else
+# each takes a product of S with a vector, which waits for memory. No more than this many columns, 130 megabytes.
+SQUARED_SHARE = 16
+MOST_SQUARED = 4096
 # A sweep that has lowered the error by less than this share is the last one.
 SETTLED = 2e-3
 
@@ -96,8 +100,10 @@ def choose_columns(
     units = Units.single(diagonal.size) if units is None else units
     capacity = units.most_rows(placement.size)
 
+    squared = _squared(gram, capacity if max_sweeps == 0 else 2 * capacity)
+
     def empty(weight: float) -> RegularisedSpan:
-        return RegularisedSpan(gram, weight * diagonal, norms, capacity, targets, units)
+        return RegularisedSpan(gram, weight * diagonal, norms, capacity, targets, squared, units)
 
     judge = _judge(gram) if units.is_single else None
     if penalty is None:
@@ -140,6 +146,14 @@ def _squared_norms(gram: GramOperator, targets: NDArray | None) -> NDArray:
     if targets is None:
         return gram.squared_column_norms()
     return np.einsum("ij,ij->i", targets, targets, dtype=np.float64)
+
+
+def _squared(gram: GramOperator, n_joining: int) -> NDArray | None:
+    """Return S² where S is an array and so many columns will join that it pays."""
+    n_features = gram.shape[0]
+    if not isinstance(gram, FormedGram) or n_features > min(SQUARED_SHARE * n_joining, MOST_SQUARED):
+        return None
+    return gram.matrix @ gram.matrix
 
 
 def _penalty(

@@ -29,6 +29,9 @@ KNEE_FALL = 0.4
 KNEE_RATIO = 2.5
 # Nor is it one while most of the fall, in powers of ten, is still to come.
 KNEE_DEPTH = 2 / 3
+# Nor if the error falls to less than four tenths after it. After a planted rank it still falls to about a half, as
+# more columns are known and the noise of more is averaged.
+KNEE_REST = 2.5
 # Relative errors below this are rounding.
 LEAST_ERROR = 1e-6
 
@@ -144,7 +147,7 @@ def find_knee(errors: NDArray) -> int | None:
     fall = logs[before] - logs[counts]
     rest = np.maximum(logs[counts] - logs[after], 0.0)
     sharp = (fall >= KNEE_FALL) & (fall >= KNEE_RATIO * rest) & (counts * KNEE_STEP <= logs.size - 1)
-    sharp &= logs[counts] <= KNEE_DEPTH * logs.min()
+    sharp &= logs[counts] <= min(KNEE_DEPTH * logs.min(), logs.min() + 2 * np.log(KNEE_REST))
     if not np.any(sharp):
         return None
     return int(counts[np.argmax(np.where(sharp, fall - KNEE_RATIO * rest, -np.inf))])
@@ -183,18 +186,20 @@ def prefix_errors(columns: NDArray, order: NDArray, ridge: float, rows: NDArray)
     maps = solve_triangular(root, columns, lower=True)
     scores = solve_triangular(root, rows[:, order].T, lower=True)
     linear = np.cumsum(np.einsum("ij,ij->i", scores, maps @ rows.T))
-    products = (scores @ scores.T) * (maps @ maps.T)
+    inner_scores = scores @ scores.T
+    products = inner_scores * (maps @ maps.T)
     quadratic = np.cumsum(np.cumsum(products, axis=0), axis=1).diagonal()
     total = float(np.vdot(rows, rows))
-    errors = total - 2 * linear + quadratic - _errors_of_known(rows[:, order], scores, maps[:, order])
-    return np.sqrt(np.maximum(errors, 0.0) / total)
+    known = _errors_of_known(rows[:, order], scores, maps[:, order], inner_scores)
+    return np.sqrt(np.maximum(total - 2 * linear + quadratic - known, 0.0) / total)
 
 
-def _errors_of_known(rows: NDArray, scores: NDArray, maps: NDArray) -> NDArray:
-    """Return, for 1, 2, … columns, the squared error that the map makes in just these."""
-    rest = rows.copy()
-    errors = np.empty(len(maps))
-    for step in range(len(maps)):
-        rest -= np.outer(scores[step], maps[step])
-        errors[step] = np.sum(np.square(rest[:, : step + 1]))
-    return errors
+def _errors_of_known(rows: NDArray, scores: NDArray, maps: NDArray, inner: NDArray) -> NDArray:
+    """Return, for 1, 2, … columns, the squared error that the map makes in just these.
+
+    Row t of each array below is for t columns: what each step changes in the squared error of every column.
+    """
+    linear = np.cumsum(maps * (scores @ rows), axis=0)
+    steps = maps * (2 * np.tril(inner, -1) @ maps + inner.diagonal()[:, None] * maps)
+    errors = np.einsum("ij,ij->j", rows, rows) - 2 * linear + np.cumsum(steps, axis=0)
+    return np.tril(errors).sum(axis=1)

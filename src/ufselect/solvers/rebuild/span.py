@@ -72,6 +72,8 @@ class RegularisedSpan:
         Most columns that the set will hold.
     targets : ndarray of shape (n_features, n_targets), optional
         Weighted columns of S that stand for all of them; without it every column is a target.
+    squared : ndarray of shape (n_features, n_features), optional
+        S², where it is at hand; else each column that joins costs a product with S.
     units : Units, optional
         Which columns join together; without it each is on its own.
 
@@ -88,10 +90,12 @@ class RegularisedSpan:
         squared_norms: NDArray,
         capacity: int,
         targets: NDArray | None = None,
+        squared: NDArray | None = None,
         units: Units | None = None,
     ) -> None:
         self.gram = gram
         self.targets = targets
+        self.squared = squared
         self.units = Units.single(penalties.size) if units is None else units
         self.penalties = penalties
         self.members: list[int] = []
@@ -189,6 +193,8 @@ class RegularisedSpan:
         """Return the products of every column's targets with those of one column."""
         if self.targets is not None:
             return self.targets @ self.targets[column]
+        if self.squared is not None:
+            return np.asarray(self.squared[column], dtype=np.float64)
         return np.asarray(self.gram.matmat(own.astype(self.gram.dtype)[:, None])[:, 0], dtype=np.float64)
 
     def _combine(self, weights: NDArray) -> NDArray:
