@@ -31,7 +31,7 @@ extensions = [
     "inserts",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "guide/bundled_table.md"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
