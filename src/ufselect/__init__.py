@@ -40,8 +40,8 @@ __all__ = [
 ]
 
 _ROOMS = frozenset([
-    "auto", "blocks", "datasets", "evaluation", "exceptions", "gram", "graphs", "io", "metrics", "plotting",
-    "registry", "report", "reproduction", "selectors", "sets", "solvers", "stability",
+    "anndata", "auto", "blocks", "datasets", "evaluation", "exceptions", "gram", "graphs", "io", "metrics",
+    "plotting", "registry", "report", "reproduction", "selectors", "sets", "solvers", "stability",
 ])  # fmt: skip
 
 

@@ -40,6 +40,26 @@ def instead(cell: str, *rows: int) -> bytes:
     return csv(columns).encode()
 
 
+def aligned(decimal: str = ".") -> str:
+    """Return the numbers between runs of blanks, as programs that print arrays write them."""
+    return "".join(" ".join(f"{v:>9.2f}".replace(".", decimal) for v in row) + "\n" for row in VALUES)
+
+
+def shortened(*rows: int) -> bytes:
+    """Return the plain table, some lines of which end before the last field."""
+    lines = csv(numbers()).splitlines()
+    for row in rows:
+        lines[row] = lines[row].rpartition(",")[0]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _nearly_equal() -> np.ndarray:
+    """Return six independent columns of nearly equal variance."""
+    noise = np.random.default_rng(3).standard_normal((ROWS * 4, 6))
+    basis = np.linalg.qr(noise - noise.mean(axis=0))[0]
+    return (basis * [1.0, 1.001, 1.002, 1.003, 1.004, 1.005]).T * 10
+
+
 def tables() -> dict[str, bytes]:
     """Return all files."""
     plain = csv(numbers())
@@ -63,6 +83,7 @@ def tables() -> dict[str, bytes]:
         "labgap.csv": csv(
             {**numbers(), "class": ["" if i == 4 else str(i % 3) for i in range(ROWS)]}
         ).encode(),
+        "diagnosis.csv": csv({**numbers(), "diagnosis": [str(i % 2) for i in range(ROWS)]}).encode(),
         "notes.csv": csv(
             {
                 "id": [f"s{i}" for i in range(ROWS)],
@@ -85,6 +106,19 @@ def tables() -> dict[str, bytes]:
         "half_large.csv": scaled(1, 1, 1e6, 1e6, 1e6),
         "ratio20.csv": scaled(1, 1, 1, 20, 20),
         "ratio50.csv": scaled(1, 1, 1, 50, 50),
+        "one_in_six.csv": csv(
+            {
+                **{f"v{j}": numbers()[name] for j, name in enumerate(FEATURES)},
+                "v5": [f"{7 * v:.2f}" for v in np.roll(VALUES[:, 0], 7)],
+            }
+        ).encode(),
+        # the two columns of largest variance rebuild a little less than others do
+        "near.csv": csv(
+            {
+                name: [f"{v:.5f}" for v in column]
+                for name, column in zip("pqrstu", _nearly_equal(), strict=True)
+            }
+        ).encode(),
         # numbers as people write them
         "thou.csv": csv(
             {"a": [f'"{i + 1},000"' for i in VALUES[:, 0].argsort()], "b": numbers()["b"]}
@@ -126,6 +160,19 @@ def tables() -> dict[str, bytes]:
             },
             "\t",
         ).encode(),
+        # blanks between fields: printed arrays with and without names, R's tables, decimal commas
+        "blanks.dat": aligned().encode(),
+        "blanks_named.txt": b"a b c d e\n" + aligned().encode(),
+        "blanks_remark.txt": b"# a b c d e\n" + aligned().encode(),
+        "blanks_comma.txt": b"a b c d e\n" + aligned(",").encode(),
+        "blanks_r.txt": (
+            '"a" "b" "c" "d e"\n'
+            + "".join(f'"s {i}" {" ".join(f"{v:.2f}" for v in row[:4])}\n' for i, row in enumerate(VALUES))
+        ).encode(),
+        "comma_blank.csv": csv({"my id": [f"s {i}" for i in range(ROWS)], "a": numbers()["a"]}).encode(),
+        # lines that end too early: a number is lacking, or a text
+        "short.csv": shortened(3, 7),
+        "short_text.csv": csv({**numbers(), "note": ["x"] * ROWS}).replace(",x\n", "\n", 1).encode(),
         # size, damage and wrong names
         "empty.csv": b"",
         "header_only.csv": b"a,b,c\n",

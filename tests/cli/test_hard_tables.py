@@ -55,6 +55,7 @@ def written(name: str) -> dict[str, list[str]]:
         ("big19.csv", "id"),
         ("lab0.csv", "class"),
         ("labgap.csv", "class"),
+        ("diagnosis.csv", "diagnosis"),
         ("notes.csv", "note"),
         ("unn.csv", "Unnamed: 0"),
         ("pasid.csv", "PassengerId"),
@@ -70,7 +71,7 @@ def test_what_is_no_feature_is_copied_byte_for_byte(folder, capsys, name, column
     assert (code, "5 of 5 features" in out) == (0, True)
     source = cells(TABLES[name].decode())
     result = written("out.csv")
-    assert result[column] == source["" if column == "column_1" else column]
+    assert result["" if column == "column_1" else column] == source["" if column == "column_1" else column]
     for feature in FEATURES:
         assert result[feature] == source[feature]
     assert column in err
@@ -141,7 +142,7 @@ def test_forms_of_one_table_give_one_result(folder, capsys, name):
         (
             "select miss_nd.csv",
             1,
-            "a (2); add --impute median to fill them, or --impute drop to leave that column",
+            "a (2); add --impute median to fill them, --impute drop to leave that column out, or",
         ),
         ("select miss_nd.csv", 1, "Read as missing values: ND (2)"),
         ("select miss_dash.csv", 1, "Values are missing in 1 of 5"),
@@ -172,6 +173,52 @@ def test_what_cannot_be_done_is_said_in_a_sentence(folder, capsys, line, code, s
     assert "Traceback" not in err
     assert "Warning" not in err
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("blanks.dat", "column_1"),
+        ("blanks_named.txt", "a"),
+        ("blanks_remark.txt", "a"),
+        ("blanks_comma.txt", "a"),
+    ],
+)
+def test_blanks_between_fields(folder, capsys, name, first):
+    assert call(f"select {name} -k 5 {FAST} -o out.csv", capsys)[0] == 0
+    result = cells(Path("out.csv").read_text(encoding="utf-8"), " ")
+    assert next(iter(result)) == first
+    found = np.array([[float(cell.replace(",", ".")) for cell in column] for column in result.values()]).T
+    np.testing.assert_array_equal(found, VALUES)
+    assert call(f"select {name} -k 5 {FAST} -o again.csv --separator blanks", capsys)[0] == 0
+    assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+
+
+def test_a_table_of_r_with_quoted_names_between_blanks(folder, capsys):
+    code, _, err = call(f"select blanks_r.txt -k 4 {FAST} -o out.csv", capsys)
+    assert (code, "taken as the row id" in err) == (0, True)
+    result = cells(Path("out.csv").read_text(encoding="utf-8"), " ")
+    assert list(result)[1:] == ["a", "b", "c", "d e"]
+    assert next(iter(result.values())) == [f"s {i}" for i in range(ROWS)]
+    assert [float(cell) for cell in result["d e"]] == VALUES[:, 3].tolist()
+
+
+def test_blanks_within_names_do_not_part_fields(folder, capsys):
+    assert call(f"select comma_blank.csv -k 1 {FAST} -o out.csv", capsys)[0] == 0
+    assert Path("out.csv").read_bytes() == TABLES["comma_blank.csv"]
+
+
+def test_lines_that_end_too_early_are_named(folder, capsys):
+    words = "2 lines have fewer fields than the 5 columns of short.csv: line 4 (4), line 8 (4)"
+    code, _, err = call("select short.csv", capsys)
+    assert (code, words in err) == (1, True)
+    code, _, err = call(f"select short.csv {FAST} --impute median -o out.csv", capsys)
+    assert (code, words in err) == (0, True)
+    record = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert any(words in note for note in record["notes"])
+    code, _, err = call(f"select short_text.csv {FAST} -o text.csv", capsys)
+    assert (code, "1 line has fewer fields than the 6 columns" in err) == (0, True)
+    assert "line 2 (5)" in err
 
 
 def test_other_missing_values_are_filled_and_the_rest_is_copied(folder, capsys):
@@ -217,6 +264,25 @@ def test_names_cannot_steer_or_fill_the_terminal(folder, capsys, name):
     assert "\x07" not in out + err
     assert max(map(len, out.splitlines())) <= 200
     assert list(written("out.csv")) == list(cells(TABLES[name].decode()))
+
+
+def test_a_column_that_decides_alone_is_named_though_it_is_left_as_it_is(folder, capsys):
+    record = json.loads(call(f"select one_in_six.csv -k 2 {FAST} --json", capsys)[1])
+    assert record["scaling"]["used"] == "none"
+    assert record["verdicts"][0].startswith("Few columns decide: v5 (1 of 6 columns) holds 9")
+    assert "Few columns" not in call(f"select plain.csv -k 2 {FAST} --json", capsys)[1]
+
+
+def test_a_point_less_is_no_verdict(folder, capsys):
+    lines = json.loads(call(f"select near.csv -k 2 {FAST} --json", capsys)[1])["verdicts"]
+    assert any(line.startswith("As good as random columns") for line in lines)
+
+
+def test_comparing_promises_no_copies(folder, capsys):
+    code, _, err = call("compare notes.csv --labels id --quick", capsys)
+    assert code == 1
+    assert "Left out 1 column (not numbers): note." in err
+    assert "--drop-text" not in err
 
 
 def test_genes_in_rows_are_noticed_and_turned(folder, capsys):

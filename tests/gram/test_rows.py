@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.strategies import structured_data
 
-from ufselect.gram import gram_operator
-from ufselect.gram.rows import counted_rows, row_layout
+from ufselect.gram import gram_operator, row_details
+from ufselect.gram.rows import checked_weights, row_layout
 
 KINDS = {"dense": np.asarray, "sparse": sparse.csr_array}
 
@@ -91,12 +91,16 @@ def test_large_means_cost_no_digits():
 
 
 def test_rows_without_weight_are_left_out():
-    X, weights = counted_rows(np.arange(6.0).reshape(3, 2), [1, 0, 2])
+    X, layout = row_details([1, 0, 2], None, 3).laid_out(np.arange(6.0).reshape(3, 2))
     np.testing.assert_array_equal(X, [[0, 1], [4, 5]])
-    np.testing.assert_array_equal(weights, [1, 2])
+    np.testing.assert_array_equal(layout.weights, [1, 2])
+    labelled = row_details([1, 0, 2, 1], ["a", "c", "b", "b"], 4).of(slice(1, 4))
+    counted, rest = labelled.counted(np.arange(3.0)[:, None])
+    np.testing.assert_array_equal(counted, [[1], [2]])
+    np.testing.assert_array_equal(rest.labels, ["b", "b"])
 
 
 @pytest.mark.parametrize("bad", [[1, 2], [1, -1, 1], [0, 0, 0], [1, np.nan, 1], [[1, 1, 1]]])
 def test_bad_weights_are_refused(bad):
     with pytest.raises(ValueError, match="sample_weight"):
-        counted_rows(np.ones((3, 2)), bad)
+        checked_weights(bad, 3)

@@ -258,7 +258,7 @@ def test_a_sketch_is_widened_for_numpy_integers_too(monkeypatch):
     monkeypatch.setattr(
         gram_selector,
         "reduce_data",
-        lambda data, n_components=None: asked.append(n_components) or reduce_data(data),
+        lambda data, n_components=None, **_: asked.append(n_components) or reduce_data(data),
     )
     for n_components in (3, np.int64(3), "auto"):
         PCALeverage(n_features_to_select=5, n_components=n_components).fit(da.from_array(X, chunks=(70, -1)))

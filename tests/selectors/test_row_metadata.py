@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from ufselect import DSCOFS, FSPCA, LaplacianScore, MaxVariance, PCALeverage, StableSelector, dscofs_path
-from ufselect.blocks import GramAccumulator
+from ufselect.blocks import GramAccumulator, reduce
+from ufselect.blocks import dask as blocks_dask
 from ufselect.exceptions import ApproximationWarning
 from ufselect.registry import all_selectors, missing_requirements
+from ufselect.selectors import large
 from ufselect.selectors.gram_selector import GramSelector
 
 RUNNABLE = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
@@ -227,11 +230,168 @@ def test_bad_row_metadata_are_refused(given, message):
         PCALeverage(5).fit(X, **given)
 
 
-def test_row_metadata_for_data_outside_memory_are_refused():
+LABELS = np.random.default_rng(3).choice(["red", "green", "blue"], len(X))
+SHIFTED = X + 1e4 * np.unique(LABELS, return_inverse=True)[1][:, None] * (np.arange(15) > 11)
+
+
+def outside_memory(kind, folder, data=SHIFTED):
+    if kind == "memory-mapped":
+        np.save(folder / "table.npy", data)
+        return np.load(folder / "table.npy", mmap_mode="r")
+    if kind == "npy":
+        np.save(folder / "table.npy", data)
+        return folder / "table.npy"
     da = pytest.importorskip("dask.array")
-    for selector in (PCALeverage(5), LaplacianScore(5)):
-        with pytest.raises(TypeError, match="batch cannot be given for data outside memory"):
-            selector.fit(da.from_array(X, chunks=(30, -1)), batch=np.arange(80) % 2)
+    if kind == "frame":
+        pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+        frame = dd.from_pandas(pd.DataFrame(data), npartitions=3)
+        return frame[frame[0] > -np.inf]  # row counts are then unknown
+    blocks = da.from_array(data, chunks=(30, 4 if kind == "both ways" else -1))
+    return blocks.map_blocks(sparse.csr_array) if kind == "sparse dask" else blocks
+
+
+OUTSIDE = ["memory-mapped", "npy", "rows", "both ways", "sparse dask", "frame"]
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+@pytest.mark.parametrize(
+    "given",
+    [
+        pytest.param({"sample_weight": WEIGHTS}, id="weights"),
+        pytest.param({"batch": LABELS}, id="batches"),
+        pytest.param({"sample_weight": WEIGHTS / 7, "batch": LABELS}, id="both"),
+        pytest.param({"sample_weight": np.ones(80), "batch": np.zeros(80)}, id="plain"),
+    ],
+)
+def test_weights_and_batches_outside_memory_are_those_in_memory(kind, given, tmp_path):
+    """Scores, and not only their order: the variance of a row that counts n times is that of n rows."""
+    found = MaxVariance(5).fit(outside_memory(kind, tmp_path), **given)
+    expected = MaxVariance(5).fit(SHIFTED, **given)
+    np.testing.assert_allclose(found.scores_, expected.scores_, rtol=1e-9)
+    found = PCALeverage(5, n_components=3).fit(outside_memory(kind, tmp_path), **given)
+    assert_same_scores(found, PCALeverage(5, n_components=3).fit(SHIFTED, **given))
+    assert found.reduction_.route == "formed"
+
+
+@pytest.mark.parametrize("selector", GRAM_SELECTORS)
+def test_every_selector_takes_weights_and_batches_of_a_dask_array(selector, tmp_path):
+    given = {"sample_weight": WEIGHTS, "batch": LABELS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = selector(5).fit(outside_memory("rows", tmp_path), **given)
+        expected = selector(5).fit(SHIFTED, **given)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+
+
+@pytest.mark.parametrize("kind", ["memory-mapped", "rows", "sparse dask"])
+@pytest.mark.parametrize("route", ["gathered", "sketched"])
+@pytest.mark.parametrize("weights", [WEIGHTS, WEIGHTS / 7], ids=["whole", "shares"])
+def test_weights_and_batches_of_very_many_features(kind, route, weights, tmp_path, monkeypatch):
+    """The routes of data with too many features for S, taken here by lowering the limits."""
+    given = {"sample_weight": weights, "batch": LABELS}
+    monkeypatch.setattr(reduce, "MAX_ORDER", 14 if route == "sketched" else 80)
+    monkeypatch.setattr(reduce.LocalBlocks, "has_room_for", lambda *_: False)
+    monkeypatch.setattr(blocks_dask.DaskBlocks, "has_room_for", lambda *_: False)
+    found = PCALeverage(5, n_components=3).fit(outside_memory(kind, tmp_path), **given)
+    assert found.reduction_.route == route
+    assert_same_scores(found, PCALeverage(5, n_components=3).fit(SHIFTED, **given))
+    variances = MaxVariance(5).fit(outside_memory(kind, tmp_path), **given)
+    np.testing.assert_allclose(variances.scores_, MaxVariance(5).fit(SHIFTED, **given).scores_, rtol=1e-9)
+
+
+def test_wide_dense_data_with_weights_are_sketched(tmp_path, monkeypatch):
+    """The factor from the sample Gram matrix centres all rows together, so another route is taken."""
+    monkeypatch.setattr(reduce, "MAX_ORDER", 80)
+    monkeypatch.setattr(reduce, "LOCAL_BYTES", 0)
+    monkeypatch.setattr(reduce.LocalBlocks, "has_room_for", lambda *_: False)
+    mapped = outside_memory("memory-mapped", tmp_path)
+    assert MaxVariance(5).fit(mapped).reduction_.route == "rotated"
+    assert MaxVariance(5).fit(mapped, batch=LABELS).reduction_.route == "sketched"
+
+
+def test_missing_values_outside_memory_go_with_weights_but_not_with_batches(tmp_path):
+    gapped = with_gaps(X)
+    expected = PCALeverage(5).fit(sparse.csr_array(gapped), sample_weight=WEIGHTS)
+    for kind in ("memory-mapped", "rows"):
+        outside = outside_memory(kind, tmp_path, gapped)
+        assert_same_scores(PCALeverage(5).fit(outside, sample_weight=WEIGHTS), expected)
+        with pytest.raises(ValueError, match=r"rows .* has missing values, which go with batches"):
+            PCALeverage(5).fit(outside, batch=LABELS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batches_in_partial_fit_are_centred_over_all_calls(kind):
+    expected = PCALeverage(5).fit(SHIFTED, sample_weight=WEIGHTS, batch=LABELS)
+    found = PCALeverage(5)
+    for rows in (slice(0, 7), slice(7, 8), slice(8, 80)):
+        found.partial_fit(KINDS[kind](SHIFTED[rows]), sample_weight=WEIGHTS[rows], batch=LABELS[rows])
+    assert_same_scores(found, expected)
+    before = found.scores_.copy()
+    with pytest.raises(ValueError, match="give it for all or for none"):
+        found.partial_fit(SHIFTED)
+    np.testing.assert_array_equal(found.scores_, before)
+
+
+def test_batches_in_an_accumulator_keep_their_digits_and_means():
+    far = X + 1e9 * (LABELS == "red")[:, None]
+    accumulator = GramAccumulator()
+    for rows in np.array_split(np.arange(80), 9):
+        accumulator.update(far[rows], labels=LABELS[rows])
+    np.testing.assert_allclose(accumulator.mean, far.mean(axis=0))
+    within = sum(scatter(X[label == LABELS]) for label in np.unique(LABELS))
+    gram = accumulator.gram()
+    np.testing.assert_allclose(gram.to_dense() * gram.scale**2, within, rtol=1e-5, atol=1e-4)
+    assert gram.n_samples == 80
+    halves = [GramAccumulator().update(X[part::2], labels=LABELS[part::2]) for part in range(2)]
+    merged = halves[0].merge(halves[1]).gram()
+    np.testing.assert_allclose(merged.to_dense() * merged.scale**2, within, rtol=1e-10)
+
+
+def test_single_rows_of_huge_data_in_batches_stay_in_range():
+    """A row by itself has no spread to tell its size; only the distance to the next one has."""
+    huge = X * 1e200
+    accumulator = GramAccumulator()
+    for row, label in zip(huge, LABELS, strict=True):
+        accumulator.update(row[None], labels=[label])
+    found = PCALeverage(5, n_components=3).fit(accumulator)
+    assert_same_scores(found, PCALeverage(5, n_components=3).fit(X, batch=LABELS))
+
+
+def scatter(rows):
+    centred = rows - rows.mean(axis=0)
+    return centred.T @ centred
+
+
+def test_a_graph_of_dask_rows_is_balanced():
+    da = pytest.importorskip("dask.array")
+    labels = np.arange(80) % 2
+    data = np.hstack([X, 30 * labels[:, None] + np.random.default_rng(0).standard_normal((80, 1))])
+    found = LaplacianScore(5).fit(da.from_array(data, chunks=(30, -1)), batch=labels)
+    np.testing.assert_allclose(found.scores_, LaplacianScore(5).fit(data, batch=labels).scores_)
+
+
+def test_the_sample_of_dask_rows_takes_its_labels_along(monkeypatch):
+    da = pytest.importorskip("dask.array")
+    monkeypatch.setattr(large, "SAMPLE_ROWS", 40)
+    blocks = da.from_array(SHIFTED, chunks=(30, -1))
+    rows = np.sort(np.random.default_rng(0).choice(80, 40, replace=False))
+    found = LaplacianScore(5).fit(blocks, batch=LABELS)
+    expected = LaplacianScore(5).fit(SHIFTED[rows], batch=LABELS[rows])
+    np.testing.assert_allclose(found.scores_, expected.scores_)
+
+
+def test_weights_for_rows_that_are_gone_are_refused():
+    accumulator = GramAccumulator().update(X)
+    for gone in (accumulator, accumulator.gram(), reduce.reduce_data(accumulator)):
+        with pytest.raises(TypeError, match=r"sample_weight and batch cannot be given for a .* gone"):
+            PCALeverage(5).fit(gone, sample_weight=WEIGHTS, batch=LABELS)
+
+
+def test_reduced_data_remember_weights_and_batches(tmp_path):
+    given = {"sample_weight": WEIGHTS, "batch": LABELS}
+    reduced = reduce.reduce_data(outside_memory("rows", tmp_path), **given)
+    assert reduced.gram.mean is None  # each batch has its own
+    assert_same_scores(PCALeverage(5).fit(reduced), PCALeverage(5).fit(SHIFTED, **given))
 
 
 def test_metadata_reach_a_selector_in_a_pipeline():

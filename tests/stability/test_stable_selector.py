@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
-from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold
+from sklearn.feature_selection import SelectFromModel, SelectKBest, SelectorMixin, VarianceThreshold
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -45,6 +45,17 @@ def test_frequencies_are_those_of_the_halves(data):
     masks = [clone(LEVERAGE).fit(data[experiment.rows(index)]).support_ for index in range(6)]
     np.testing.assert_array_equal(stable.frequencies_, np.mean(masks, axis=0))
     np.testing.assert_array_equal(stable.support_, np.mean(masks, axis=0) >= 0.5)
+
+
+def test_a_frequency_that_equals_the_threshold_reaches_it():
+    """29 of 50 is 0.58, although 0.58 · 50 is not 29 in floating-point numbers."""
+    noise = np.random.default_rng(1).standard_normal((60, 12))
+    stable = StableSelector(MaxVariance(5), n_resamples=50, threshold=0.5, warm_start=True, random_state=0)
+    counts = np.rint(50 * stable.fit(noise).frequencies_).astype(int)
+    assert np.unique(counts).size > 4
+    for count in counts[counts > 0]:
+        again = stable.set_params(threshold=float(f"{count / 50:.2f}")).fit(noise)
+        np.testing.assert_array_equal(again.support_, counts >= count)
 
 
 def test_halves_are_complementary_and_differ_between_pairs():
@@ -192,6 +203,15 @@ def test_progress_is_logged(data, caplog):
     assert "StableSelector: 4 of 4 half-samples" in caplog.text
 
 
+def test_progress_of_a_run_taken_up_again_counts_what_was_there(data, caplog):
+    stable = StableSelector(LEVERAGE, n_resamples=4, threshold=0.6, warm_start=True, random_state=0)
+    stable.fit(data)
+    with caplog.at_level(logging.INFO, logger="ufselect"):
+        stable.set_params(n_resamples=6, verbose=True).fit(data)
+    assert "StableSelector: 5 of 6 half-samples" in caplog.text
+    assert "1 of 6" not in caplog.text
+
+
 def test_an_unreachable_promise_is_said(data):
     stable = StableSelector(MaxVariance(9), n_resamples=4, random_state=0)
     with pytest.warns(UnreachableBoundWarning, match="No threshold keeps") as caught:
@@ -200,15 +220,24 @@ def test_an_unreachable_promise_is_said(data):
     assert stable.threshold_ == 1
 
 
+class Aligned(SelectorMixin, BaseEstimator):
+    """A selector that only looks whether its arguments belong to its rows."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        np.testing.assert_array_equal(sample_weight, X[:, 0])
+        np.testing.assert_array_equal(y, X[:, 1])
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def _get_support_mask(self):
+        return np.arange(self.n_features_in_) == 1
+
+
 def test_row_arguments_are_halved_with_the_rows():
-    X, y = load_iris(return_X_y=True)
-    weight = np.where(y == 2, 0.0, 1.0)
-    selector = SelectFromModel(LogisticRegression(max_iter=500))
-    weighted = StableSelector(selector, n_resamples=4, threshold=0.5, random_state=0).fit(
-        X, y, sample_weight=weight
-    )
-    plain = clone(weighted).fit(X, y)
-    assert weighted.frequencies_.shape == plain.frequencies_.shape
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    stable = StableSelector(Aligned(), n_resamples=4, threshold=0.5, random_state=0)
+    stable.fit(X, X[:, 1], sample_weight=X[:, 0])
+    assert stable.support_.tolist() == [False, True, False]
 
 
 def test_metadata_routing_reaches_the_selector():

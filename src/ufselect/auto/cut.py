@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 
 from ufselect.auto.sampling import kmeans_seeds
+from ufselect.common.eigen import eigenpairs_between
 from ufselect.graphs.score_graph import smooth_vectors
 from ufselect.metrics.kmeans import inertias, kmeans_runs
 
@@ -77,7 +78,7 @@ def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
     shared = np.hstack([np.eye(int(runs.max()) + 1)[labels] for labels in runs])
     shared -= shared.mean(axis=0)
     width = max(1, min(n_clusters, shared.shape[1]) - 1)
-    axes = linalg.eigh(shared.T @ shared, subset_by_index=[shared.shape[1] - width, shared.shape[1] - 1])[1]
+    axes = eigenpairs_between(shared.T @ shared, shared.shape[1] - width, shared.shape[1] - 1)[1]
     points = np.ascontiguousarray(shared @ axes)
     again = kmeans_runs(points, n_clusters, kmeans_seeds(seed, len(runs)), "greedy-k-means++")
     best = again[int(np.argmin(inertias(points, again)))]

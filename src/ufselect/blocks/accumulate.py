@@ -24,6 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.blocks.within import (
+    CENTRED_BYTES,
+    ONE_BATCH,
+    BatchMoments,
+    batch_moments,
+    merge_batches,
+)
 from ufselect.common.row_blocks import row_blocks
 from ufselect.common.sparse_structure import canonical_csr, check_sparse
 from ufselect.gram.centring import (
@@ -36,12 +43,11 @@ from ufselect.gram.centring import (
 from ufselect.gram.dense import FormedGram
 from ufselect.gram.factory import has_missing
 from ufselect.gram.pairwise import PairwiseSums, complete_sums, merge_sums, pairwise_gram, pairwise_sums
-from ufselect.gram.rows import counted_rows
+from ufselect.gram.row_details import RowDetails, batch_labels
+from ufselect.gram.rows import checked_weights
 from ufselect.gram.sparse import column_means
 
 PANEL = 256  # rows at once: the square on the diagonal, stored in full, is then little of a large S
-# Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
-CENTRED_BYTES = 2**23
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class Moments:
         return object.__sizeof__(self) + self.mean.nbytes + self.second.nbytes
 
 
-Record: TypeAlias = Moments | PairwiseSums
+Record: TypeAlias = Moments | BatchMoments | PairwiseSums
 
 
 class Probe(Protocol):
@@ -159,59 +165,58 @@ def panels(second: NDArray, n_features: int) -> Iterator[tuple[int, int, NDArray
         offset += shape[0] * shape[1]
 
 
-def block_moments(block: Any, probe: Probe, name: str = "X", weights: NDArray | None = None) -> Record | None:
-    """Reduce one block of rows, dense or sparse; a block without rows gives None.
+def block_moments(
+    block: Any, probe: Probe, name: str = "X", details: RowDetails | None = None
+) -> Record | None:
+    """Reduce one block of rows, dense or sparse; a block without rows that count gives None.
 
-    Where all of S is accumulated, NaN marks a missing value and gives pairwise sums.
+    Where all of S is accumulated, NaN marks a missing value and gives pairwise sums. ``details`` has weights
+    and batches of the rows.
 
     Raises
     ------
     ValueError
-        If the block holds infinity, or NaN where a part of S is accumulated; the message begins with
-        ``name``.
+        If the block holds infinity, or NaN where a part of S is accumulated or there are batches; the message
+        begins with ``name``.
     """
-    if block.shape[0] == 0:
-        return None
     check_sparse(block, name)
     block = block if sparse.issparse(block) else np.asarray(block)
+    if details is not None:
+        block, details = details.counted(block.tocsr() if sparse.issparse(block) else block)
+    if block.shape[0] == 0:
+        return None
     if isinstance(probe, WholeGram) and _has_gaps(block):
-        refuse_infinity(block.data if sparse.issparse(block) else block, name)
-        return pairwise_sums(block, weights)
-    if weights is not None:
-        return _weighted_moments(block, probe, name, weights)
+        return _with_gaps(block, name, details)
+    if details is not None:
+        return _in_batches(block, probe, name, details)
     if sparse.issparse(block):
         return _sparse_moments(block, probe, name)
     return _dense_moments(block, probe, name)
 
 
+def _with_gaps(block: Any, name: str, details: RowDetails | None) -> PairwiseSums:
+    if details is not None and details.labels is not None:
+        raise ValueError(
+            f"{name} has missing values, which go with batches only in memory; pass X as an array, or fill "
+            "them in first."
+        )
+    refuse_infinity(block.data if sparse.issparse(block) else block, name)
+    return pairwise_sums(block, None if details is None else details.weights)
+
+
+def _in_batches(block: Any, probe: Probe, name: str, details: RowDetails) -> Moments | BatchMoments:
+    moments = batch_moments(block, probe, name, details)
+    if details.labels is not None:
+        return moments
+    centre = moments.centres[ONE_BATCH]
+    return Moments(
+        moments.n_samples, centre.weight, centre.mean, moments.scale, moments.second, moments.dtype
+    )
+
+
 def _has_gaps(block: Any) -> bool:
     values = block.data if sparse.issparse(block) else block
     return values.dtype.kind == "f" and has_missing(values)
-
-
-def _weighted_moments(block: Any, probe: Probe, name: str, weights: NDArray) -> Moments:
-    """Reduce rows that count as often as their weights say; sparse ones are made dense a few at a time."""
-    dtype = working_dtype(block.dtype, name)
-    parts = (
-        _weighted_rows(block[rows], probe, name, weights[rows], dtype)
-        for rows in row_blocks(block.shape[0], block.shape[1] * dtype.itemsize, CENTRED_BYTES)
-    )
-    merged = merge_moments(parts, probe)
-    assert isinstance(merged, Moments)
-    return merged
-
-
-def _weighted_rows(block: Any, probe: Probe, name: str, weights: NDArray, dtype: np.dtype) -> Moments:
-    rows = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=dtype)
-    around, _ = mean_and_scale(rows, name)
-    deviations = rows - around.astype(dtype)
-    offset = weights @ deviations / weights.sum()
-    deviations -= offset.astype(dtype)
-    deviations *= np.sqrt(weights)[:, None].astype(dtype)
-    scale = power_of_two_near(float(np.abs(deviations).max(initial=0.0)), dtype)
-    second = probe.zeros(rows.shape[1])
-    probe.add_rows(second, deviations * dtype.type(1 / scale))
-    return Moments(len(rows), float(weights.sum()), around + offset, scale, second, dtype)
 
 
 def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
@@ -251,6 +256,8 @@ def merge_moments(parts: Iterable[Record | None], probe: Probe) -> Record | None
 def _merge_two(first: Record | None, second: Record | None, probe: Probe) -> Record | None:
     if first is None or second is None:
         return first if second is None else second
+    if isinstance(first, BatchMoments) or isinstance(second, BatchMoments):
+        return _merge_batched(first, second, probe)
     if isinstance(first, PairwiseSums) or isinstance(second, PairwiseSums):
         return merge_sums(_as_pairwise(first), _as_pairwise(second))
     total = first.weight + second.weight
@@ -267,7 +274,15 @@ def _merge_two(first: Record | None, second: Record | None, probe: Probe) -> Rec
     return Moments(n_samples, total, mean, scale, moments, np.result_type(first.dtype, second.dtype))
 
 
-def _as_pairwise(record: Record) -> PairwiseSums:
+def _merge_batched(first: Record, second: Record, probe: Probe) -> BatchMoments:
+    if isinstance(first, BatchMoments) and isinstance(second, BatchMoments):
+        return merge_batches(first, second, probe)
+    raise ValueError(
+        "Some rows come with the batch that they belong to and others without; give it for all or for none."
+    )
+
+
+def _as_pairwise(record: Moments | PairwiseSums) -> PairwiseSums:
     if isinstance(record, PairwiseSums):
         return record
     scatter = _whole_matrix(record, np.dtype(np.float64))
@@ -279,13 +294,23 @@ def formed_gram(record: Record) -> FormedGram:
     if isinstance(record, PairwiseSums):
         return pairwise_gram([record])
     matrix = _whole_matrix(record, record.dtype)
-    n_samples = max(record.n_samples, round(record.weight))
+    n_samples = n_samples_of(record)
     if n_samples != record.weight:
         matrix *= n_samples / record.weight
-    return FormedGram(matrix, n_samples, record.scale, record.mean)
+    return FormedGram(matrix, n_samples, record.scale, common_mean(record))
 
 
-def _whole_matrix(moments: Moments, dtype: np.dtype) -> NDArray:
+def common_mean(record: Moments | BatchMoments) -> NDArray | None:
+    """Return the mean about which rows were centred; None where each batch was about its own."""
+    return None if isinstance(record, BatchMoments) else record.mean
+
+
+def n_samples_of(record: Record) -> int:
+    """Return how many samples the rows of a record stand for."""
+    return max(record.n_samples, round(record.weight))
+
+
+def _whole_matrix(moments: Moments | BatchMoments, dtype: np.dtype) -> NDArray:
     n_features = moments.mean.size
     matrix = np.empty((n_features, n_features), dtype=dtype)
     for start, stop, panel in panels(moments.second, n_features):
@@ -319,10 +344,13 @@ class GramAccumulator:
     def __init__(self) -> None:
         self.moments: Record | None = None
 
-    def update(self, batch: Any, sample_weight: NDArray | None = None) -> GramAccumulator:
+    def update(
+        self, batch: Any, sample_weight: NDArray | None = None, labels: NDArray | None = None
+    ) -> GramAccumulator:
         """Take in a batch of rows, dense or sparse; NaN marks a missing value. On an error nothing changes.
 
-        With ``sample_weight`` each row counts so many times; those of weight 0 do not count.
+        With ``sample_weight`` each row counts so many times; those of weight 0 do not count. With ``labels``,
+        such as donor, day or plate, rows of one label are centred by themselves, over all updates.
         """
         batch = batch if sparse.issparse(batch) else np.asarray(batch)
         if batch.ndim != 2:
@@ -331,9 +359,7 @@ class GramAccumulator:
             raise ValueError(
                 f"This batch has {batch.shape[1]} features, but earlier ones had {self.n_features}."
             )
-        if sample_weight is not None:
-            batch, sample_weight = counted_rows(batch, sample_weight)
-        record = block_moments(batch, WholeGram(), "The batch", sample_weight)
+        record = block_moments(batch, WholeGram(), "The batch", _details(batch, sample_weight, labels))
         self.moments = merge_moments([self.moments, record], WholeGram())
         return self
 
@@ -365,3 +391,12 @@ class GramAccumulator:
         if self.moments is None:
             raise ValueError("The accumulator has seen no rows yet; call update first.")
         return self.moments
+
+
+def _details(batch: Any, sample_weight: Any, labels: Any) -> RowDetails | None:
+    """Return what is known of the rows of a batch, of which there may be one; None if nothing."""
+    if sample_weight is None and labels is None:
+        return None
+    n_rows = batch.shape[0]
+    weights = np.ones(n_rows) if sample_weight is None else checked_weights(sample_weight, n_rows)
+    return RowDetails(weights, None if labels is None else batch_labels(labels, n_rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -11,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.blocks.accumulate import (
+    BatchMoments,
     GramAccumulator,
     Moments,
+    PairwiseSums,
     Probe,
     Record,
     WholeGram,
     block_moments,
     formed_gram,
     merge_moments,
+    n_samples_of,
 )
 from ufselect.blocks.dask import DaskBlocks, is_dask
 from ufselect.blocks.rotate import (
@@ -34,6 +37,7 @@ from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.base import GramOperator
 from ufselect.gram.centring import refuse_infinity, working_dtype
 from ufselect.gram.factory import gram_operator
+from ufselect.gram.row_details import RowDetails, row_details
 
 # Order up to which S or the sample Gram matrix is formed: 800 MB in float64.
 MAX_ORDER = 10_000
@@ -115,6 +119,7 @@ class BlockSource(ColumnBlocks, Protocol):
     dtype: np.dtype
     n_features: int
     is_sparse: bool
+    details: RowDetails | None  # weights and batches of the rows
 
     def has_room_for(self, record_bytes: int) -> bool:
         """Tell whether records of that size can be merged where the blocks are."""
@@ -155,18 +160,28 @@ def reduce_blocks(source: BlockSource, n_components: int | None = None) -> Reduc
         return ReducedData(formed_gram(moments), 1, "formed")
     n_samples = source.count_rows()
     if n_samples <= MAX_ORDER and n_samples * n_features * source.dtype.itemsize <= LOCAL_BYTES:
-        return ReducedData(gram_operator(source.gather()), 1, "gathered")
-    if n_samples <= MAX_ORDER and not source.is_sparse:
+        return ReducedData(_gathered(source), 1, "gathered")
+    if n_samples <= MAX_ORDER and not source.is_sparse and source.details is None:
         max_rank = max(1, LOCAL_BYTES // (n_features * source.dtype.itemsize))
         return ReducedData(rotated_gram(source, n_features, max_rank), 2, "rotated")
     sketched, n_passes = krylov_gram(partial(_product, source), n_features, n_components)
     return ReducedData(sketched, n_passes, "sketched")
 
 
-def _product(source: BlockSource, probe: GramTimes) -> Moments:
+def _gathered(source: BlockSource) -> GramOperator:
+    data = source.gather()
+    if source.details is None:
+        return gram_operator(data)
+    counted, layout = source.details.laid_out(data)
+    return gram_operator(counted, layout=layout)
+
+
+def _product(source: BlockSource, probe: GramTimes) -> Moments | BatchMoments:
     moments = _counted(source.moments(probe))
-    assert isinstance(moments, Moments)  # pairwise sums come of the whole matrix alone
-    return moments
+    assert not isinstance(moments, PairwiseSums)  # they come of the whole matrix alone
+    n_samples = n_samples_of(moments)
+    shrink = moments.weight / n_samples  # to weights with a mean of one
+    return replace(moments, n_samples=n_samples, second=moments.second / shrink)
 
 
 def _counted(moments: Record | None) -> Record:
@@ -187,12 +202,13 @@ class LocalBlocks:
 
     is_sparse = False
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, array: Any, details: RowDetails | None = None) -> None:
         if array.ndim != 2:
             raise ValueError(f"X must have two dimensions, not {array.ndim}.")
         self.array = array
         self.dtype = working_dtype(array.dtype)
         self.n_features = int(array.shape[1])
+        self.details = details
 
     def has_room_for(self, record_bytes: int) -> bool:
         return True  # S is formed here whatever the route
@@ -206,7 +222,12 @@ class LocalBlocks:
         )
         return merge_moments(
             (
-                block_moments(self.array[rows], probe, f"X (rows {rows.start} to {rows.stop - 1})")
+                block_moments(
+                    self.array[rows],
+                    probe,
+                    f"X (rows {rows.start} to {rows.stop - 1})",
+                    None if self.details is None else self.details.of(rows),
+                )
                 for rows in blocks
             ),
             probe,
@@ -247,7 +268,9 @@ def is_out_of_core(X: Any) -> bool:
     return isinstance(X, (np.memmap, GramAccumulator, ReducedData, GramOperator)) or is_dask(X)
 
 
-def reduce_data(X: Any, n_components: int | None = None) -> ReducedData:
+def reduce_data(
+    X: Any, n_components: int | None = None, *, sample_weight: Any = None, batch: Any = None
+) -> ReducedData:
     """Reduce data that are not in memory to their Gram operator.
 
     Parameters
@@ -256,6 +279,9 @@ def reduce_data(X: Any, n_components: int | None = None) -> ReducedData:
         The data, of shape (n_samples, n_features).
     n_components : int, optional
         Leading eigenpairs that will be asked for, where known.
+    sample_weight, batch : array-like of shape (n_samples,), optional
+        How often each row counts, and the batch that it belongs to, as in a selector's ``fit``; only for
+        dask collections and memory maps.
 
     Returns
     -------
@@ -279,4 +305,7 @@ def reduce_data(X: Any, n_components: int | None = None) -> ReducedData:
         return ReducedData(formed_gram(_counted(X.moments)), 1, "formed")
     if isinstance(X, GramOperator):
         return ReducedData(X, 0, "given")
-    return reduce_blocks(block_source(X), n_components)
+    source = block_source(X)
+    if sample_weight is not None or batch is not None:
+        source.details = row_details(sample_weight, batch, source.count_rows())
+    return reduce_blocks(source, n_components)

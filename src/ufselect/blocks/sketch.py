@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect.blocks.accumulate import Moments
+from ufselect.blocks.accumulate import BatchMoments, Moments, common_mean
 from ufselect.gram.lowrank import KnownDiagonalGram
 
 SKETCH_SEED = 20240917  # fixed, so that the same data give the same factor
@@ -137,7 +137,7 @@ class TruncatedGram(KnownDiagonalGram):
 
 
 def krylov_gram(
-    multiply: Callable[[GramTimes], Moments], n_features: int, n_components: int | None = None
+    multiply: Callable[[GramTimes], Moments | BatchMoments], n_features: int, n_components: int | None = None
 ) -> tuple[TruncatedGram, int]:
     """Build the low-rank operator, and return it with the number of passes made.
 
@@ -181,7 +181,11 @@ def _new_directions(product: NDArray, basis: NDArray, resolution: float) -> NDAr
 
 
 def _nystrom(
-    basis: NDArray, product: NDArray, diagonal: NDArray, moments: Moments, resolution: float
+    basis: NDArray,
+    product: NDArray,
+    diagonal: NDArray,
+    moments: Moments | BatchMoments,
+    resolution: float,
 ) -> TruncatedGram:
     inner = basis.T @ product
     values, rotation = linalg.eigh((inner + inner.T) / 2, check_finite=False)
@@ -197,5 +201,5 @@ def _nystrom(
         np.clip(diagonal, 0, None),
         values,
         residuals,
-        moments.mean,
+        common_mean(moments),
     )

@@ -17,7 +17,7 @@ DATA_HELP = (
 SCALE_CHOICES = ("auto", "standard", "none")
 NORMALIZE_CHOICES = ("none", "log")
 CATEGORICAL_CHOICES = ("onehot",)
-IMPUTE_CHOICES = ("median", "drop")
+IMPUTE_CHOICES = ("median", "drop", "keep")
 GOALS = ("clusters", "rebuild")
 
 
@@ -93,16 +93,34 @@ Impute = Annotated[
     str | None,
     typer.Option(
         "--impute",
-        metavar="median|drop",
-        help="Missing values: fill by the column's median, or leave such columns out; else an error.",
+        metavar="median|drop|keep",
+        help="Missing values: fill by the column's median, leave such columns out, or keep them for a method "
+        "that works around them, such as DSCOFS; else an error.",
         autocompletion=_among(IMPUTE_CHOICES),
     ),
+]
+BatchColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--batch",
+        metavar="COLUMN",
+        help="Column with the batch of each row, such as plate or donor; differences between batches are not "
+        "taken for structure.",
+    ),
+]
+WeightColumn = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="COLUMN", help="Column that says how much each row counts."),
 ]
 Guess = Annotated[
     bool, typer.Option("--guess/--no-guess", help="Recognise id and label columns by names and values.")
 ]
 Separator = Annotated[
-    str | None, typer.Option("--separator", help='Mark between fields of a text file ("tab" for tabs).')
+    str | None,
+    typer.Option(
+        "--separator",
+        help='Mark between fields of a text file: "tab", "blanks" for runs of them, …',
+    ),
 ]
 Decimal = Annotated[str | None, typer.Option("--decimal", metavar=".|,", help="Decimal mark of a text file.")]
 Header = Annotated[
@@ -293,8 +311,9 @@ def choice(value: str | None, choices: tuple[str, ...], option: str) -> None:
 
 
 def mark(text: str | None) -> str | None:
-    """Return a separator as typed; "tab" and "\\t" mean a tab."""
-    return "\t" if text in ("tab", r"\t", "TAB") else text
+    """Return a separator as typed; "tab" means a tab, "blanks" and a blank runs of blanks."""
+    words = {"tab": "\t", r"\t": "\t", "blank": r"\s+", "blanks": r"\s+", " ": r"\s+"}
+    return None if text is None else words.get(text.lower(), text)
 
 
 def image_shape(text: str | None) -> tuple[int, int] | None:

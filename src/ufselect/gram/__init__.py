@@ -7,6 +7,7 @@ from ufselect.gram.factory import gram_operator
 from ufselect.gram.lowrank import FactoredGram
 from ufselect.gram.missing import MissingSummary
 from ufselect.gram.restricted import RestrictedGram
+from ufselect.gram.row_details import RowDetails, row_details
 from ufselect.gram.rows import RowLayout
 from ufselect.gram.sparse import SparseGram
 from ufselect.gram.spectrum import Spectrum, suggest_n_components
@@ -19,11 +20,13 @@ __all__ = [
     "ImplicitGram",
     "MissingSummary",
     "RestrictedGram",
+    "RowDetails",
     "RowLayout",
     "SparseGram",
     "Spectrum",
     "absolute_correlations",
     "dense_gram",
     "gram_operator",
+    "row_details",
     "suggest_n_components",
 ]

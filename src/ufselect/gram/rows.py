@@ -83,23 +83,20 @@ class RowLayout:
         return self.weights[rows] @ values
 
 
-def counted_rows(X: Any, sample_weight: Any) -> tuple[Any, NDArray]:
-    """Return the rows that count and their weights, checked.
+def checked_weights(sample_weight: Any, n_rows: int) -> NDArray:
+    """Return weights, one for each of so many rows, as numbers.
 
     Raises
     ------
     ValueError
-        If weights are negative, not finite, all zero, or not one a row.
+        If they are negative, not finite, all zero, or not one a row.
     """
     weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (X.shape[0],):
-        raise ValueError(
-            f"sample_weight has shape {weights.shape}, but X has {X.shape[0]} rows; give one a row."
-        )
+    if weights.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows; give one a row.")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0) or not np.any(weights):
         raise ValueError("sample_weight must hold finite numbers of at least zero, not all of them zero.")
-    counts = weights > 0
-    return (X, weights) if np.all(counts) else (X[counts], weights[counts])
+    return weights
 
 
 def row_layout(weights: NDArray, labels: NDArray) -> RowLayout:

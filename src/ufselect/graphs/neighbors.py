@@ -151,7 +151,7 @@ def _power_of_two(X: Any) -> float:
     entries = X.data if sparse.issparse(X) else X
     low, high = float(entries.min(initial=0.0)), float(entries.max(initial=0.0))
     spread = high - low
-    if not np.isfinite(spread * np.sqrt(X.shape[1])):
+    if not spread <= np.finfo(np.float64).max / np.sqrt(X.shape[1]):
         raise ValueError(
             "The range of the data is larger than its floating-point type can hold; divide X by a constant."
         )

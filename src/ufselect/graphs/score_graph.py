@@ -8,8 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence
 
+from ufselect.common.eigen import eigenpairs_between, lanczos_pairs
 from ufselect.common.row_blocks import row_blocks
 
 N_NEIGHBORS = 5
@@ -19,7 +20,6 @@ BLOCK_BYTES = 2**18
 # Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
 DENSE_ORDER = 300
 DENSE_SHARE = 0.2
-LANCZOS_SEED = 20240917
 LANCZOS_TOL = 1e-6
 
 
@@ -99,9 +99,8 @@ def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArr
     order = matrix.shape[0]
     if order <= DENSE_ORDER or count > DENSE_SHARE * order:
         return _dense_pairs(matrix, count)
-    start = np.random.default_rng(LANCZOS_SEED).standard_normal(order)
     try:
-        values, vectors = eigsh(matrix, k=count, which="LA", v0=start, tol=LANCZOS_TOL)
+        values, vectors = lanczos_pairs(matrix, count, which="LA", tol=LANCZOS_TOL)
     except ArpackNoConvergence:
         return _dense_pairs(matrix, count)
     ascending = np.argsort(values)
@@ -110,7 +109,7 @@ def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArr
 
 def _dense_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
     order = matrix.shape[0]
-    return linalg.eigh(matrix.toarray(), subset_by_index=[order - count, order - 1], check_finite=False)
+    return eigenpairs_between(matrix.toarray(), order - count, order - 1)
 
 
 def centred_basis(vectors: NDArray) -> NDArray:

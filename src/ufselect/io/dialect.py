@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from ufselect.common.wording import Setting
 from ufselect.exceptions import TableError
 from ufselect.io.compression import open_unpacked
 from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
@@ -21,6 +22,7 @@ SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
 DECIMALS_SHARE = 0.9  # so many cells below must have decimals for a line of whole numbers to be names
 UNITS_SHARE = 0.5  # so many columns of numbers must begin with a word for a line of units
+BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
 DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
@@ -35,7 +37,7 @@ class Dialect:
     Attributes
     ----------
     encoding, separator, decimal : str
-        As pandas takes them.
+        As pandas takes them; the separator ``BLANKS`` means runs of blanks.
     skip : int
         Lines before the first row of data.
     header : tuple of str or None
@@ -68,6 +70,11 @@ class Dialect:
     remarks: int = 0
     units: tuple[str, ...] = ()
     spaced: bool = False
+
+
+def written_mark(dialect: Dialect) -> str:
+    """Return what to write between fields to write as a table was written."""
+    return " " if dialect.separator == BLANKS else dialect.separator
 
 
 def sniff(
@@ -103,12 +110,16 @@ def sniff(
     if separator is None and decimal is None and _one_column_of_comma_numbers(complete):
         separator, decimal = ";", ","
     separator = separator or _separator(complete)
-    rows = [_split(line, separator) for line in complete if line.strip()]
+    rows = [split(line, separator) for line in complete if line.strip()]
+    rows[0] = _without_remark_mark(rows[0])
     mark = decimal or _decimal(rows[1:] or rows, separator)
     named = _has_header(rows, mark) if header is None else header
     usual = Counter(map(len, rows[1:] or rows)).most_common(1)[0][0]
     row_names = named and len(rows) > 1 and len(rows[0]) == usual - 1 and _row_names(rows[1:])
     units = tuple(rows[1]) if named and _is_units_line(rows[1:], mark) else ()
+    width = max(usual, len(rows[0])) if named else usual
+    n_above = int(named) + bool(units)
+    _refuse_long_first_row(rows[n_above:], width, skip + n_above + 1, path)
     return Dialect(
         encoding=encoding,
         separator=separator,
@@ -116,13 +127,20 @@ def sniff(
         skip=skip + int(named) + bool(units),
         header=tuple(rows[0]) if named else None,
         row_names=row_names,
-        width=max(usual, len(rows[0])) if named else usual,
+        width=width,
         line_bytes=len("\n".join(complete)) / len(complete) + 1,
         comment=comment,
         remarks=remarks,
         units=units,
         spaced=any(f'{separator} "' in line for line in complete),
     )
+
+
+def _without_remark_mark(names: list[str]) -> list[str]:
+    """Take "# " off the first name: programs that write arrays put the names in a remark."""
+    if names[0].strip() == "#" and len(names) > 1:
+        return names[1:]
+    return [names[0][2:], *names[1:]] if names[0].startswith("# ") else names
 
 
 def _remarks(lines: Sequence[str], comment: str | None) -> int:
@@ -134,8 +152,9 @@ def _remarks(lines: Sequence[str], comment: str | None) -> int:
         return count
     # "#id,a,b" over lines with as many fields is a header that begins so
     mark = _separator(lines[count : count + SAMPLE_LINES])
-    fields = lines[count].count(mark)
-    return count - 1 if fields and lines[count - 1].count(mark) == fields else count
+    fields = len(split(lines[count], mark))
+    above = len(_without_remark_mark(split(lines[count - 1], mark)))
+    return count - 1 if fields > 1 and above == fields else count
 
 
 def _one_column_of_comma_numbers(lines: Sequence[str]) -> bool:
@@ -171,7 +190,10 @@ def _records(text: str) -> list[str]:
     return records
 
 
-def _split(line: str, mark: str) -> list[str]:
+def split(line: str, mark: str) -> list[str]:
+    """Return the fields of a line."""
+    if mark == BLANKS:
+        return [cell.strip('"') for cell in re.findall(r'"[^"]*"|\S+', line)]
     # the csv module refuses cells of more than 128 KiB, which a wrong mark makes of a wide line
     return next(csv.reader([line], delimiter=mark)) if '"' in line else line.split(mark)
 
@@ -203,18 +225,43 @@ def _encoding(raw: bytes, path: Path) -> str:
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """Take the mark that splits the lines into equally many fields; a comma only where no other does."""
-    unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines if line.strip()]
-    best, fewest_strays = ",", 1.0
-    for mark in (";", "\t", "|", ","):
-        counts = Counter(line.count(mark) for line in unquoted[1:] or unquoted)
-        marks, agreeing = counts.most_common(1)[0]
-        strays = 1 - agreeing / counts.total()
-        if marks and strays <= STRAY_LINES:
+    """Take the mark that splits the lines into equally many fields; commas and blanks where no other does."""
+    body = [line for line in lines if line.strip()]
+    strays = {mark: _strays(body, mark) for mark in (",", ";", "\t", "|")}
+    for mark in (";", "\t", "|"):
+        if strays[mark] <= STRAY_LINES:
             return mark
-        if marks and strays < fewest_strays:
-            best, fewest_strays = mark, strays
-    return best
+    agreeing = [","] if strays[","] <= STRAY_LINES else []
+    agreeing += [BLANKS] if _are_blank_separated(body) else []
+    if not agreeing:
+        return min(strays, key=lambda mark: strays[mark])
+    # "1,5 2,5" is two numbers between blanks, "s 1,2" a name and a number between commas
+    return max(agreeing, key=lambda mark: _numbers(body, mark))
+
+
+def _strays(lines: Sequence[str], mark: str) -> float:
+    """Return the share of lines below the first that have another number of marks; 1 if most have none."""
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in lines]
+    counts = Counter(line.count(mark) for line in unquoted[1:] or unquoted)
+    marks, agreeing = counts.most_common(1)[0]
+    return 1 - agreeing / counts.total() if marks else 1.0
+
+
+def _are_blank_separated(lines: Sequence[str]) -> bool:
+    """Whether lines have equally many fields between blanks, numbers among them, under at least two names."""
+    first = len(_without_remark_mark(split(lines[0], BLANKS)))
+    below = [len(split(line, BLANKS)) for line in lines[1:]]
+    if first < 2 or not below:
+        return False
+    fields, agreeing = Counter(below).most_common(1)[0]
+    equal = agreeing >= (1 - STRAY_LINES) * len(below) and first in (fields, fields - 1)
+    return equal and _numbers(lines, BLANKS) > 0
+
+
+def _numbers(lines: Sequence[str], mark: str) -> float:
+    """Return the share of numbers among the fields below the first line."""
+    cells = [cell for line in lines[1:] for cell in split(line, mark)[:SAMPLE_COLUMNS]]
+    return sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in cells) / max(1, len(cells))
 
 
 def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
@@ -239,6 +286,23 @@ def _cells(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _is_number(cell: str, decimal: str) -> bool:
     return read_number(cell, decimal) is not None
+
+
+def _refuse_long_first_row(rows: list[list[str]], width: int, line: int, path: Path) -> None:
+    """Refuse a first row with too many fields, of which pandas would drop the last; it refuses later ones.
+
+    Raises
+    ------
+    TableError
+        With the line.
+    """
+    if rows and any(cell.strip() for cell in rows[0][width:]):
+        raise TableError(
+            f"Line {line} of {path} has {len(rows[0])} fields where {width} are expected; correct that line, "
+            "or name the separator with ",
+            Setting("separator"),
+            ".",
+        )
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:

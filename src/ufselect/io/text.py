@@ -17,6 +17,7 @@ from ufselect.io.dialect import Dialect, sniff
 from ufselect.io.naming import distinct_names
 from ufselect.io.numbers import MISSING, NumberReader
 from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_text, plan_columns
+from ufselect.io.short_lines import short_lines_note
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
 FIRST_CELLS = 400_000  # looked at before reading, in a quarter of a second
@@ -59,10 +60,11 @@ class TextRows:
         self.missing = MISSING | frozenset(options.missing)
         written = _written_names(self.dialect)
         self.names, notes = distinct_names(written)
-        self._unnamed = [not name.strip() for name in written]
-        if self._unnamed[0]:
-            notes = [note for note in notes if "without a name" not in note or sum(self._unnamed) > 1]
+        self.unnamed = [not name.strip() for name in written]
+        if self.unnamed[0]:
+            notes = [note for note in notes if "without a name" not in note or sum(self.unnamed) > 1]
         self.notes = [*_dialect_notes(self.dialect, path), *notes]
+        self._may_be_short = False
 
     @cached_property
     def n_rows(self) -> int:
@@ -84,7 +86,7 @@ class TextRows:
         if first is None or first.empty:
             raise TableError(NO_ROWS)
         looks = [look_at_text(first[j].tolist(), self.decimal, self.missing) for j in first.columns]
-        return plan_columns(looks, self.names, self._unnamed, roles)
+        return plan_columns(looks, self.names, self.unnamed, roles)
 
     def number_reader(self, plan: ColumnPlan) -> NumberReader:
         """Return what turns blocks into numbers."""
@@ -97,9 +99,18 @@ class TextRows:
         rows = max(1, int(BLOCK_BYTES / self.dialect.line_bytes))
         # pandas' other ways of reading decimals miss the last bit of a third of 17-digit numbers
         options = {"float_precision": "round_trip", "decimal": self.decimal}
-        yield from self._read(
+        for block in self._read(
             rows, progress, dtype=words, na_values=empty, keep_default_na=False, low_memory=False, **options
-        )
+        ):
+            # a line that is too short lacks its last field, though not every line without one is too short
+            last = block.iloc[:, -1]
+            self._may_be_short = self._may_be_short or bool((last.isna() | (last == "")).any())
+            yield block
+
+    def ending_notes(self) -> list[str]:
+        """Return, after all blocks have been read, what can only be said then: which lines are too short."""
+        note = short_lines_note(self.path, self.dialect) if self._may_be_short else None
+        return [] if note is None else [note]
 
     def frames(self, positions: Sequence[int]) -> Iterator[Any]:
         """Yield the cells of some columns as they stand in the file, in data frames of text."""

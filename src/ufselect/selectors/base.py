@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,12 +20,13 @@ from ufselect.blocks import is_out_of_core
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_jobs
 from ufselect.common.seeds import check_seed
-from ufselect.common.sparse_structure import check_sparse
+from ufselect.common.sparse_structure import canonical_csr, check_sparse
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.duplicates import identical_columns
 from ufselect.selectors.large import (
     check_columns,
+    naming_the_store,
     open_if_stored,
     select_columns,
 )
@@ -166,7 +168,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return self._fit_with(X, RowMetadata())
 
     def _fit_with(self, X: Any, rows: RowMetadata) -> Self:
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), naming_the_store(X):
             self._check()
             self._fit_to(open_if_stored(X), rows)
         return self
@@ -274,8 +276,13 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
 
 def validated(selector: UnsupervisedSelector, X: Any) -> Any:
-    """Return data in memory as the selector takes them, and let it remember number and names of features."""
+    """Return data in memory as the selector takes them, and let it remember number and names of features.
+
+    Sparse data come with sorted indices and without duplicates, whose sum is what is checked to be finite.
+    """
     check_sparse(X, "X")
+    if sparse.issparse(X) and selector.accepts_sparse and X.ndim == 2:
+        X = canonical_csr(X)
     with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all entries to find one not finite
         return validate_data(
             selector,

@@ -28,7 +28,12 @@ from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers import SolverResult
 from ufselect.solvers.leading import leading_pairs
-from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap, optimality_message
+from ufselect.solvers.row_sparse.certificates import (
+    bound_from_spectrum,
+    of_units,
+    optimality_gap,
+    optimality_message,
+)
 from ufselect.solvers.row_sparse.constrained import solve_constrained
 
 
@@ -41,10 +46,10 @@ class ConstrainedDSCOFS(GramSelector):
         X^\top X = I,\; \|X\|_{2,0} \le r,\; \|X\|_0 \le s,
 
     with S the scatter matrix of the centred data: the problem that :class:`DSCOFS` penalises [1]_. From its
-    default penalties on, these grow until X is close to its sparse copies. Rows are then exchanged until no
-    single exchange carries more variance; on up to 50 features branch and bound goes on until the rows are
-    proven to be the best, or for 500 nodes. Where s is below r·m, the loadings on these rows are turned
-    towards sparsity and cut.
+    default penalties on, these grow until X is close to its sparse copies. Rows, or groups of them, are then
+    exchanged until no single exchange carries more variance; on up to 50 features branch and bound goes on
+    until they are proven to be the best, or for 500 nodes. Where s is below r·m, the loadings on these rows
+    are turned towards sparsity and cut.
 
     Rows are exchanged by solving r eigenproblems of order r a round, so that a fit takes seconds for a
     hundred features, where :class:`DSCOFS` takes a fraction of one.
@@ -57,8 +62,8 @@ class ConstrainedDSCOFS(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of components, at most r. ``"auto"`` applies the broken-stick rule to the eigenvalues of S,
-        and takes r where that asks for more.
+        Number m of components, at most r. ``"auto"`` keeps a component while its share of the variance
+        is larger than that of a piece of a stick broken at random, and takes r where that asks for more.
     entry_sparsity : float, int or None, default=None
         Entries of X to keep: a share α of all d·m, their number s, or None for no entry constraint. It can
         bind only if s < r·m.
@@ -118,7 +123,7 @@ class ConstrainedDSCOFS(GramSelector):
     References
     ----------
     .. [1] X. Xiu, A. Yang, C. Huang, X. Li, W. Liu, "Enhancing unsupervised feature selection via double
-       sparsity constrained optimization".
+       sparsity constrained optimization", arXiv:2501.00726, 2025. doi:10.48550/arXiv.2501.00726
 
     Examples
     --------
@@ -207,7 +212,7 @@ class ConstrainedDSCOFS(GramSelector):
                 "explained_variance_ratio_": np.clip(leading_pairs(selected, m).values, 0, None)
                 / gram.trace(),
                 "constraint_residuals_": dict(result.residuals),
-                **_optimality(gram, spectrum, wanted.units.most_rows(wanted.n_selected), result),
+                **_optimality(gram, spectrum, wanted, result),
                 **run_attributes("ConstrainedDSCOFS", result, gram.scale),
             },
             choice=choice,
@@ -238,9 +243,14 @@ def _warn_if_filled_up(scores: NDArray, n_selected: int) -> None:
         )
 
 
-def _optimality(gram: GramOperator, spectrum: Spectrum, n_rows: int, result: SolverResult) -> dict[str, Any]:
-    """Return what the bounds say of a result among all that have at most so many rows."""
-    certificate = bound_from_spectrum(spectrum, gram.diag(), n_rows, spectrum.values.size)
+def _optimality(
+    gram: GramOperator, spectrum: Spectrum, wanted: Wanted, result: SolverResult
+) -> dict[str, Any]:
+    """Return what the bounds say of a result among all with as many features or groups."""
+    units = wanted.units
+    certificate = bound_from_spectrum(
+        of_units(spectrum, units), units.sums(gram.diag()), wanted.n_selected, spectrum.values.size
+    )
     gap = optimality_gap(-result.state.objective, min(certificate, result.state.bound))
     return {
         "optimality_gap_": gap,

@@ -11,6 +11,7 @@ from ufselect.common.warn import warn_user
 from ufselect.solvers import SolverResult
 
 LARGEST_WEIGHT = 1e100  # of a regulariser in units of the data: its square is still a number
+LEAST_WEIGHT = 1e-12  # beside a criterion, of which rounding leaves little more
 
 
 def run_attributes(
@@ -63,3 +64,19 @@ def in_units_of(scale: float, name: str, value: float) -> float:
             "constant."
         )
     return scaled
+
+
+def check_comparable(name: str, value: float, size: float) -> None:
+    """Refuse the weight of a penalty that is out of proportion to a criterion of some size.
+
+    Raises
+    ------
+    ValueError
+        With the range to choose from.
+    """
+    unit = size or 1.0
+    if not LEAST_WEIGHT * unit <= value <= LARGEST_WEIGHT * unit:
+        raise ValueError(
+            f"{name}={value} is beyond comparison with the criterion, whose size is {unit:.0e} on these data; "
+            f"choose it between {LEAST_WEIGHT * unit:.0e} and {LARGEST_WEIGHT * unit:.0e}."
+        )

@@ -11,6 +11,9 @@ from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers.d_optimal import d_optimal_scores
 
+# The inverse starts at 1/ρ, and what rounding leaves of that after a row has joined is no leverage.
+MIN_RIDGE = 1e-12
+
 
 class DOptimalLeverage(GramSelector):
     r"""Select features with large PCA loadings in different directions.
@@ -32,10 +35,11 @@ class DOptimalLeverage(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
+        Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than
+        that of a piece of a stick broken at random.
     ridge : float, default=0.01
         The weight ρ in units of the mean leverage :math:`\|v_j\|^2` of the r features where it is largest.
-        Small values punish redundancy more.
+        Small values punish redundancy more; below 1e-12 rounding leaves nothing of them.
     keep, exclude : sequence of str or int, default=None
         Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
         the fit.
@@ -100,6 +104,8 @@ class DOptimalLeverage(GramSelector):
         check_nonnegative("ridge", self.ridge)
         if self.ridge == 0:
             raise ValueError("ridge=0 leaves the criterion without a finite value; give a positive number.")
+        if self.ridge < MIN_RIDGE:
+            raise ValueError(f"ridge={self.ridge} is lost to rounding; give at least {MIN_RIDGE:.0e}.")
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
         loadings = component_spectrum(gram, self.n_components).vectors

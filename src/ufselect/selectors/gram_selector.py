@@ -72,11 +72,11 @@ class GramSelector(UnsupervisedSelector):
             Present for scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts: an integer weight equals so many copies of the row, 0 leaves it out.
-            Weights that sum to less than the number of rows are taken in proportion, with a mean of 1. Only
-            for data in memory.
+            Weights that sum to less than the number of rows are taken in proportion, with a mean of 1.
         batch : array-like of shape (n_samples,), optional
             A label for each row, such as donor, day or plate. Each batch is centred by itself, so that
-            differences between batches are not taken for structure. Only for data in memory.
+            differences between batches are not taken for structure. Neither can be given for an accumulator
+            or an operator, whose rows are gone.
 
         Returns
         -------
@@ -101,8 +101,8 @@ class GramSelector(UnsupervisedSelector):
         if not is_out_of_core(X):
             super()._fit_to(X, rows)
             return
-        rows.refuse_unless_absent()
-        source = gram_source(self, X)
+        rows.refuse_unless_rows(X)
+        source = gram_source(self, X, rows)
         wanted = self._wanted(source.n_features)
         self._fit_reduced(source.read(), wanted)
 
@@ -116,7 +116,7 @@ class GramSelector(UnsupervisedSelector):
         self.reduction_ = summary
 
     @with_callbacks
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
         """Take in a batch of rows and choose the features anew from all batches so far.
 
         Memory does not grow with the number of batches. Each call solves the problem again; to take in
@@ -131,6 +131,9 @@ class GramSelector(UnsupervisedSelector):
             Present for scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts, as in ``fit``.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, as in ``fit``: for all calls or for none. Rows of one label are centred by
+            themselves, over all calls.
 
         Returns
         -------
@@ -140,7 +143,7 @@ class GramSelector(UnsupervisedSelector):
         with unchanged_on_error(self):
             self._check()
             check_sparse(X, "The batch")
-            batch = validate_data(
+            data = validate_data(
                 self,
                 X,
                 reset=earlier is None,
@@ -149,8 +152,8 @@ class GramSelector(UnsupervisedSelector):
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2 if earlier is None else 1,
             )
-            wanted = self._wanted(batch.shape[1])
-            accumulator = accumulate(earlier, batch, sample_weight)
+            wanted = self._wanted(data.shape[1])
+            accumulator = accumulate(earlier, data, sample_weight, batch)
             self._fit_reduced(reduce_data(accumulator), wanted)
             self._accumulator = accumulator
         return self
@@ -164,12 +167,18 @@ class GramSource:
     read: Callable[[], ReducedData]
 
 
-def gram_source(selector: GramSelector, X: Any) -> GramSource:
+def gram_source(selector: GramSelector, X: Any, rows: RowMetadata | None = None) -> GramSource:
     """Look at data, wherever they are, and return how to get their Gram operator."""
+    rows = rows or RowMetadata()
     X = open_if_stored(X)
     if is_out_of_core(X):
         n_features = check_columns(selector, X, reset=True)
-        return GramSource(n_features, lambda: reduce_data(X, _components_asked(selector)))
+        return GramSource(
+            n_features,
+            lambda: reduce_data(
+                X, _components_asked(selector), sample_weight=rows.sample_weight, batch=rows.batch
+            ),
+        )
     data = validated(selector, X)
     gram = partial(gram_operator, data, copy=selector.copies_wide_data)
     return GramSource(data.shape[1], lambda: ReducedData(gram(), 1, "given"))

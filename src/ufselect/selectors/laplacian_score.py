@@ -17,13 +17,14 @@ from ufselect.graphs import (
     usable_neighbors,
 )
 from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector
-from ufselect.selectors.large import sample_rows
+from ufselect.selectors.large import sample_rows, sample_with_rows
 from ufselect.selectors.progress import FitProgress, with_callbacks
 from ufselect.selectors.rows import RowMetadata, refuse_row_metadata
 from ufselect.selectors.wishes import Wanted
 
 # Quotients of features that vary are at most 2.
 SCORE_OF_CONSTANT = -3.0
+SAMPLE_SEED = 0  # of the rows of a dask collection; fixed, for there is no parameter that names one
 
 
 class LaplacianScore(UnsupervisedSelector):
@@ -126,8 +127,7 @@ class LaplacianScore(UnsupervisedSelector):
         _resolve_bandwidth(self.bandwidth)
 
     def _in_memory(self, X: Any) -> Any:
-        # The seed is fixed, for there is no parameter that names one.
-        return sample_rows(X, 0) if is_dask(X) else super()._in_memory(X)
+        return sample_rows(X, SAMPLE_SEED) if is_dask(X) else super()._in_memory(X)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
@@ -153,8 +153,9 @@ class LaplacianScore(UnsupervisedSelector):
         return self._fit_with(X, RowMetadata(batch=batch))
 
     def _fit_to(self, X: Any, rows: RowMetadata) -> None:
-        if is_dask(X):
-            rows.refuse_unless_absent()
+        if is_dask(X) and rows.is_given:
+            X, taken, n_rows = sample_with_rows(X, SAMPLE_SEED)
+            rows = rows.of(taken, n_rows)
         super()._fit_to(X, rows)
 
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ufselect.blocks import (
@@ -33,6 +37,17 @@ def open_if_stored(X: Any) -> Any:
     return open_blocks(X) if is_store(X) else X
 
 
+@contextmanager
+def naming_the_store(X: Any) -> Iterator[None]:
+    """Add the name of a store to what is said of its blocks."""
+    try:
+        yield
+    except ValueError as error:
+        if not isinstance(X, str | PathLike) or not str(error).startswith("Block "):
+            raise
+        raise ValueError(f"{X}: {error}") from error
+
+
 def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
     """Check, or with ``reset`` remember, number and names of the features; return their number.
 
@@ -54,14 +69,21 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
 
 def sample_rows(X: Any, random_state: Any) -> Any:
     """Return a sample of the rows of a dask collection, in memory and in order."""
+    return sample_with_rows(X, random_state)[0]
+
+
+def sample_with_rows(X: Any, random_state: Any) -> tuple[Any, NDArray, int]:
+    """Return the same, the places of these rows, and the number of all rows."""
     source = block_source(X)
     n_rows = source.count_rows()
     count = min(n_rows, SAMPLE_ROWS, max(2, SAMPLE_BYTES // (source.n_features * source.dtype.itemsize)))
-    rows = generator(random_state).choice(n_rows, count, replace=False)
-    return source.sample(np.sort(rows))
+    rows = np.sort(generator(random_state).choice(n_rows, count, replace=False))
+    return source.sample(rows), rows, n_rows
 
 
-def accumulate(earlier: GramAccumulator | None, batch: Any, sample_weight: Any = None) -> GramAccumulator:
+def accumulate(
+    earlier: GramAccumulator | None, batch: Any, sample_weight: Any = None, labels: Any = None
+) -> GramAccumulator:
     """Return a new accumulator with the rows of an earlier one and those of a batch.
 
     Raises
@@ -75,7 +97,8 @@ def accumulate(earlier: GramAccumulator | None, batch: Any, sample_weight: Any =
             f"not {batch.shape[1]}; keep fewer with MaxVariance first."
         )
     accumulator = GramAccumulator()
-    return (accumulator if earlier is None else accumulator.merge(earlier)).update(batch, sample_weight)
+    accumulator = accumulator if earlier is None else accumulator.merge(earlier)
+    return accumulator.update(batch, sample_weight, labels)
 
 
 def summarise_reduction(reduced: ReducedData, n_components: int | None) -> ReductionSummary:

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
+from ufselect.blocks.dask import is_dask
 from ufselect.common.warn import warn_user
 from ufselect.exceptions import ApproximationWarning
-from ufselect.gram import MissingSummary
-from ufselect.gram.rows import RowLayout, counted_rows, row_layout
+from ufselect.gram import MissingSummary, RowLayout, row_details
 
 # A round number: the smallest change that a user should hear of is a matter of judgement.
 LARGE_REPAIR = 0.1
-LONE_ROWS = "Every batch has one row, so that nothing varies within batches; give larger ones."
 
 
 @dataclass(frozen=True)
@@ -31,14 +29,14 @@ class RowMetadata:
     def is_given(self) -> bool:
         return self.sample_weight is not None or self.batch is not None
 
-    def refuse_unless_absent(self) -> None:
-        """Raise a TypeError if there are any, for data that are not in memory."""
+    def refuse_unless_rows(self, X: Any) -> None:
+        """Raise a TypeError if there are any and X is a summary of rows that are gone."""
         given = {"sample_weight": self.sample_weight, "batch": self.batch}
         names = " and ".join(name for name, value in given.items() if value is not None)
-        if names:
+        if names and not (is_dask(X) or isinstance(X, np.memmap)):
             raise TypeError(
-                f"{names} cannot be given for data outside memory: pass X as an array, or for weights fill a "
-                "ufselect.blocks.GramAccumulator with update(rows, sample_weight) and pass that."
+                f"{names} cannot be given for a {type(X).__name__}, whose rows are gone: give weights to "
+                "GramAccumulator.update or to ufselect.blocks.reduce_data, where the rows still are."
             )
 
     def batches(self, n_rows: int) -> NDArray | None:
@@ -49,12 +47,18 @@ class RowMetadata:
         ValueError
             If the labels are not one a row, or every row has another one.
         """
-        if self.batch is None:
+        details = row_details(None, self.batch, n_rows)
+        if details is None or details.labels is None:
             return None
-        codes = np.unique(batch_labels(self.batch, n_rows), return_inverse=True)[1]
-        if codes.max() == n_rows - 1:
-            raise ValueError(LONE_ROWS)
-        return codes if codes.max() else None
+        return np.unique(details.labels, return_inverse=True)[1]
+
+    def of(self, rows: NDArray, n_rows: int) -> RowMetadata:
+        """Return the same for some of so many rows."""
+        details = row_details(self.sample_weight, self.batch, n_rows)
+        if details is None:
+            return self
+        some = details.of(rows)
+        return RowMetadata(None if self.sample_weight is None else some.weights, some.labels)
 
     def laid_out(self, X: Any) -> tuple[Any, RowLayout | None]:
         """Return the rows that count and their layout; None where all count once and are of one batch.
@@ -64,34 +68,8 @@ class RowMetadata:
         ValueError
             If weights or labels are not one a row, or fewer than two rows count.
         """
-        if not self.is_given:
-            return X, None
-        n_rows = X.shape[0]
-        weights = np.ones(n_rows) if self.sample_weight is None else np.asarray(self.sample_weight)
-        labels = np.zeros(n_rows) if self.batch is None else batch_labels(self.batch, n_rows)
-        counted, positive = counted_rows(X, weights)
-        layout = row_layout(positive, labels[weights > 0])
-        if counted.shape[0] < 2:
-            raise ValueError("Only one row has a sample_weight above 0; a minimum of 2 is required.")
-        if layout.n_batches == counted.shape[0]:
-            raise ValueError(LONE_ROWS)
-        return counted, None if layout.is_plain else layout
-
-
-def batch_labels(batch: Any, n_rows: int) -> NDArray:
-    """Return the labels of the batches as an array, one a row.
-
-    Raises
-    ------
-    ValueError
-        If there are too many or too few, or some are missing.
-    """
-    labels = column_or_1d(np.asarray(batch))
-    if labels.size != n_rows:
-        raise ValueError(f"batch has {labels.size} labels, but X has {n_rows} rows; give one a row.")
-    if any(label is None or label != label for label in labels.tolist()):
-        raise ValueError("batch has missing labels; give every row one.")
-    return labels.astype(str) if labels.dtype == object else labels
+        details = row_details(self.sample_weight, self.batch, X.shape[0])
+        return (X, None) if details is None else details.laid_out(X)
 
 
 def refuse_row_metadata(selector: Any, given: Mapping[str, Any]) -> None:

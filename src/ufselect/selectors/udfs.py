@@ -20,7 +20,7 @@ from ufselect.selectors.base import (
     UnsupervisedSelector,
     resolve_auto,
 )
-from ufselect.selectors.convergence import in_units_of, run_attributes
+from ufselect.selectors.convergence import check_comparable, in_units_of, run_attributes
 from ufselect.selectors.dimension import auto_n_components
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
@@ -56,7 +56,8 @@ class UDFS(UnsupervisedSelector):
     of the squared row norms over all of them is used, which is unique and does not favour any feature by
     rounding.
 
-    Costs n² d for the neighbours, n k² d for L and d³ a step for d ≤ n; for wide data n² d a step.
+    Costs n² d for the neighbours, k² (d + k) for each neighbourhood that no other sample has, and d³ a step
+    for d ≤ n; for wide data n² d a step.
 
     Use it where neighbourhoods carry the structure and features act together. It needs two regularisers that
     mean different things on different data, and most rows of W vanish: beyond the first ``n_clusters`` or so
@@ -69,8 +70,8 @@ class UDFS(UnsupervisedSelector):
     n_features_to_select : int or float, default=0.1
         Number of features, or their share.
     n_clusters : int or "auto", default="auto"
-        Number of columns of W. ``"auto"`` applies the broken-stick rule to the eigenvalues of the scatter
-        matrix, with a minimum of 2.
+        Number of columns of W. ``"auto"`` counts a component while its share of the variance is larger than
+        that of a piece of a stick broken at random, with a minimum of 2.
     n_neighbors : int, default=5
         Number k of neighbours; lowered to n_samples − 1, with a warning, if there are fewer samples.
     gamma : float, default=1.0
@@ -132,7 +133,7 @@ class UDFS(UnsupervisedSelector):
     cost = "n² d + iterations · d³ (tall), iterations · n² d (wide)"
     order = 70
     is_nested = True
-    paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
+    paper_grid: ClassVar = {"reg": PAPER_REGULARISERS, "gamma": PAPER_REGULARISERS}
 
     components_: NDArray
     n_clusters_: int
@@ -218,6 +219,7 @@ class UDFS(UnsupervisedSelector):
         neighborhoods = np.column_stack([np.arange(X.shape[0]), neighbors])
         laplacian = local_scatter_laplacian(centred, neighborhoods, reg)
         quadratic = local_scatter_quadratic(centred, laplacian)
+        check_comparable("gamma", self.gamma, quadratic.size)
         start = mean_lowest_rows(quadratic, n_clusters)
         return ReweightedEigenproblem(
             quadratic,

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
+from ufselect.common.threads import OneThread, one_blas_thread
 from ufselect.gram.centring import centre_and_scale
 from ufselect.solvers.accelerated import ROUNDING, AcceleratedState, Point, advance, start_at
 from ufselect.solvers.iterate import Descent
@@ -30,6 +31,8 @@ LARGEST_PERPLEXITY = 30.0  # the default of scikit-learn and of the t-SNE paper'
 MOST_TREE_DIMENSIONS = 3  # that the Barnes–Hut method of scikit-learn takes
 STEPS_PER_SWEEP = 10  # a stretch that evens out the wiggles of an accelerated method
 FIRST_CURVATURE = 0.9  # of standardised features and embedding; too small a value is doubled at once
+
+_one_torch_thread = OneThread()
 
 
 def import_torch() -> Any:
@@ -45,12 +48,8 @@ def import_torch() -> Any:
 def one_torch_thread() -> Iterator[None]:
     """Let torch use one thread, so that sums run in one order and a seed gives one result."""
     torch = import_torch()
-    n_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with _one_torch_thread(torch.get_num_threads, torch.set_num_threads):
         yield
-    finally:
-        torch.set_num_threads(n_threads)
 
 
 def centred_and_scaled(X: NDArray) -> NDArray:
@@ -74,7 +73,8 @@ def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray
         method="barnes_hut" if n_components <= MOST_TREE_DIMENSIONS else "exact",
         random_state=seed,
     )
-    with threadpool_limits(limits=1):
+    # OpenMP's limit is each thread's own and that of BLAS the whole process's.
+    with one_blas_thread(), threadpool_limits(limits=1, user_api="openmp"):
         embedding = tsne.fit_transform(centred).astype(np.float64)
     embedding -= embedding.mean(axis=0)
     return embedding / np.sqrt(np.mean(embedding**2))

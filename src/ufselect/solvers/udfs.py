@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ufselect.common.row_blocks import row_blocks
 from ufselect.solvers.reweighted.quadratic import Semidefinite, smoothness_quadratic
 
 BLOCK_BYTES = 2**24  # of neighbourhoods at a time, about what a cache holds
@@ -38,18 +39,25 @@ def local_scatter_laplacian(data: NDArray, neighborhoods: NDArray, reg: float) -
     """
     n_samples, size = neighborhoods.shape
     contrasts = linalg.helmert(size)
-    parts = np.empty((n_samples, size, size))
-    step = max(1, BLOCK_BYTES // (8 * size * data.shape[1]))
-    for start in range(0, n_samples, step):
-        rows = slice(start, start + step)
-        local = contrasts @ data[neighborhoods[rows]]
+    # Samples that have the same members share one inverse; with k = n − 1 all of them do.
+    _, first, times = np.unique(np.sort(neighborhoods), axis=0, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    members, weights = neighborhoods[first[order]], times[order].astype(np.float64)
+    total = sparse.csr_array((n_samples, n_samples))
+    for rows in row_blocks(len(members), 8 * size * max(size, data.shape[1]), BLOCK_BYTES, min_rows=1):
+        # Contrasts sum to zero, so that differences to a member serve as well, and copies differ by nothing.
+        local = contrasts @ (data[members[rows]] - data[members[rows, :1]])
         scatter = local @ local.transpose(0, 2, 1)
-        largest = float(np.trace(scatter, axis1=1, axis2=2).max())
-        scatter += max(reg, MIN_REG * largest) * np.eye(size - 1)
-        parts[rows] = contrasts.T @ np.linalg.solve(scatter, contrasts)
-    rows_of = np.repeat(neighborhoods, size, axis=1).ravel()
-    columns_of = np.tile(neighborhoods, (1, size)).ravel()
-    total = sparse.coo_array((parts.ravel(), (rows_of, columns_of)), shape=(n_samples, n_samples)).tocsr()
+        sizes = np.trace(scatter, axis1=1, axis2=2)
+        scatter += (max(reg, MIN_REG * float(sizes.max())) or 1.0) * np.eye(size - 1)
+        # Copies add nothing to M; their inverse, as large as 1/λ, would add its rounding.
+        times_each = np.where(sizes > 0, weights[rows], 0.0)
+        parts = times_each[:, None, None] * (contrasts.T @ np.linalg.solve(scatter, contrasts))
+        places = (
+            np.repeat(members[rows], size, axis=1).ravel(),
+            np.tile(members[rows], (1, size)).ravel(),
+        )
+        total += sparse.coo_array((parts.ravel(), places), shape=total.shape).tocsr()
     return (total + total.T) / 2
 
 

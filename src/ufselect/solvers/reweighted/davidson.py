@@ -63,8 +63,8 @@ def lowest_eigenvectors(
         best = basis @ mixing[:, :block]
         residual = best / diagonal[:, None] - (images @ mixing[:, :block]) * values[:block]
         correction = scaled_solve(residual)
-        errors = np.linalg.norm(correction[:, :count] / root, axis=0) / values[:count] ** 1.5
-        if np.all(errors <= ERROR_TOL):
+        errors = np.linalg.norm(correction[:, :count] / root, axis=0)
+        if np.all(errors <= ERROR_TOL * np.maximum(values[:count], 0) ** 1.5):
             break
         if basis.shape[1] + block > min(MAX_BLOCKS * block, basis.shape[0]):
             basis, triangle = linalg.qr(basis @ mixing, mode="economic", check_finite=False)
@@ -74,7 +74,9 @@ def lowest_eigenvectors(
             break
         basis = np.hstack([basis, fresh])
         images = np.hstack([images, fresh + scaled_matmat(fresh)])
-    return best / root / np.sqrt(values[:block])
+    vectors = best / root
+    # The norms are the roots of μ; read off the vectors they are never negative by rounding.
+    return vectors / np.linalg.norm(vectors, axis=0)
 
 
 def _starting_basis(start: NDArray, count: int) -> NDArray:

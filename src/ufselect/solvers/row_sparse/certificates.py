@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.gram import Spectrum
+from ufselect.sets.units import Units
 
 NEGLIGIBLE = 5e-4  # gaps that round to 0.0 %
 PROVEN_GAP = 1e-10  # sums of eigenvalues that differ by less, relatively, differ by rounding
@@ -49,6 +50,17 @@ def bound_from_spectrum(spectrum: Spectrum, diagonal: NDArray, n_rows: int, n_co
     largest = float(np.sort(variances)[::-1][:n_rows].sum())
     spectral = spectral_bound(spectrum, n_rows, n_components, is_complete=False)
     return min(eigenvalues, largest, spectral) * (1 + ROUNDING)
+
+
+def of_units(spectrum: Spectrum, units: Units) -> Spectrum:
+    """Return eigenpairs with one entry for each group of features, the norm over it.
+
+    What r rows can hold of an eigenvector at most, r groups can hold of these.
+    """
+    if units.is_single:
+        return spectrum
+    squares = np.square(spectrum.vectors, dtype=np.float64)
+    return Spectrum(spectrum.values, np.sqrt([units.sums(column) for column in squares.T]).T)
 
 
 def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_complete: bool) -> float:

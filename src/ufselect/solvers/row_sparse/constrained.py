@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from ufselect.solvers.leading import loadings_on, proxy_diagonal, spread
 from ufselect.solvers.result import SolverResult, Status
 from ufselect.solvers.row_sparse.branch_and_bound import MAX_FEATURES, best_subset
 from ufselect.solvers.row_sparse.exchange import RELATIVE_GAIN, SHORTLIST, improve_by_swaps
+from ufselect.solvers.row_sparse.group_exchange import improve_by_group_swaps
 from ufselect.solvers.row_sparse.loadings import sparse_loadings
 
 GROWTH = 4.0  # of both penalties, from one round to the next
@@ -85,7 +87,7 @@ def solve_constrained(
     The penalties grow until X, Y and Z agree. Where :math:`s \ge rm` the entry constraint is met by every X
     with r rows: the best loadings on a support are then eigenvectors, and the supports of X, of the start, of
     the largest variances and a few random ones are improved by a proxy and by exchanges of single rows, on up
-    to 50 features also by branch and bound; groups of rows are improved by the proxy alone. Otherwise the
+    to 50 features also by branch and bound; where rows come in groups, these are exchanged. Otherwise the
     rows are found in the same way, and loadings with s entries on them by rotation, truncation and ascent;
     see `sparse_loadings`.
 
@@ -150,25 +152,38 @@ def _search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> RowSearc
     """Improve several supports, keep the best, and improve it further, as if entries were free."""
     gram, n_components = problem.gram, X.shape[1]
     first = [_improve_by_proxy(problem, scores, n_components) for scores in _scores(problem, start, X)]
-    if not problem.units.is_single:
-        best = min(first, key=lambda choice: choice.objective)
-        return RowSearch(best.features, [best.objective], np.inf)
     fixed = [] if problem.rules is None else problem.rules.fixed.tolist()
+    supports = {tuple(choice.features.tolist()): choice.features for choice in first}
     improved = [
-        improve_by_swaps(gram, support, n_components, fixed=fixed, shortlist=SHORTLIST)
-        for support in np.unique([choice.features for choice in first], axis=0)
+        _exchanged(problem, supports[key], n_components, fixed, shortlist=SHORTLIST)
+        for key in sorted(supports)
     ]
     support, captured = max(improved, key=lambda pair: pair[1])
     history = [-captured]
-    support, _ = improve_by_swaps(
-        gram, support, n_components, fixed=fixed, report=lambda value: history.append(-value)
+    support, _ = _exchanged(
+        problem, support, n_components, fixed, report=lambda value: history.append(-value)
     )
     if gram.shape[0] > MAX_FEATURES:
         return RowSearch(support, history, np.inf)
     exact = best_subset(
-        gram.to_dense(), problem.n_rows, n_components, incumbent=support, max_nodes=MAX_NODES, fixed=fixed
+        gram.to_dense(),
+        problem.n_rows,
+        n_components,
+        incumbent=support,
+        max_nodes=MAX_NODES,
+        fixed=fixed,
+        units=problem.units,
     )
     return RowSearch(exact.support, [*history, min(-exact.captured, history[-1])], exact.bound)
+
+
+def _exchanged(
+    problem: DoubleSparsePCA, support: NDArray, n_components: int, fixed: list[int], **how: Any
+) -> tuple[NDArray, float]:
+    """Improve a support by exchanges of rows, or of groups where rows come in groups."""
+    if problem.units.is_single:
+        return improve_by_swaps(problem.gram, support, n_components, fixed=fixed, **how)
+    return improve_by_group_swaps(problem.gram, support, problem.units, n_components, fixed=fixed, **how)
 
 
 def _scores(problem: DoubleSparsePCA, start: Start, X: NDArray) -> list[NDArray]:

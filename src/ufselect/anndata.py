@@ -1,0 +1,151 @@
+"""Genes of an AnnData object: chosen there, written there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ufselect import __version__
+from ufselect.common.extras import import_extra
+from ufselect.common.wording import listed
+from ufselect.plotting.selected import selected_by
+from ufselect.selectors.columns import ColumnTable
+
+
+def select(
+    adata: Any,
+    selector: Any,
+    *,
+    layer: str | None = None,
+    batch_key: str | None = None,
+    subset: bool = False,
+    copy: bool = False,
+) -> Any:
+    """Choose genes of an AnnData object and write the choice into it, as scanpy's functions do.
+
+    A copy of the selector is fitted to ``adata.X`` or a layer as it stands: normalise and take logarithms
+    before. Sparse data stay sparse. Columns that the selector is to keep, exclude or group may be given by
+    their names in ``adata.var_names``. The same selector fitted to ``adata.X`` selects the same columns.
+
+    Parameters
+    ----------
+    adata : anndata.AnnData
+        Cells × genes, or any other table of that kind, in memory.
+    selector : estimator
+        What chooses: :class:`~ufselect.AutoSelector`, :class:`~ufselect.DSCOFS`, or any other scikit-learn
+        selector. It is not changed.
+    layer : str or None, default=None
+        The layer to fit to; None for ``adata.X``.
+    batch_key : str or None, default=None
+        A column of ``adata.obs`` to pass to the selector's ``fit`` as ``batch``.
+    subset : bool, default=False
+        Whether to drop the genes that are not selected.
+    copy : bool, default=False
+        Whether to leave ``adata`` as it is and return a changed copy.
+
+    Returns
+    -------
+    anndata.AnnData or None
+        The changed copy if ``copy``; else None, and ``adata`` is changed:
+
+        - ``adata.var["selected"]``, bool: whether a gene is selected;
+        - ``adata.var["rank"]``, int: 1 for the best gene;
+        - ``adata.uns["ufselect"]``: ``selector`` and ``version``, ``layer`` and ``batch_key`` where they were
+          given, and ``verdict`` where the selector has one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If there is no such layer or batch, or ``adata`` is not an AnnData object in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anndata import AnnData
+    >>> from ufselect import MaxVariance
+    >>> from ufselect.anndata import select
+    >>> cells = AnnData(np.array([[0.0, 1.0, 5.0], [1.0, 1.0, 2.0], [0.0, 2.0, 9.0]]))
+    >>> cells.var_names = ["CD4", "CD8A", "GNLY"]
+    >>> select(cells, MaxVariance(2, keep=["CD4"]))
+    >>> cells[:, cells.var["selected"]].var_names.tolist()
+    ['CD4', 'GNLY']
+    """
+    package = import_extra("anndata", "Selecting genes of an AnnData object", "tables")
+    if not isinstance(adata, package.AnnData):
+        raise TypeError(f"adata must be an AnnData object, not {type(adata).__name__}.")
+    matrix = _matrix(adata, layer)
+    given = {} if batch_key is None else {"batch": _batches(adata, batch_key)}
+    fitted = _by_index(selector, adata.var_names).fit(matrix, **given)
+    found = selected_by(fitted)
+    target = adata.copy() if copy else adata
+    target.var["selected"] = found.support
+    target.var["rank"] = found.ranking
+    target.uns["ufselect"] = _record(selector, fitted, layer, batch_key)
+    if subset:
+        target._inplace_subset_var(found.support)
+    return target if copy else None
+
+
+def _matrix(adata: Any, layer: str | None) -> Any:
+    """Return the numbers to fit to."""
+    if adata.isbacked:
+        raise ValueError("adata is on disk; read it with adata.to_memory(), or fit a selector to the file.")
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(f"adata has no layer {layer!r}; {_hint(layer, list(adata.layers))}")
+    matrix = adata.X if layer is None else adata.layers[layer]
+    if matrix is None:
+        raise ValueError(f"adata.X is empty; name a layer: {_hint('', list(adata.layers))}")
+    return matrix
+
+
+def _batches(adata: Any, key: str) -> Any:
+    if key not in adata.obs:
+        raise ValueError(f"adata.obs has no column {key!r}; {_hint(key, list(map(str, adata.obs.columns)))}")
+    return np.asarray(adata.obs[key])
+
+
+def _hint(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"there are {listed(known)}." if known else "there is none."
+
+
+def _by_index(selector: Any, names: Any) -> Any:
+    """Return a copy of a selector with the columns that it names by their index: a matrix has no names."""
+    if not hasattr(selector, "get_support"):
+        raise TypeError(
+            f"selector must be a selector with fit and get_support, such as DSCOFS(50), not {selector!r}."
+        )
+    fresh = clone(selector)
+    named = {
+        name: value
+        for name, value in fresh.get_params().items()
+        if name.rpartition("__")[2] in ("keep", "exclude", "groups") and value is not None
+    }
+    if named and not names.is_unique:
+        raise ValueError("Names of genes come twice; call adata.var_names_make_unique() first.")
+    table = ColumnTable(len(names), np.asarray(names, dtype=object))
+    return fresh.set_params(**{name: _indices(table, name, value) for name, value in named.items()})
+
+
+def _indices(table: ColumnTable, name: str, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {label: table.indices(f"{name}[{label!r}]", columns) for label, columns in value.items()}
+    return value if name.endswith("groups") else table.indices(name, value)  # labels, one a column
+
+
+def _record(selector: Any, fitted: Any, layer: str | None, batch_key: str | None) -> dict[str, str]:
+    """Return what tells how the choice came about, in strings, which every file format takes."""
+    told = {
+        "selector": " ".join(repr(selector).split()),
+        "version": __version__,
+        "layer": layer,
+        "batch_key": batch_key,
+        "verdict": getattr(fitted, "verdict_", None),
+    }
+    return {name: value for name, value in told.items() if value is not None}
