@@ -221,38 +221,37 @@ def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
 
 
 def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Print the tables of the parts that all sets have, and return what they say on average."""
+    """Print the tables of the parts that have been run, each by set, and return what they say on average."""
     print(f"\n## {title}")
-
-    def of(part: str) -> dict[str, Any]:
-        found = {name: result[part] for name, result in results.items() if part in result}
-        return found if len(found) == len(results) else {}
 
     def mean_of(column: int) -> Callable[[Any], float]:
         return lambda entries: float(np.mean([entry[column] for entry in entries]))
 
-    summary: dict[str, Any] = {}
-    if of("clusterers"):
-        summary["clusterers_acc"] = table(
-            "ACC of clusterers on all features", of("clusterers"), lambda entries: float(np.mean(entries))
+    means: dict[str, dict[str, float]] = {}
+    if results["clusterers"]:
+        means["clusterers_acc"] = table(
+            "ACC of clusterers on all features",
+            results["clusterers"],
+            lambda entries: float(np.mean(entries)),
         )
-    if of("criteria"):
-        summary["criteria_acc"] = table("ACC of K-means on what a criterion picks", of("criteria"), float)
-    selections = of("selections")
-    if selections:
-        summary["kmeans_acc"] = table("ACC of K-means", selections, mean_of(0))
-        summary["kmeans_nmi"] = table("NMI of K-means", selections, mean_of(1))
-        summary["graph_acc"] = table("ACC of graph clustering", selections, mean_of(2))
-        summary["by_seed"] = seed_spread(selections)
-        for method, per_seed in summary["by_seed"].items():
-            print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
-        summary["cpu_over_pca"] = costs = {
-            method: geometric_mean([entry[3] for result in selections.values() for entry in result[method]])
-            for method in next(iter(selections.values()))
-            if method not in UNTIMED
-        }
-        print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in costs.items()})
-    return summary
+    if results["criteria"]:
+        means["criteria_acc"] = table("ACC of K-means on what a criterion picks", results["criteria"], float)
+    selections = results["selections"]
+    if not selections:
+        return {"means": means}
+    means["kmeans_acc"] = table("ACC of K-means", selections, mean_of(0))
+    means["kmeans_nmi"] = table("NMI of K-means", selections, mean_of(1))
+    means["graph_acc"] = table("ACC of graph clustering", selections, mean_of(2))
+    by_seed = seed_spread(selections)
+    for method, per_seed in by_seed.items():
+        print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
+    costs = {
+        method: geometric_mean([entry[3] for result in selections.values() for entry in result[method]])
+        for method in next(iter(selections.values()))
+        if method not in UNTIMED
+    }
+    print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in costs.items()})
+    return {"means": means, "by_seed": by_seed, "cpu_over_pca": costs}
 
 
 PARTS: dict[str, Callable[[NDArray, NDArray, int], Any]] = {
@@ -273,17 +272,14 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
-    results: dict[str, dict[str, Any]] = known.get(options.title, {}).get("sets", {})
+    before = known.get(options.title, {})
+    results: dict[str, dict[str, Any]] = {part: before.get(part, {}) for part in PARTS}
     for name, X, y in data_sets(options.sets):
         print(f"{name}: {X.shape[0]} × {X.shape[1]}, {y.max() + 1} classes", flush=True)
-        found = {part: PARTS[part](X, y, options.seeds) for part in options.parts}
-        results[name] = {**results.get(name, {}), **rounded(found)}
-        known[options.title] = {
-            "seeds": options.seeds,
-            "kmeans_runs": KMEANS_RUNS,
-            **tables(options.title, results),
-            "sets": results,
-        }
+        for part in options.parts:
+            results[part][name] = rounded(PARTS[part](X, y, options.seeds))
+        setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
+        known[options.title] = {**setting, **tables(options.title, results), **results}
         if options.json:
             options.json.parent.mkdir(parents=True, exist_ok=True)
             options.json.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
