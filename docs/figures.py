@@ -80,7 +80,7 @@ def _records_of(found: Any) -> Any:
     return found
 
 
-def _number(value: Any) -> Any:
+def number(value: Any) -> Any:
     """Return the leading number of a cell such as ``58.67 ± 4.49``; what is no text as it is."""
     return float(value.split()[0].replace("−", "-")) if isinstance(value, str) else value
 
@@ -108,7 +108,7 @@ def figure(name: str) -> str:
 def _value(spec: Mapping[str, Any], place: str) -> float:
     """Return the number at a place, or the summary of the numbers there."""
     found = look_up(spec[place])
-    return SUMMARIES[spec["of"]]([*map(_number, found)]) if "of" in spec else _number(found)
+    return SUMMARIES[spec["of"]]([*map(number, found)]) if "of" in spec else number(found)
 
 
 def marked(text: str) -> list[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from ufselect.common.eigen import eigenpairs_between, lanczos_pairs
