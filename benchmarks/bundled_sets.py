@@ -1,18 +1,18 @@
 """Every selector on the data sets that come with scikit-learn: clustering scores and CPU seconds.
 
-``python benchmarks/bundled_sets.py --write docs/guide/bundled_table.md`` renews the documentation's table.
-Default parameters throughout; labels are used for scoring only. Selectors come from the registry, so a new
-method is listed without editing this file; one whose optional packages are absent is named with the reason.
+``python benchmarks/bundled_sets.py | python benchmarks/record.py bundled`` renews the documentation's tables,
+and with them the gains in its table of selectors. Default parameters throughout; labels are used for scoring
+only. Selectors come from the registry, so a new method is listed without editing this file; one whose
+optional packages are absent is named with the reason.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
+from common import print_table
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import scale
 from threadpoolctl import threadpool_limits
@@ -45,7 +45,7 @@ def with_clusters(selector: type[UnsupervisedSelector], count: int, n_classes: i
 
 def score(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, count: int) -> list[str]:
     """Return ACC, NMI and seconds; mean and spread over K-means runs and, where random, over seeds."""
-    accuracy, information, rebuilt, seconds = [], [], [], []
+    accuracy, information, errors, seconds = [], [], [], []
     for seed in SEEDS if selector.is_stochastic else (0,):
         estimator = with_clusters(selector, count, np.unique(y).size, seed)
         started = time.process_time()
@@ -54,8 +54,8 @@ def score(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, co
         record = evaluate_selection(X, y, np.flatnonzero(estimator.support_), n_runs=N_RUNS)
         accuracy.extend(record.acc_runs)
         information.extend(record.nmi_runs)
-        rebuilt.append(map_from_rows(X, np.flatnonzero(estimator.support_), None, None).error)
-    return [_spread(accuracy), _spread(information), _rebuilt(rebuilt), f"{np.mean(seconds):.2g}"]
+        errors.append(map_from_rows(X, np.flatnonzero(estimator.support_), None, None).error)
+    return [_spread(accuracy), _spread(information), _rebuilt(errors), f"{np.mean(seconds):.2g}"]
 
 
 def _rebuilt(errors: list[float]) -> str:
@@ -72,31 +72,21 @@ def all_features(X: np.ndarray, y: np.ndarray) -> list[str]:
     return [_spread(record.acc_runs), _spread(record.nmi_runs), "100", "–"]
 
 
-def table() -> list[str]:
-    """Return the lines of the Markdown table."""
-    sets = bundled_sets()
-    header = ["method"] + [f"{name}: {what}" for name in sets for what in ("ACC", "NMI", "rebuilt", "CPU s")]
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    rows = {"all features": [cell for X, y, _ in sets.values() for cell in all_features(X, y)]}
+def rows(X: np.ndarray, y: np.ndarray, count: int) -> list[list[str]]:
+    """Return a line for each method."""
+    found = [["all features", *all_features(X, y)]]
     for name, selector in all_selectors().items():
         missing = missing_requirements(selector)
-        if missing:
-            rows[name] = [f"needs {', '.join(missing)}"] + [""] * (4 * len(sets) - 1)
-            continue
-        rows[name] = [cell for X, y, count in sets.values() for cell in score(selector, X, y, count)]
-    return lines + [f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows.items()]
+        cells = [f"needs {', '.join(missing)}", "", "", ""] if missing else score(selector, X, y, count)
+        found.append([name, *cells])
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="file to write the table to")
-    target = parser.parse_args().write
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        text = "\n".join(table()) + "\n"
-    print(text)
-    if target is not None:
-        target.write_text(text, encoding="utf-8")
+        for title, (X, y, count) in bundled_sets().items():
+            print_table(title, ("method", "ACC", "NMI", "rebuilt", "CPU s"), rows(X, y, count))
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ def rivals(data: np.ndarray, r: int, m: int) -> dict[str, float]:
 def constrained(names: tuple[str, ...]) -> None:
     """Print each method's variance relative to that of ConstrainedDSCOFS, and the proven gap."""
     header = ("constrained", "penalty", "FSPCA", "abess", "200 random", "swaps")
+    print("\n### The constrained problem\n")
     print("| data | r | " + " | ".join(header) + " | gap | CPU s |")
     print("|---|---|" + "---|" * (len(header) + 2))
     for name in names:
@@ -64,7 +65,8 @@ def constrained(names: tuple[str, ...]) -> None:
 def with_few_entries(names: tuple[str, ...]) -> None:
     """Print the variance under a binding entry constraint, relative to that without one."""
     shares = (0.75, 0.5, 0.25)
-    print("\n| data | r | " + " | ".join(f"s = {share:g} r m" for share in shares) + " | s = r |")
+    print("\n### With few entries\n")
+    print("| data | r | " + " | ".join(f"s = {share:g} r m" for share in shares) + " | s = r |")
     print("|---|---|" + "---|" * (len(shares) + 1))
     for name in names:
         data, m = load(name)

@@ -9,7 +9,7 @@ standard deviation over three splits.
 from __future__ import annotations
 
 import numpy as np
-from common import data_source, load
+from common import data_source, load, print_table
 from numpy.typing import NDArray
 
 from ufselect import GreedyProjection, MaxVariance
@@ -55,7 +55,7 @@ def split(X: NDArray, seed: int) -> tuple[NDArray, NDArray]:
 
 def main() -> None:
     """Print one line for each data set and kind of panel."""
-    print(f"{data_source()}; per cent rebuilt on rows left out")
+    rows = []
     for name in SETS:
         X, _ = load(name)
         X = X[:, X.std(axis=0) > 0][:, :MOST_COLUMNS]
@@ -69,8 +69,8 @@ def main() -> None:
                     panel = np.sort(rng.choice(X.shape[1], PANEL, replace=False))
                 for way, columns in selections(train, panel, rng).items():
                     found.setdefault(way, []).append(rebuilt(train, test, columns))
-            cells = [f"{way} {np.mean(v):.1f} ± {np.std(v):.1f}" for way, v in found.items()]
-            print(f"{name:12} {kind:16} " + "  ".join(cells))
+            rows.append([name, kind, *(f"{np.mean(v):.1f} ± {np.std(v):.1f}" for v in found.values())])
+    print_table(f"Per cent rebuilt on rows left out ({data_source()})", ("data", "panel", *found), rows)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,10 @@
         [--json benchmarks/results/label_free.json] [--title "seven sets"]
 
 Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
-scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 50 runs of
-K-means with plain k-means++ seeding, or that of one graph clustering. Results are added to the JSON file
-under the title.
+scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 30 runs of
+K-means with plain k-means++ seeding, or that of one graph clustering. Costs are CPU times in one process:
+that of one fit over the smallest of the runs of PCA between the fits; a busy machine makes the ratio larger.
+Results are written to the JSON file under the title after every set. Leiden takes part if leidenalg is there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +27,11 @@ from numpy.typing import NDArray
 from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import kneighbors_graph
 
 from ufselect import DSCOFS, AutoSelector, GraphClustering, GreedyProjection, PCALeverage, RandomSubset
 from ufselect.auto.criteria import neighbour_agreement, partition_agreement
-from ufselect.auto.judges import N_RUNS
+from ufselect.auto.judges import KMEANS_LOOKS, MAX_ITER
 from ufselect.auto.pool import MIXTURES
 from ufselect.auto.reference import References, build_reference
 from ufselect.auto.rows import rows_of
@@ -40,9 +43,14 @@ from ufselect.selectors.choice import ranks_from_scores
 
 MIN_FEATURES = 30
 RANDOM_DRAWS = 3
+KMEANS_RUNS = 30
+# As scanpy does: principal-component scores and neighbours for Leiden.
+LEIDEN_SCORES = 50
+LEIDEN_NEIGHBORS = 15
 # Seeds for which every random method runs; beyond them only the default does.
-FULL_SEEDS = 2
+FULL_SEEDS = 1
 GIVEN = "AutoSelector, clusters given"
+UNTIMED = ("random subsets", "all features")
 
 
 def data_sets(names: list[str] | None) -> Iterator[tuple[str, NDArray, NDArray]]:
@@ -62,7 +70,7 @@ def number_selected(X: NDArray) -> int:
 
 
 def selectors(r: int, c: int, X: NDArray, seed: int) -> dict[str, Any]:
-    """Return the selectors of the table: all for the first seed, random ones for two, then the default."""
+    """Return the selectors of the table: all for the first seeds, then the default alone."""
     m = min(c, X.shape[1], len(X) - 1)
     seeded = {
         GIVEN: AutoSelector(r, n_clusters=c, random_state=seed),
@@ -111,12 +119,28 @@ def clusterers(X: NDArray, c: int, seed: int) -> dict[str, Callable[[], NDArray]
         ),
         "GraphClustering": lambda: GraphClustering(c, random_state=seed).fit_predict(X),
         'GraphClustering, n_clusters="auto"': lambda: GraphClustering(random_state=seed).fit_predict(X),
+        **({"Leiden": lambda: leiden(X, seed)} if find_spec("leidenalg") else {}),
     }
 
 
-def scored(X: NDArray, y: NDArray, features: NDArray | None, n_runs: int = 50) -> tuple[float, float, float]:
+def leiden(X: NDArray, seed: int) -> NDArray:
+    """Cluster the graph of nearest neighbours in principal-component scores by modularity."""
+    import igraph
+    import leidenalg
+
+    scores = PCA(min(LEIDEN_SCORES, min(X.shape) - 1), random_state=seed).fit_transform(X)
+    directed = kneighbors_graph(scores, min(LEIDEN_NEIGHBORS, len(X) - 1))
+    sources, targets = directed.maximum(directed.T).nonzero()
+    graph = igraph.Graph(
+        n=len(X), edges=list(zip(sources.tolist(), targets.tolist(), strict=True))
+    ).simplify()
+    found = leidenalg.find_partition(graph, leidenalg.ModularityVertexPartition, seed=seed)
+    return np.array(found.membership)
+
+
+def scored(X: NDArray, y: NDArray, features: NDArray | None) -> tuple[float, float, float]:
     """Return ACC and NMI of K-means and ACC of graph clustering on some features."""
-    score = evaluate_selection(X, y, features, n_runs=n_runs, seeding="k-means++")
+    score = evaluate_selection(X, y, features, n_runs=KMEANS_RUNS, seeding="k-means++")
     part = X if features is None else X[:, features]
     labels = GraphClustering(int(y.max()) + 1, random_state=0).fit_predict(part)
     return score.acc_mean, score.nmi_mean, 100 * clustering_accuracy(y, labels)
@@ -125,18 +149,18 @@ def scored(X: NDArray, y: NDArray, features: NDArray | None, n_runs: int = 50) -
 def selection_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[tuple[float, ...]]]:
     """Return, for each selector, the scores and the CPU time in units of PCA(n_clusters) for each seed."""
     r, c = number_selected(X), int(y.max()) + 1
-    unit = cpu_seconds(lambda: PCA(c, random_state=0).fit(X))
     draws = [RandomSubset(r, random_state=k).fit(X).support_ for k in range(RANDOM_DRAWS)]
     results: dict[str, list[tuple[float, ...]]] = {
-        "random subsets": [(*scored(X, y, draw, 20), 0.0) for draw in draws],
+        "random subsets": [(*scored(X, y, draw), 0.0) for draw in draws],
         "all features": [(*scored(X, y, None), 0.0)],
     }
+    unit = np.inf
     for seed in range(n_seeds):
         for name, selector in selectors(r, c, X, seed).items():
             seconds = cpu_seconds(lambda selector=selector: selector.fit(X), 1)
-            entry = (*scored(X, y, selector.support_), seconds / unit)
-            results.setdefault(name, []).append(entry)
-    return results
+            unit = min(unit, cpu_seconds(lambda: PCA(c, random_state=0).fit(X)))
+            results.setdefault(name, []).append((*scored(X, y, selector.support_), seconds))
+    return {name: [(*entry[:3], entry[3] / unit) for entry in entries] for name, entries in results.items()}
 
 
 def clusterer_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[float]]:
@@ -156,9 +180,9 @@ def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
     rankings = Rankings(References((reference,)), r)
     values: dict[str, list[float]] = {}
     acc = []
-    for rules in (*MIXTURES, ("components",)):
+    for rules in MIXTURES:
         features = np.flatnonzero(ranks_from_scores(rankings.scores(rules)) <= r)
-        labels = kmeans_runs(X[:, features], c, kmeans_seeds(0, N_RUNS), "k-means++")
+        labels = kmeans_runs(X[:, features], c, kmeans_seeds(0, KMEANS_LOOKS[-1]), "k-means++", MAX_ITER)
         mutual = [partition_agreement(labels, run).mean() for run in labels]
         values.setdefault("restart stability", []).append(float(np.mean(mutual)))
         values.setdefault("agreement with the graph", []).append(
@@ -194,6 +218,37 @@ def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
     }
 
 
+def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Print the tables of all sets and return what they say on average."""
+    print(f"\n## {title}")
+    selections = {name: result["selections"] for name, result in results.items()}
+    clusterings = {name: result["clusterers"] for name, result in results.items()}
+    criteria = {name: result["criteria"] for name, result in results.items()}
+
+    def mean_of(column: int) -> Callable[[Any], float]:
+        return lambda entries: float(np.mean([entry[column] for entry in entries]))
+
+    means = {
+        "kmeans_acc": table("ACC of K-means", selections, mean_of(0)),
+        "kmeans_nmi": table("NMI of K-means", selections, mean_of(1)),
+        "graph_acc": table("ACC of graph clustering", selections, mean_of(2)),
+        "clusterers_acc": table(
+            "ACC of clusterers on all features", clusterings, lambda entries: float(np.mean(entries))
+        ),
+        "criteria_acc": table("ACC of K-means on what a criterion picks", criteria, float),
+    }
+    spread = seed_spread(selections)
+    for method, per_seed in spread.items():
+        print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
+    costs = {
+        method: geometric_mean([entry[3] for result in selections.values() for entry in result[method]])
+        for method in next(iter(selections.values()))
+        if method not in UNTIMED
+    }
+    print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in costs.items()})
+    return {"means": means, "by_seed": spread, "cpu_over_pca": costs}
+
+
 def main() -> None:
     """Run the study on a folder of labelled files."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -203,43 +258,28 @@ def main() -> None:
     parser.add_argument("--title", default="labelled sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    selections, clusterings, criteria = {}, {}, {}
+    results: dict[str, dict[str, Any]] = {}
     for name, X, y in data_sets(options.sets):
         print(f"{name}: {X.shape[0]} × {X.shape[1]}, {y.max() + 1} classes", flush=True)
-        selections[name] = selection_results(X, y, options.seeds)
-        clusterings[name] = clusterer_results(X, y, options.seeds)
-        criteria[name] = criterion_results(X, y)
-    print(f"\n## {options.title}")
-    means = {
-        "kmeans_acc": table("ACC of K-means", selections, lambda e: float(np.mean([q[0] for q in e]))),
-        "kmeans_nmi": table("NMI of K-means", selections, lambda e: float(np.mean([q[1] for q in e]))),
-        "graph_acc": table(
-            "ACC of graph clustering", selections, lambda e: float(np.mean([q[2] for q in e]))
-        ),
-        "clusterers_acc": table(
-            "ACC of clusterers on all features", clusterings, lambda e: float(np.mean(e))
-        ),
-        "criteria_acc": table("ACC of K-means on what a criterion picks", criteria, float),
-    }
-    spread = seed_spread(selections)
-    for method, per_seed in spread.items():
-        print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
-    cost = {m: geometric_mean([q[3] for r in selections.values() for q in r[m]]) for m in spread}
-    print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in cost.items()})
-    if options.json:
-        known = json.loads(options.json.read_text()) if options.json.exists() else {}
-        known[options.title] = {
-            "sets": list(selections),
-            "seeds": options.seeds,
-            "means": means,
-            "by_seed": spread,
-            "cpu_over_pca": cost,
-            "selections": selections,
-            "clusterers": clusterings,
-            "criteria": criteria,
+        results[name] = {
+            "selections": selection_results(X, y, options.seeds),
+            "clusterers": clusterer_results(X, y, options.seeds),
+            "criteria": criterion_results(X, y),
         }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(known, indent=1) + "\n")
+        summary = tables(options.title, results)
+        if options.json:
+            known = json.loads(options.json.read_text()) if options.json.exists() else {}
+            setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
+            known[options.title] = {**setting, **summary, "sets": rounded(results)}
+            options.json.parent.mkdir(parents=True, exist_ok=True)
+            options.json.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+
+
+def rounded(value: Any) -> Any:
+    """Return nested results with two decimals."""
+    if isinstance(value, dict):
+        return {key: rounded(entry) for key, entry in value.items()}
+    return [rounded(entry) for entry in value] if isinstance(value, (list, tuple)) else round(float(value), 2)
 
 
 if __name__ == "__main__":

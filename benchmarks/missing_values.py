@@ -148,7 +148,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     with threadpool_limits(limits=1):
         rows = [row for name, (X, count) in data_sets().items() for row in measure(name, X, count)]
-    print(table(rows))
+    print(f"\n### Columns in common\n\n{table(rows)}\n")
     print("two halves of the complete rows:", [r["agreement_mean"] for r in rows if r["treatment"] == "none"])
     if write:
         write.parent.mkdir(parents=True, exist_ok=True)

@@ -10,8 +10,12 @@ a set. ``--each`` adds a row a set, ``--write FILE`` keeps every figure as JSON.
 python-sensors``) runs in the same process: the columns of its pivoted QR (with the number of basis modes that
 does best on the held-out rows, in its favour) get the same ridge. ``--costs`` prints errors against budgets
 instead, where columns cost from 1 at the ends to 10 in the middle, beside those of PySensors' CCQR with the
-best of 13 weights of its costs for each budget. skmatter's CUR and farthest points are
-added where it is installed. Seconds are CPU seconds of one thread for choosing the columns.
+best of 13 weights of its costs for each budget. Rivals run where they are installed, in the same process:
+CUR and farthest points of skmatter (``pip install skmatter``, which wants an older scikit-learn: give it an
+environment of its own) and the best subset of abess for predicting all columns at once. FSCA is forward
+selection with exchanges until none lowers the error, without shrinkage. ``--large`` times wide and sparse
+data instead.
+Seconds are CPU seconds of one thread for choosing the columns.
 """
 
 from __future__ import annotations
@@ -29,15 +33,21 @@ from typing import Any
 
 import numpy as np
 from common import print_table
+from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector
+from ufselect.gram import gram_operator
 from ufselect.solvers.rebuild.baselines import component_errors, random_errors, rebuild_error
+from ufselect.solvers.rebuild.placement import Placement
+from ufselect.solvers.rebuild.search import ColumnSearch
+from ufselect.solvers.rebuild.span import RegularisedSpan
 
 COUNTS = (20, 50)
 BUDGETS = (20.0, 50.0, 100.0, 200.0)
 N_SPLITS = 2
 N_DRAWS = 5
+MOST_PASSES = 10
 TEST_SHARE = 0.3
 FLOOR = "PCA with as many components"
 Chooser = Callable[[np.ndarray, int], np.ndarray]
@@ -71,9 +81,34 @@ def skmatter(name: str) -> Chooser:
     return choose
 
 
+def abess(X: np.ndarray, count: int) -> np.ndarray:
+    """Choose the columns of the best subset of abess for the regression of all columns on them."""
+    varying = np.flatnonzero(np.ptp(X, axis=0) > 0)
+    A = X[:, varying] - X[:, varying].mean(axis=0)
+    model = import_module("abess.linear").MultiTaskRegression(support_size=count, thread=1).fit(A, A)
+    return varying[np.any(np.reshape(model.coef_, (varying.size, -1)) != 0, axis=1)]
+
+
+def fsca(X: np.ndarray, count: int) -> np.ndarray:
+    """Choose columns by forward selection and exchanges until none lowers the error: FSCA, refined.
+
+    L. Puggini and S. McLoone (2017), "Forward selection component analysis: algorithms and applications",
+    IEEE Transactions on Pattern Analysis and Machine Intelligence 39(12).
+    """
+    gram = gram_operator(X)
+    span = RegularisedSpan(gram, np.zeros(X.shape[1]), gram.squared_column_norms(), count)
+    search = ColumnSearch(span, Placement(np.asarray(gram.diag() > 0), count))
+    search.grow()
+    for _ in range(MOST_PASSES):
+        if search.sweep() == 0:
+            break
+    return np.array(search.chosen)
+
+
 METHODS: dict[str, Chooser] = {
     "RebuildSelector": selector(RebuildSelector),
     "GreedyProjection, features": selector(lambda count: GreedyProjection(count, target="features")),
+    "FSCA, refined": fsca,
     "DOptimalLeverage": selector(DOptimalLeverage),
     "PCALeverage": selector(PCALeverage),
 }
@@ -83,6 +118,7 @@ RIVALS: dict[str, dict[str, Chooser]] = {
         "PySensors QR, half the modes": pysensors(lambda count, most: min(max(1, count // 2), most)),
         "PySensors QR, twice the modes": pysensors(lambda count, most: min(2 * count, most)),
     },
+    "abess": {"abess, all columns at once": abess},
     "skmatter": {"skmatter CUR": skmatter("CUR"), "skmatter FPS": skmatter("FPS")},
 }
 
@@ -166,15 +202,37 @@ def print_costs(folder: Path) -> None:
         print_table(f"Relative error against budgets: {name}", header, rows)
 
 
+def print_large() -> None:
+    """Print the seconds that wide and sparse data take."""
+    rng = np.random.default_rng(0)
+    wide = rng.standard_normal((200, 20)) @ rng.standard_normal((20, 100_000))
+    wide += rng.standard_normal(wide.shape)
+    words = sparse.random_array((100_000, 20_000), density=0.01, rng=rng, format="csr")
+    cases = {"50 of 100,000 columns, 200 rows": (wide, 50)}
+    cases["500 of 20,000 columns, 100,000 sparse rows, 20 million entries"] = (words, 500)
+    rows = []
+    for name, (X, count) in cases.items():
+        started, cpu = time.perf_counter(), time.process_time()
+        RebuildSelector(count).fit(X)
+        rows.append([name, f"{time.process_time() - cpu:.1f}", f"{time.perf_counter() - started:.1f}"])
+    print_table("Large data", ["data", "CPU s", "s"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, help="where the .npz files are")
+    parser.add_argument("folder", type=Path, nargs="?", help="where the .npz files are")
     parser.add_argument("--each", action="store_true", help="print a row a data set, too")
     parser.add_argument("--write", type=Path, help="file for all figures, as JSON")
     parser.add_argument("--costs", action="store_true", help="print errors against budgets instead")
+    parser.add_argument("--large", action="store_true", help="time wide and sparse data instead")
     arguments = parser.parse_args()
+    if arguments.large:
+        print_large()
+        return
+    if arguments.folder is None:
+        parser.error("give a folder of .npz files")
     if arguments.costs:
         with threadpool_limits(1):
             print_costs(arguments.folder)

@@ -223,6 +223,7 @@ def growth(client: distributed.Client, folder: Path, scale: float, plot: str | N
 
 def report_model(seconds: dict[tuple[int, int], float]) -> None:
     """Fit c₀ + c₁ n d² (formed) and c₀ + c₁ n d (sketched) to the reductions, and extrapolate."""
+    rows = []
     for name, cost, chosen in (
         ("formed", lambda n, d: n * d**2, [size for size in seconds if size[1] <= 10_000]),
         ("sketched", lambda n, d: n * d, [size for size in seconds if size[1] > 10_000]),
@@ -232,9 +233,10 @@ def report_model(seconds: dict[tuple[int, int], float]) -> None:
         design = np.array([[1.0, cost(*size)] for size in chosen])
         weights = 1 / np.array([seconds[size] for size in chosen])
         constant, unit = np.linalg.lstsq(design * weights[:, None], np.ones(len(chosen)), rcond=None)[0]
-        print(f"\nmodel, {name}: {constant:.3g} s + {unit:.3g} s × {'n d²' if name == 'formed' else 'n d'}")
+        rows.append((name, constant, unit, "n d²" if name == "formed" else "n d"))
         if name == "sketched":
             print(f"estimate for 10⁹ × 10⁵: {unit * 1e14 / 3600:.3g} core hours, 3 passes over 400 TB")
+    print_table("Model", ("route", "constant, s", "s per unit", "unit"), rows)
 
 
 def draw(sweeps: dict, seconds: dict, slopes: dict, path: str) -> None:

@@ -37,6 +37,7 @@ def small_penalties(name: str = "warppie10p") -> None:
         "PCA": pca_start(gram.eigenpairs(m)).point,
         "random": best_random_start(gram, m, 10, np.random.default_rng(0)).point,
     }
+    print("\n### Small penalties\n")
     print("| start | μ | " + " | ".join(f"{path} | reached" for path in PATHS) + " |")
     print("|---|---|" + "---|" * (2 * len(PATHS)))
     for kind, X in starts.items():

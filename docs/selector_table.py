@@ -1,40 +1,59 @@
-"""A directive that lists every selector: one row a class, taken from the registry."""
+"""What the documentation's table says of each selector: from the registry and the measured gains."""
 
 from __future__ import annotations
 
-from docutils import nodes
-from docutils.parsers.rst import Directive
-from docutils.statemachine import StringList
+from figures import look_up, number, results
 from sklearn.utils.validation import has_fit_parameter
 
-from ufselect.registry import all_selectors
+from ufselect import GramSelector
 from ufselect.selectors.base import UnsupervisedSelector
 
-
-class SelectorTable(Directive):
-    """Render name, cost and abilities of all selectors."""
-
-    def run(self) -> list[nodes.Node]:
-        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 18 24 8 11 11 10 18", ""]
-        lines += _row(
-            "class", "leading cost", "sparse data", "keep", "groups", "gaps, weights, batches", "idea"
-        )
-        for name, selector in all_selectors().items():
-            lines += _row(f":class:`~ufselect.{name}`", *cells(selector))
-        container = nodes.container()
-        self.state.nested_parse(StringList(lines, "selectors"), self.content_offset, container)
-        return container.children
+# What the columns of a method are for; a method from outside the package says it in its own documentation.
+GOALS = {
+    "AutoSelector": "clusters or rebuilding",
+    "ConstrainedDSCOFS": "variance",
+    "DOptimalLeverage": "rebuilding",
+    "DSCOFS": "variance",
+    "FSPCA": "variance",
+    "GreedyProjection": "rebuilding",
+    "LaplacianScore": "neighbourhoods",
+    "MaxVariance": "baseline",
+    "PCALeverage": "baseline",
+    "PartitionSelector": "clusters",
+    "RNE": "neighbourhoods",
+    "RandomSubset": "baseline",
+    "RebuildSelector": "rebuilding",
+    "SOGFS": "neighbourhoods",
+    "SPCAFS": "variance",
+    "SPCAPSD": "variance",
+    "TSFS": "clusters",
+    "UDFS": "neighbourhoods",
+}
+HEADER = (
+    "selector", "columns for", "sparse", "dask", "missing values", "groups", "leading cost",
+    "gain in ACC", "gain in rebuilding",
+)  # fmt: skip
 
 
 def cells(selector: type[UnsupervisedSelector]) -> list[str]:
-    """Return cost, whether sparse data are taken, where keep and groups enter, what rows may be, the idea."""
-    idea = next(line.strip() for line in (selector.__doc__ or "").splitlines() if line.strip())
-    sparse = "yes" if selector.accepts_sparse else "no"
-    wishes = ["criterion" if wish in selector.honours else "ranking" for wish in ("keep", "groups")]
-    return [selector.cost, sparse, *wishes, _rows(selector), idea]
+    """Return the cells of a selector's row after its name."""
+    sampled = selector.__name__ in {
+        "AutoSelector",
+        "LaplacianScore",
+        "PartitionSelector",
+    }  # they draw rows from a collection
+    return [
+        GOALS.get(selector.__name__, "–"),
+        _word(selector.accepts_sparse),
+        "a sample" if sampled else _word(issubclass(selector, GramSelector)),
+        _word(selector.accepts_missing),
+        "criterion" if "groups" in selector.honours else "ranking",
+        selector.cost,
+        *(gain(selector.__name__, measure) for measure in ("ACC", "rebuilt")),
+    ]
 
 
-def _rows(selector: type[UnsupervisedSelector]) -> str:
+def row_abilities(selector: type[UnsupervisedSelector]) -> str:
     """Return which of missing values, weights and batches of rows a selector takes."""
     taken = {
         "gaps": selector.accepts_missing,
@@ -44,12 +63,15 @@ def _rows(selector: type[UnsupervisedSelector]) -> str:
     return ", ".join(name for name, is_taken in taken.items() if is_taken) or "none"
 
 
-def _row(*entries: str) -> list[str]:
-    first, *rest = entries
-    return [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
+def gain(name: str, measure: str) -> str:
+    """Return the mean gain over random subsets on the bundled sets, in points."""
+    tables = [{row["method"]: row for row in look_up(f"bundled/{title}")} for title in results("bundled")]
+    measured = [rows for rows in tables if name in rows and not rows[name]["ACC"].startswith("needs")]
+    if not measured:
+        return "not measured"
+    gains = [number(rows[name][measure]) - number(rows["RandomSubset"][measure]) for rows in measured]
+    return f"{sum(gains) / len(gains):+.1f}".replace("-", "−")
 
 
-def setup(app: object) -> dict[str, bool]:
-    """Register the directive."""
-    app.add_directive("selector-table", SelectorTable)  # type: ignore[attr-defined]
-    return {"parallel_read_safe": True}
+def _word(is_so: bool) -> str:
+    return "yes" if is_so else "no"

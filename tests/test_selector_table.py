@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +10,20 @@ import pytest
 
 from ufselect.registry import all_selectors, missing_requirements
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "selector_table.py"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-@pytest.fixture(scope="module")
-def table():
-    pytest.importorskip("docutils", reason="the documentation needs docutils")
-    if not PAGE.exists():
+@pytest.fixture
+def table(monkeypatch):
+    if not DOCS.exists():
         pytest.skip("the documentation is not beside the tests")
-    spec = importlib.util.spec_from_file_location("selector_table", PAGE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    monkeypatch.syspath_prepend(DOCS)
+    return importlib.import_module("selector_table")
+
+
+def said_of(table, selector):
+    """Return the cells of a selector by the heads of their columns."""
+    return dict(zip(table.HEADER[1:], table.cells(selector), strict=True))
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -30,7 +32,8 @@ def table():
     [pytest.param(each, id=name) for name, each in all_selectors().items() if not missing_requirements(each)],
 )
 def test_gaps_weights_and_batches_are_as_the_table_says(table, selector):
-    said = table.cells(selector)[-2]
+    said = table.row_abilities(selector)
+    assert ("gaps" in said) == (said_of(table, selector)["missing values"] == "yes")
     X = np.random.default_rng(0).standard_normal((40, 8))
     gapped = np.where(np.eye(40, 8) > 0, np.nan, X)
     halves = np.arange(40) % 2
@@ -46,11 +49,30 @@ def test_gaps_weights_and_batches_are_as_the_table_says(table, selector):
                 selector(3).fit(data, **given)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "selector",
+    [pytest.param(each, id=name) for name, each in all_selectors().items() if not missing_requirements(each)],
+)
+def test_dask_is_as_the_table_says(table, selector):
+    dask_array = pytest.importorskip("dask.array")
+    X = dask_array.from_array(np.random.default_rng(0).standard_normal((60, 8)), chunks=(20, 8))
+    if said_of(table, selector)["dask"] == "no":
+        with pytest.raises(TypeError, match="needs the data in memory"):
+            selector(3).fit(X)
+    else:
+        selector(3).fit(X)
+
+
 @pytest.mark.parametrize("name", all_selectors())
-def test_wishes_and_the_idea_are_as_the_class_says(table, name):
+def test_sparse_groups_and_the_goal_are_as_the_class_says(table, name):
     selector = all_selectors()[name]
-    _, sparse, keep, groups, _, idea = table.cells(selector)
-    assert sparse == ("yes" if selector.accepts_sparse else "no")
-    assert (keep == "criterion") == ("keep" in selector.honours)
-    assert (groups == "criterion") == ("groups" in selector.honours)
-    assert idea.endswith(".")
+    said = said_of(table, selector)
+    assert said["sparse"] == ("yes" if selector.accepts_sparse else "no")
+    assert (said["groups"] == "criterion") == ("groups" in selector.honours)
+    assert said["columns for"] != "–"
+
+
+def test_random_subsets_gain_nothing_over_themselves(table):
+    assert table.gain("RandomSubset", "ACC") == "+0.0"
+    assert table.gain("NotThere", "ACC") == "not measured"

@@ -29,8 +29,8 @@ counts = rng.poisson(rate * depth)
 expression = np.log1p(counts / counts.sum(axis=1, keepdims=True) * np.median(counts.sum(axis=1)))
 
 # %%
-# How many of the 40 genes kept are true markers? Variance alone takes the noisy genes; markers of a type
-# rise and fall together, which is what the leading components see.
+# How many of the 40 genes kept are true markers? Of 40 random genes one would be. Variance alone takes
+# the noisy genes; markers of a type rise and fall together, which is what the leading components see.
 for selector in (MaxVariance(40), DSCOFS(40, n_components=3, entry_sparsity=60)):
     found = np.isin(np.flatnonzero(selector.fit(expression).support_), markers).sum()
     print(f"{type(selector).__name__}: {found} of 40 are markers")

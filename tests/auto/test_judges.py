@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from tests.auto.examples import clusters_under_nuisance, reference_with
 
 from ufselect import GraphClustering, GreedyProjection, MaxVariance, RandomSubset
-from ufselect.auto.judges import RIDGES, GraphJudge, KMeansJudge, RebuildJudge, rebuilt_shares
+from ufselect.auto.judges import MAX_ITER, RIDGES, GraphJudge, KMeansJudge, RebuildJudge, rebuilt_shares
 from ufselect.auto.pool import Candidate, Shared
 from ufselect.auto.reference import References, build_references
 from ufselect.auto.rows import rows_of
@@ -27,7 +27,7 @@ def test_kmeans_is_compared_with_every_reference():
     seeds = kmeans_seeds(5, 10)[2:5]
     expected = np.zeros(3)
     for part, n_clusters in zip(parts, (4, 2), strict=True):
-        runs = kmeans_runs(X[:, features], n_clusters, seeds, "k-means++")
+        runs = kmeans_runs(X[:, features], n_clusters, seeds, "k-means++", MAX_ITER)
         expected += [normalized_mutual_info(part.labels, run) / 2 for run in runs]
     np.testing.assert_allclose(judge.values(features, slice(2, 5)), expected)
 

@@ -6,17 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from tests.auto.examples import clusters_under_nuisance, sparse_clusters
 
 from ufselect.auto import reference as module
-from ufselect.auto.cut import best_cut, consensus, cut_runs, diffusion_coordinates
-from ufselect.auto.reference import build_reference, gaussian_clarity, leading_scores
+from ufselect.auto.cut import clarity, consensus, diffusion_coordinates, walk_pairs
+from ufselect.auto.reference import (
+    POWERS,
+    References,
+    build_reference,
+    gaussian_clarity,
+    leading_scores,
+    references_like,
+)
 from ufselect.auto.rows import rows_of
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs.score_graph import score_graph
-from ufselect.metrics.kmeans import inertias
 
 
 def test_scores_are_left_singular_vectors():
@@ -43,12 +50,22 @@ def test_tied_weightings_are_averaged(monkeypatch):
     X, _ = clusters_under_nuisance()
     rows = rows_of(X)
     monkeypatch.setattr(module, "TIED_GAP", 2.0)
-    both = build_reference(rows, 4, 0, (0.0, 1.0))
-    monkeypatch.setattr(module, "TIED_GAP", 0.0)
-    alone = [build_reference(rows, 4, 0, (power,)) for power in (0.0, 1.0)]
-    assert both.powers == (0.0, 1.0)
-    np.testing.assert_allclose(both.graph.toarray(), sum(part.graph.toarray() for part in alone) / 2)
-    assert both.gap == max(part.gap for part in alone)
+    every = build_reference(rows, 4, 0)
+    alone = [build_reference(rows, 4, 0, (power,)) for power in POWERS]
+    assert every.powers == POWERS
+    np.testing.assert_allclose(every.graph.toarray(), sum(part.graph.toarray() for part in alone) / 3)
+    assert every.gap == build_reference(rows, 4, 0).gap
+    assert np.isnan(alone[0].gap)
+
+
+def test_given_weights_give_the_same_reference_as_found_ones():
+    X, _ = clusters_under_nuisance()
+    found = build_reference(rows_of(X), 4, 0)
+    given = build_reference(rows_of(X), 4, 0, found.powers)
+    np.testing.assert_array_equal(found.labels, given.labels)
+    other = references_like(References((found,)), rows_of(X[:3]), 0).parts[0]
+    assert other.powers == found.powers
+    assert other.n_clusters == 3
 
 
 def test_partition_equals_scikit_learns_spectral_clustering_on_the_same_graph():
@@ -61,21 +78,23 @@ def test_partition_equals_scikit_learns_spectral_clustering_on_the_same_graph():
 def test_diffusion_coordinates_are_those_of_the_random_walk():
     """Four steps of the walk shrink each coordinate by its eigenvalue to the fourth."""
     graph = score_graph(np.random.default_rng(0).standard_normal((60, 3)), [3])
-    coordinates, vectors = diffusion_coordinates(graph, 4)
+    values, vectors = walk_pairs(graph, 4)
+    coordinates = diffusion_coordinates(values, vectors)
     walk = graph.toarray() / graph.toarray().sum(axis=1, keepdims=True)
     np.testing.assert_allclose(np.linalg.matrix_power(walk, 4) @ vectors, coordinates, atol=1e-10)
     assert vectors.shape[1] == 6
 
 
-def test_the_best_cut_has_the_smallest_sum_of_squares():
-    X = np.random.default_rng(0).standard_normal((50, 4))
-    runs = cut_runs(X, 3, 0, 6)
-    unit = X / np.linalg.norm(X, axis=1, keepdims=True)
-    direct = [
-        sum(np.square(unit[run == c] - unit[run == c].mean(axis=0)).sum() for c in range(3)) for run in runs
-    ]
-    np.testing.assert_allclose(inertias(unit, runs), direct)
-    assert adjusted_rand_score(best_cut(X, runs), runs[int(np.argmin(direct))]) == 1
+def test_graphs_are_as_clear_as_their_parts_are_apart():
+    """Blocks without edges between them can be cut without loss; joined ones lose what a walk leaks."""
+    block = np.ones((20, 20)) - np.eye(20)
+    apart = sparse.csr_array(np.kron(np.eye(3), block))
+    assert clarity(walk_pairs(apart, 3)[0], 3) == pytest.approx(1)
+    joined = np.kron(np.eye(3), block) + 0.1 * np.kron(1 - np.eye(3), np.ones((20, 20)))
+    degree = joined.sum(axis=1)
+    second = np.linalg.eigvalsh(joined / np.sqrt(np.outer(degree, degree)))[[-2, -3]]
+    assert clarity(walk_pairs(sparse.csr_array(joined), 3)[0], 3) == pytest.approx(second.mean())
+    assert clarity(np.ones(1), 1) == 0
 
 
 def test_consensus_of_equal_runs_is_that_run_and_outvotes_a_few_others():

@@ -47,7 +47,7 @@ def test_a_dangling_link_says_where_it_leads(tmp_path):
         MaxVariance(1).fit(tmp_path / "link.npy")
 
 
-@pytest.mark.parametrize(("share", "route"), [(10**9, "formed"), (1000, "gathered")])
+@pytest.mark.parametrize(("share", "route"), [(10**9, "formed"), (5000, "gathered")])
 def test_workers_with_little_memory_do_not_merge_whole_matrices(share, route, monkeypatch):
     monkeypatch.setattr("ufselect.blocks.dask.smallest_share_of_memory", lambda: share)
     X = np.random.default_rng(0).standard_normal((60, 20)) * np.arange(1, 21)

@@ -53,6 +53,13 @@ def shortened(*rows: int) -> bytes:
     return ("\n".join(lines) + "\n").encode()
 
 
+def _nearly_equal() -> np.ndarray:
+    """Return six independent columns of nearly equal variance."""
+    noise = np.random.default_rng(3).standard_normal((ROWS * 4, 6))
+    basis = np.linalg.qr(noise - noise.mean(axis=0))[0]
+    return (basis * [1.0, 1.001, 1.002, 1.003, 1.004, 1.005]).T * 10
+
+
 def tables() -> dict[str, bytes]:
     """Return all files."""
     plain = csv(numbers())
@@ -76,6 +83,7 @@ def tables() -> dict[str, bytes]:
         "labgap.csv": csv(
             {**numbers(), "class": ["" if i == 4 else str(i % 3) for i in range(ROWS)]}
         ).encode(),
+        "diagnosis.csv": csv({**numbers(), "diagnosis": [str(i % 2) for i in range(ROWS)]}).encode(),
         "notes.csv": csv(
             {
                 "id": [f"s{i}" for i in range(ROWS)],
@@ -98,6 +106,19 @@ def tables() -> dict[str, bytes]:
         "half_large.csv": scaled(1, 1, 1e6, 1e6, 1e6),
         "ratio20.csv": scaled(1, 1, 1, 20, 20),
         "ratio50.csv": scaled(1, 1, 1, 50, 50),
+        "one_in_six.csv": csv(
+            {
+                **{f"v{j}": numbers()[name] for j, name in enumerate(FEATURES)},
+                "v5": [f"{7 * v:.2f}" for v in np.roll(VALUES[:, 0], 7)],
+            }
+        ).encode(),
+        # the two columns of largest variance rebuild a little less than others do
+        "near.csv": csv(
+            {
+                name: [f"{v:.5f}" for v in column]
+                for name, column in zip("pqrstu", _nearly_equal(), strict=True)
+            }
+        ).encode(),
         # numbers as people write them
         "thou.csv": csv(
             {"a": [f'"{i + 1},000"' for i in VALUES[:, 0].argsort()], "b": numbers()["b"]}

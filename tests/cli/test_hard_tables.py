@@ -55,6 +55,7 @@ def written(name: str) -> dict[str, list[str]]:
         ("big19.csv", "id"),
         ("lab0.csv", "class"),
         ("labgap.csv", "class"),
+        ("diagnosis.csv", "diagnosis"),
         ("notes.csv", "note"),
         ("unn.csv", "Unnamed: 0"),
         ("pasid.csv", "PassengerId"),
@@ -70,7 +71,7 @@ def test_what_is_no_feature_is_copied_byte_for_byte(folder, capsys, name, column
     assert (code, "5 of 5 features" in out) == (0, True)
     source = cells(TABLES[name].decode())
     result = written("out.csv")
-    assert result[column] == source["" if column == "column_1" else column]
+    assert result["" if column == "column_1" else column] == source["" if column == "column_1" else column]
     for feature in FEATURES:
         assert result[feature] == source[feature]
     assert column in err
@@ -141,7 +142,7 @@ def test_forms_of_one_table_give_one_result(folder, capsys, name):
         (
             "select miss_nd.csv",
             1,
-            "a (2); add --impute median to fill them, or --impute drop to leave that column",
+            "a (2); add --impute median to fill them, --impute drop to leave that column out, or",
         ),
         ("select miss_nd.csv", 1, "Read as missing values: ND (2)"),
         ("select miss_dash.csv", 1, "Values are missing in 1 of 5"),
@@ -263,6 +264,25 @@ def test_names_cannot_steer_or_fill_the_terminal(folder, capsys, name):
     assert "\x07" not in out + err
     assert max(map(len, out.splitlines())) <= 200
     assert list(written("out.csv")) == list(cells(TABLES[name].decode()))
+
+
+def test_a_column_that_decides_alone_is_named_though_it_is_left_as_it_is(folder, capsys):
+    record = json.loads(call(f"select one_in_six.csv -k 2 {FAST} --json", capsys)[1])
+    assert record["scaling"]["used"] == "none"
+    assert record["verdicts"][0].startswith("Few columns decide: v5 (1 of 6 columns) holds 9")
+    assert "Few columns" not in call(f"select plain.csv -k 2 {FAST} --json", capsys)[1]
+
+
+def test_a_point_less_is_no_verdict(folder, capsys):
+    lines = json.loads(call(f"select near.csv -k 2 {FAST} --json", capsys)[1])["verdicts"]
+    assert any(line.startswith("As good as random columns") for line in lines)
+
+
+def test_comparing_promises_no_copies(folder, capsys):
+    code, _, err = call("compare notes.csv --labels id --quick", capsys)
+    assert code == 1
+    assert "Left out 1 column (not numbers): note." in err
+    assert "--drop-text" not in err
 
 
 def test_genes_in_rows_are_noticed_and_turned(folder, capsys):

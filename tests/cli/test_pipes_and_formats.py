@@ -109,6 +109,22 @@ def test_ids_stay_text_in_every_format(folder):
         assert read_table(f"x{ending}").ids.tolist() == [f"{i:05}" for i in range(ROWS)]
 
 
+def test_text_is_carried_into_every_format_or_dropped(folder):
+    Path("n.csv").write_bytes(tables()["notes.csv"])
+    notes = ["a  b", "q, r", *["ü"] * (ROWS - 2)]
+    assert call(f"select n.csv -k 2 {FAST} -o x.npz") == 0
+    with np.load("x.npz") as arrays:
+        assert arrays["text_note"].tolist() == notes
+    assert call(f"select n.csv -k 2 {FAST} -o y.npz --drop-text") == 0
+    with np.load("y.npz") as arrays:
+        assert "text_note" not in arrays
+    assert call(f"select n.csv -k 2 {FAST} -o x.parquet") == 0
+    assert pandas.read_parquet("x.parquet")["note"].tolist() == notes
+    anndata = pytest.importorskip("anndata")
+    assert call(f"select n.csv -k 2 {FAST} -o x.h5ad") == 0
+    assert anndata.read_h5ad("x.h5ad").obs["note"].tolist() == notes
+
+
 def test_workbooks(folder, capsys):
     pytest.importorskip("openpyxl")
     frame = pandas.DataFrame(VALUES, columns=list(FEATURES))

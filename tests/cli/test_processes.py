@@ -18,6 +18,7 @@ pytest.importorskip("pandas")
 
 from tests.cli.hard_tables import tables
 
+from ufselect.cli.app import run
 from ufselect.cli.options import listed_methods
 from ufselect.io import files
 from ufselect.registry import SELECTORS
@@ -56,6 +57,49 @@ def test_any_encoding_of_the_terminal(folder, encoding):
     process = started([*arguments[:-1], "x.csv", "--json"], folder, PYTHONIOENCODING=encoding)
     names = [feature["name"] for feature in json.loads(process.communicate()[0])["result"]["features"]]
     assert set(names) == {"Größe", "Länge"}
+
+
+def test_no_mark_of_the_terminal_needs_unicode(folder):
+    arguments = ["select", "plain.csv", "-k", "2", "--seed", "1"]
+    out, _ = started(arguments, folder, PYTHONIOENCODING="ascii").communicate()
+    assert b"+/-" in out
+    assert b"\\x" not in out
+
+
+INSTALLED = Path(sys.executable).with_name("ufselect")
+
+
+@pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed beside this Python")
+@pytest.mark.parametrize("name", ["zeros.csv", "thou_de.csv", "utf16.csv", "blanks_r.txt", "short.csv"])
+def test_the_installed_command_does_as_the_program(folder, name, capsys, monkeypatch):
+    (folder / name).write_bytes(tables()[name])
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    monkeypatch.setenv("COLUMNS", "100")
+    line = ["select", name, *FAST, "--ranking", "r.csv", "--names", "n.txt"]
+    command = [str(INSTALLED), *line, "-o", "one.csv"]
+    ended = subprocess.run(command, capture_output=True, check=False)
+    written = {file: Path(file).read_bytes() for file in ("one.csv", "r.csv", "n.txt") if Path(file).exists()}
+    for file in written:
+        Path(file).unlink()
+    Path("one.json").unlink(missing_ok=True)
+    assert run([*line, "-o", "one.csv"]) == ended.returncode
+    shown = capsys.readouterr()
+    assert written == {file: Path(file).read_bytes() for file in written}
+    assert bool(written) == (ended.returncode == 0)
+    assert ended.stderr.decode().replace("- ", "· ") == shown.err.replace("- ", "· ")
+    rows = [line.split() for line in ended.stdout.decode().splitlines() if "rebuild" in line]
+    assert rows == [line.split() for line in shown.out.splitlines() if "rebuild" in line]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_behind_a_pipe_is_one_sentence(folder):
+    command = [*COMMAND, "select", "plain.csv", *FAST, "-o", "-", "-q"]
+    with open("/dev/full", "wb") as full:
+        ended = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert ended.returncode == 1
+    assert b"standard output: no space left on device; make room" in ended.stderr
+    assert b"Traceback" not in ended.stderr
 
 
 def test_a_true_pipe(folder):

@@ -14,10 +14,15 @@ pytest.importorskip("pandas")
 
 import pandas
 
+from ufselect import DSCOFS
+from ufselect.blocks import GramAccumulator
 from ufselect.cli import streaming
 from ufselect.cli.app import run
 from ufselect.io import ReadOptions
+from ufselect.io import parquet as parquet_module
 from ufselect.io import text as text_module
+from ufselect.io.reading import open_rows
+from ufselect.io.roles import ColumnRoles
 
 ROWS = 400
 
@@ -25,7 +30,8 @@ ROWS = 400
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(text_module, "BLOCK_BYTES", 4000)
+    monkeypatch.setattr(text_module, "BLOCK_BYTES", 2000)
+    monkeypatch.setattr(parquet_module, "BLOCK_CELLS", 600)  # so that every form takes several blocks
     rng = np.random.default_rng(0)
     values = rng.standard_normal((ROWS, 4)) @ rng.standard_normal((4, 12))
     values += 0.3 * rng.standard_normal(values.shape)
@@ -35,6 +41,15 @@ def folder(tmp_path, monkeypatch):
     frame.insert(5, "flat", 1.0)
     frame["late"] = ["1"] * (ROWS - 1) + ["word"]
     frame.to_csv("t.csv", index=False)
+    frame.to_parquet("t.parquet", index=False)
+    counts = rng.poisson(np.exp(rng.normal(1, 1, (ROWS, 1)) + rng.normal(0, 1, 8)))
+    gapped = pandas.DataFrame(values.round(4)[:, :8], columns=[f"v{j}" for j in range(8)])
+    gapped = gapped.mask(rng.random(gapped.shape) < 0.01)
+    for name, table in {"counts": counts, "gaps": gapped}.items():
+        table = pandas.DataFrame(table).rename(columns=str).add_prefix("x")
+        table["flat"] = 3
+        table.to_csv(f"{name}.csv", index=False)
+        table.to_parquet(f"{name}.parquet", index=False)
     Path("parts").mkdir()
     for part in range(4):
         frame.iloc[part * 100 : part * 100 + 100].to_parquet(f"parts/part-{part}.parquet", index=False)
@@ -51,7 +66,13 @@ def features(name: str) -> list[str]:
     return [feature["name"] for feature in record["result"]["features"]]
 
 
-@pytest.mark.parametrize("data", ["t.csv", "parts"])
+def test_several_blocks_are_read(folder):
+    for name, fewest in (("t.csv", 8), ("t.parquet", 8), ("parts", 8), ("counts.csv", 3)):
+        rows = open_rows(Path(name), ReadOptions())
+        assert len(list(rows.blocks(rows.plan(ColumnRoles())))) >= fewest
+
+
+@pytest.mark.parametrize("data", ["t.csv", "t.parquet", "parts"])
 @pytest.mark.parametrize(
     "settings", ["-m DSCOFS", "-m MaxVariance --scale none", "-m DSCOFS --scale standard"]
 )
@@ -74,8 +95,10 @@ def test_the_method_can_be_chosen_on_a_sample(folder, capsys):
     said = capsys.readouterr().err
     assert "read in blocks" in said
     assert "Chosen on a sample of 400 rows" in said
+    assert "candidates for the goal" not in said
     record = json.loads(Path("out.parquet.json").read_text(encoding="utf-8"))
     assert any("Chosen on a sample" in line for line in record["notes"])
+    assert record["tuning"][0]["standing"] == "chosen"
     assert pandas.read_parquet("out.parquet").shape == (ROWS, 5)
 
 
@@ -83,22 +106,75 @@ def test_what_needs_memory_says_so(folder, capsys):
     assert call("select t.csv -k 3 --stream -m LaplacianScore") == 1
     assert "needs the whole table in memory" in capsys.readouterr().err
     assert call("select t.csv -k 3 --stream --impute median -m DSCOFS") == 1
-    assert "use --impute drop" in capsys.readouterr().err
+    assert "use --impute drop or --impute keep" in capsys.readouterr().err
+    for option in ("--batch id", "--weights v1", "--transpose", "--categorical onehot"):
+        assert call(f"select t.csv -k 3 --stream -m DSCOFS {option}") == 1
+        assert f"{option.split()[0]} needs the whole table in memory" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("asked", [True, False])
-def test_normalising_a_sample_alone_is_refused(folder, monkeypatch, capsys, asked):
-    if not asked:
-        monkeypatch.setattr(streaming, "free_memory", lambda: 1)
-    stream = "--stream " if asked else ""
-    assert call(f"select t.csv -k 3 -m MaxVariance {stream}--normalize log -o out.csv") != 0
-    assert "--normalize needs the table in memory" in " ".join(capsys.readouterr().err.split())
+@pytest.mark.parametrize("data", ["counts.csv", "counts.parquet"])
+@pytest.mark.parametrize("scale", ["none", "standard"])
+def test_counts_are_normalised_alike_in_blocks_and_in_memory(folder, data, scale):
+    line = f"select {data} -k 4 -m DSCOFS --normalize log --scale {scale}"
+    assert call(f"{line} --no-stream -o memory.csv") == 0
+    assert call(f"{line} --stream -o blocks.csv") == 0
+    first, second = (json.loads(Path(name).read_text()) for name in ("memory.json", "blocks.json"))
+    for one, other in zip(first["result"]["features"], second["result"]["features"], strict=True):
+        assert one["name"] == other["name"]
+        for figure in ("score", "mean", "deviation"):
+            assert one[figure] == pytest.approx(other[figure], rel=1e-9)
+    assert Path("memory.csv").read_bytes() == Path("blocks.csv").read_bytes()
+
+
+def test_what_is_no_count_is_not_normalised(folder, capsys):
+    for data, words in (("t.csv", "there are negative values"), ("gaps.csv", "values are missing")):
+        text = Path(data).read_text(encoding="utf-8").replace("-", "") if data == "gaps.csv" else None
+        if text is not None:
+            Path(data).write_text(text, encoding="utf-8")
+        for stream in ("--stream", "--no-stream"):
+            line = f"select {data} -k 3 -m DSCOFS {stream} --normalize log --impute keep -o out.csv"
+            assert call(line) == 1
+            assert f"--normalize log is for counts, but {words}" in capsys.readouterr().err
     assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize("data", ["gaps.csv", "gaps.parquet"])
+def test_gaps_are_worked_around_in_blocks(folder, data, capsys):
+    assert call(f"select {data} -k 4 -m DSCOFS --scale none --impute keep --stream -o blocks.csv") == 0
+    said = capsys.readouterr().err
+    assert "missing values in 8 columns were left as they are" in said
+    assert "compared by the rows that have both" in said
+    record = json.loads(Path("blocks.json").read_text(encoding="utf-8"))
+    assert record["missing"]["route"] == "pairwise"
+    values = pandas.read_csv("gaps.csv").iloc[:, :8].to_numpy()
+    accumulator = GramAccumulator()
+    for part in np.array_split(values, 3):
+        accumulator.update(part)
+    expected = DSCOFS(4, max_correlation=0.999).fit(accumulator)
+    chosen = {f"xv{j}" for j in np.flatnonzero(expected.support_)}
+    assert set(features("blocks.json")) == chosen
+    means = {feature["name"]: feature["mean"] for feature in record["result"]["features"]}
+    assert means == pytest.approx(
+        {f"xv{j}": np.nanmean(values[:, j]) for j in range(8) if f"xv{j}" in chosen}
+    )
+    written = pandas.read_csv("blocks.csv")
+    np.testing.assert_array_equal(written.to_numpy(), values[:, np.flatnonzero(expected.support_)])
+
+
+def test_width_is_limited_by_memory_alone(folder, monkeypatch, capsys):
+    assert streaming.gram_bytes(20_000, "keep") > 2 * streaming.gram_bytes(20_000, None)
+    assert streaming.gram_bytes(20_000, None) > 10 << 30
+    monkeypatch.setattr(streaming, "free_memory", lambda: streaming.gram_bytes(14, None))
+    assert call("select t.csv -k 3 --stream -m DSCOFS --quiet") == 0
+    monkeypatch.setattr(streaming, "free_memory", lambda: streaming.gram_bytes(14, None) - 1)
+    assert call("select t.csv -k 3 --stream -m DSCOFS") == 1
+    assert "The products of 14 columns would take about" in capsys.readouterr().err
 
 
 def test_size_decides(folder, monkeypatch):
     assert not streaming.should_stream(Path("t.csv"), ReadOptions(), None)
-    monkeypatch.setattr(streaming, "free_memory", lambda: 8 * 12 * ROWS)
+    monkeypatch.setattr(streaming, "free_memory", lambda: 8 * 14 * ROWS)
+    monkeypatch.setattr(streaming, "SAMPLE_ROWS", 10)  # a sample smaller than this small table
     assert streaming.should_stream(Path("t.csv"), ReadOptions(), None)
     assert streaming.should_stream(Path("parts"), ReadOptions(), None)
     assert streaming.free_memory() > 0

@@ -177,6 +177,17 @@ def test_mstar_says_that_it_cannot_be_had(toy, no_network):
         load_dataset("mstar_soc_cnn")
 
 
+def test_nothing_is_downloaded_without_a_checksum(toy, monkeypatch):
+    asked = []
+    monkeypatch.setattr(pooch, "retrieve", lambda url, **options: asked.append(url))
+    unchecked = [name for name, entry in ENTRIES.items() if entry.content_sha256 is None]
+    for name in unchecked:
+        with pytest.raises(DatasetUnavailableError, match="what cannot be checked is not downloaded"):
+            load_dataset(name)
+    assert unchecked == ["mstar_soc_cnn"]
+    assert not asked
+
+
 def test_size_is_checked_where_no_checksum_is_known(toy, no_network):
     np.savez(toy / "chosen" / "mstar_soc_cnn.npz", X=DATA, y=LABELS)
     with pytest.raises(ValueError, match="2425 samples of 1024 features"):

@@ -13,27 +13,30 @@ import pytest
 
 from ufselect.evaluation import ResultStore, compare
 
+METHODS, COUNTS = ["MaxVariance", "PCALeverage", "DSCOFS", "SPCAFS"], [2, 3, 4, 5, 6]
+N_KILLS = 10
 CHILD = textwrap.dedent(
     """
-    import os, signal, sys, threading
+    import os, random, signal, sys, threading
     import numpy as np
     from ufselect.evaluation import compare
+    from tests.evaluation.test_resume import COUNTS, METHODS
 
-    store, data, n_events, delay = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
-    arrays = np.load(data)
-    seen = 0
+    store, data, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    arrays, rng = np.load(data), random.Random(seed)
+    n_events, seen = rng.randint(1, 3), 0
 
     def die():
         os.kill(os.getpid(), signal.SIGKILL)
 
     def listen(event):
+        # An event comes after every fit and every score; up to twenty milliseconds later the next is on its way.
         global seen
         seen += 1
         if seen == n_events:
-            threading.Timer(delay, die).start() if delay else die()
+            threading.Timer(rng.uniform(0, 0.02), die).start()
 
-    compare(arrays["X"], arrays["y"], ["MaxVariance", "DSCOFS"], [2, 4, 6], mode="oracle", quick=True,
-            store=store, progress=listen)
+    compare(arrays["X"], arrays["y"], METHODS, COUNTS, mode="oracle", quick=True, store=store, progress=listen)
     """
 )
 
@@ -47,18 +50,18 @@ def rows_of(path):
 def test_killed_runs_end_with_the_same_rows(tmp_path, blobs):
     X, y = blobs
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    methods, counts = ["MaxVariance", "DSCOFS"], [2, 4, 6]
-    compare(X, y, methods, counts, mode="oracle", quick=True, store=tmp_path / "whole.sqlite")
-    n_whole = len(rows_of(tmp_path / "whole.sqlite")[0])
+    compare(X, y, METHODS, COUNTS, mode="oracle", quick=True, store=tmp_path / "whole.sqlite")
+    n_whole = sum(map(len, rows_of(tmp_path / "whole.sqlite")))
 
     sizes = []
-    for n_events, delay in ((3, 0.0), (6, 0.004), (4, 0.0)):
-        arguments = [str(tmp_path / "killed.sqlite"), str(tmp_path / "data.npz"), str(n_events), str(delay)]
+    for seed in range(N_KILLS):
+        arguments = [str(tmp_path / "killed.sqlite"), str(tmp_path / "data.npz"), str(seed)]
         ended = subprocess.run([sys.executable, "-c", CHILD, *arguments], check=False, timeout=300)
         assert ended.returncode == -signal.SIGKILL
         sizes.append(sum(map(len, rows_of(tmp_path / "killed.sqlite"))))
     assert sizes == sorted(sizes)
-    assert 0 < sizes[0] < n_whole
+    assert 0 < sizes[0] < sizes[-1]
+    assert sizes[N_KILLS // 2] < n_whole  # most kills hit a run that was still computing
 
-    compare(X, y, methods, counts, mode="oracle", quick=True, store=tmp_path / "killed.sqlite")
+    compare(X, y, METHODS, COUNTS, mode="oracle", quick=True, store=tmp_path / "killed.sqlite")
     assert rows_of(tmp_path / "killed.sqlite") == rows_of(tmp_path / "whole.sqlite")

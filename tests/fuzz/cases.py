@@ -8,16 +8,19 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController
 
-from tests.fuzz.data import CONTAINERS, DATA, digest, frozen
+from tests.fuzz.data import CONTAINERS, DATA, ON_DISK, digest, frozen
 from ufselect import MaxVariance, PCALeverage
 from ufselect.exceptions import ApproximationWarning, InactiveConstraintWarning
 from ufselect.registry import all_selectors, missing_requirements
@@ -145,7 +148,7 @@ def run(case: Case) -> str:
     rng = np.random.default_rng(case.seed)
     with np.errstate(all="ignore"):
         X = DATA[case.data](rng, *case.shape)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() if case.container in ON_DISK else nullcontext("") as folder:
         try:
             given = frozen(CONTAINERS[case.container](X, Path(folder)))
         except REFUSALS:
@@ -171,22 +174,25 @@ def _fit(case: Case, X: Any) -> Any:
     selector = clone(SELECTORS[case.selector]()).set_params(**case.parameters)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        outcome: Any = selector
         try:
             selector.fit(X)
         except REFUSALS as error:
             _check_refusal(selector, error)
-            return "refused"
+            outcome = "refused"
         except Exception as error:
             raise Defect(f"{type(error).__name__}: {error} {_where(error)}") from error
     for warning in caught:
-        is_ours = (
-            issubclass(warning.category, UserWarning) and warning.filename == __file__
-        )  # the caller's line
-        if not is_ours and not issubclass(warning.category, OUR_WARNINGS):
-            raise Defect(
-                f"{warning.category.__name__}: {warning.message} at {warning.filename}:{warning.lineno}"
-            )
-    return selector
+        _check_warning(warning)
+    return outcome
+
+
+def _check_warning(warning: warnings.WarningMessage) -> None:
+    # Ours point at the caller's line.
+    is_ours = issubclass(warning.category, UserWarning) and warning.filename == __file__
+    if not is_ours and not issubclass(warning.category, OUR_WARNINGS):
+        name, line = warning.category.__name__, f"{warning.filename}:{warning.lineno}"
+        raise Defect(f"{name}: {warning.message} at {line}")
 
 
 def _where(error: BaseException) -> str:
@@ -218,9 +224,14 @@ def _check_fitted(selector: Any, n_features: int) -> None:
         raise Defect("ranks do not follow the scores")
 
 
+@cache  # looking for the libraries takes longer than most fits
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
 def _process_state() -> tuple[Any, ...]:
     return (
-        tuple(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"),
+        tuple(pool["num_threads"] for pool in _controller().info() if pool["user_api"] == "blas"),
         len(warnings.filters),
         tuple(sorted(np.geterr().items())),
         hash(np.random.get_state()[1].tobytes()),  # noqa: NPY002 - the global state, which no fit may touch
@@ -229,27 +240,42 @@ def _process_state() -> tuple[Any, ...]:
 
 @dataclass
 class Tally:
-    """How many cases were fitted or refused, which failed, and the slowest."""
+    """How many cases were fitted or refused, which failed, the time of all and the slowest."""
 
     fitted: int = 0
     refused: int = 0
     defects: list[tuple[int, Case, str]] = field(default_factory=list)
+    seconds: float = 0.0  # of processor time: the machine may be busy with other things
     slowest: tuple[float, Case | None] = (0.0, None)
 
+    @property
+    def n_cases(self) -> int:
+        return self.fitted + self.refused + len(self.defects)
 
-def sweep(count: int, seed: int, first: int = 0, step: int = 1) -> Tally:
-    """Run cases of a seed below ``count``, every ``step``-th from ``first`` on."""
+    def __iadd__(self, other: Tally) -> Tally:
+        self.fitted += other.fitted
+        self.refused += other.refused
+        self.defects += other.defects
+        self.seconds += other.seconds
+        self.slowest = max(self.slowest, other.slowest, key=lambda pair: pair[0])
+        return self
+
+
+def sweep(seed: int, numbers: Iterable[int]) -> Tally:
+    """Run some cases of a seed."""
     tally = Tally()
-    for number in range(first, count, step):
+    for number in numbers:
         case = case_number(seed, number)
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             outcome = run(case)
             tally.fitted += outcome == "fitted"
             tally.refused += outcome == "refused"
         except Defect as defect:
             tally.defects.append((number, case, str(defect)))
-        tally.slowest = max(tally.slowest, (time.perf_counter() - started, case), key=lambda pair: pair[0])
+        seconds = time.process_time() - started
+        tally.seconds += seconds
+        tally.slowest = max(tally.slowest, (seconds, case), key=lambda pair: pair[0])
     return tally
 
 

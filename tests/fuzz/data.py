@@ -186,6 +186,9 @@ CONTAINERS: dict[str, Callable[[np.ndarray, Path], Any]] = {
 }
 
 
+ON_DISK = ("memmap", "npy")
+
+
 def frozen(X: Any) -> Any:
     """Make the arrays of a container read-only, where it has any."""
     for part in _arrays(X):

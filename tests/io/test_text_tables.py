@@ -221,7 +221,7 @@ def test_quoted_line_breaks_in_names(written):
     ("name", "hint"),
     [
         ("a.ods", "as csv"),
-        ("a.xlsx", "not a readable workbook"),
+        ("a.xlsx", "not a readable xlsx file"),
         ("a.pkl", "never loaded"),
         ("a.foo", "give csv"),
     ],

@@ -76,8 +76,14 @@ def test_path_shows_which_features_are_chosen(data, ax):
     shown = [int(name) for name in labels(ax.yaxis)]
     cells = np.asarray(ax.collections[0].get_array()).reshape(len(shown), 3)
     for column, count in enumerate(path.n_features_to_select):
-        np.testing.assert_array_equal(cells[:, column].astype(bool), path.support(count, 0.5)[shown])
+        np.testing.assert_array_equal(np.isin(cells[:, column], [1, 2]), path.support(count, 0.5)[shown])
     assert labels(ax.xaxis) == ["2", "4", "6"]
+
+
+def test_path_shows_what_enters_and_leaves():
+    masks = np.array([[1, 0, 1], [1, 1, 0], [1, 1, 0]], dtype=bool)
+    states = SelectionPathDisplay(masks, (1, 2, 3), ("a", "b", "c")).states()
+    np.testing.assert_array_equal(states, [[1, 0, 1], [1, 2, 3], [1, 1, 0]])
 
 
 def test_loadings_are_those_of_the_kept_features(selector, ax, data):

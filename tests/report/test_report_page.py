@@ -154,3 +154,41 @@ def test_a_missing_jinja_is_named(explanation, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'Pages need Jinja2: pip install "ufselect\[cli\]"'):
         report_html(explanation)
+
+
+def test_very_long_names_are_shortened_and_ensembl_ids_stay_whole():
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((40, 5)) * [5, 4, 3, 2, 1]
+    long, gene = "x" * 250 + "y" * 250, "ENSG00000139618"
+    selector = MaxVariance(3).fit(data)
+    page = report_html(explain(selector, data, feature_names=[long, gene, "c", "d", "e"], n_resamples=0))
+    reader = read(page)
+    assert f"{'x' * 49}…{'y' * 49}" in reader.text
+    assert long not in reader.text
+    assert any(attrs.get("title") == long for _, attrs in reader.tags)
+    widths = {attrs["style"] for tag, attrs in reader.tags if tag == "th" and "style" in attrs}
+    assert widths == {"min-width:21ch", "min-width:4ch"}  # kept: at most 18 letters; dropped: one
+
+
+def test_what_was_chosen_among_is_shown_as_text():
+    data = np.random.default_rng(0).standard_normal((40, 5))
+    figures = {"criterion_std": 0.1, "seconds": 0.5, "selected": False, "tied": False, "note": ""}
+    record = {
+        "goal": "clusters",
+        "data": {},
+        "versions": {},
+        "tuning": [
+            {"candidate": EVIL, "criterion": 0.7, **figures, "standing": "chosen", "stability": 0.8},
+            {"candidate": "late", "criterion": None, **figures, "standing": "skipped", "stability": None},
+            {"candidate": "random subsets", "criterion": 0.2, **figures, "standing": "for comparison"},
+        ],
+        "clusters": [{"cluster": 0, "size": 17, "columns": [{"name": QUOTES, "distance": -2.25}]}],
+    }
+    page = report_html(explain(MaxVariance(2).fit(data), data, n_resamples=0), record=record)
+    reader = read(page)
+    assert EVIL in reader.text
+    assert QUOTES in reader.text
+    assert not any("onerror" in attrs for _, attrs in reader.tags)
+    for words in ("0.700", "± 0.100", "0.800", "skipped", "for comparison", "17", "−2.2", "Stability"):
+        assert words in reader.text
+    assert {"clusters", "candidates"} <= {attrs.get("href", "").strip("#") for _, attrs in reader.tags}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, sparse
+from scipy import sparse
 
 from ufselect.auto.sampling import kmeans_seeds
+from ufselect.common.eigen import eigenpairs_between
 from ufselect.graphs.score_graph import smooth_vectors
 from ufselect.metrics.kmeans import inertias, kmeans_runs
 
@@ -18,8 +19,27 @@ VECTORS_PER_CLUSTER = 1.5
 DIFFUSION_TIME = 4
 
 
-def diffusion_coordinates(graph: sparse.csr_array, n_clusters: int) -> tuple[NDArray, NDArray]:
-    r"""Return the diffusion coordinates of the samples and the vectors smooth on the graph behind them.
+def walk_pairs(graph: sparse.csr_array, n_clusters: int) -> tuple[NDArray, NDArray]:
+    """Return the leading eigenpairs of the random walk on a graph, as many as a cut needs."""
+    return smooth_vectors(graph, min(graph.shape[0] - 1, max(2, round(VECTORS_PER_CLUSTER * n_clusters))))
+
+
+def clarity(values: NDArray, n_clusters: int) -> float:
+    r"""Return how cleanly a graph can be cut into so many parts, from the eigenvalues of its random walk.
+
+    The mean of :math:`\lambda_2, \dots, \lambda_c`: a walk inside c clean clusters leaves them rarely,
+    and c minus the sum of the leading c eigenvalues is a lower bound of the normalised cut [1]_.
+
+    References
+    ----------
+    .. [1] U. von Luxburg (2007), "A tutorial on spectral clustering", Statistics and Computing 17.
+    """
+    leading = values[1:n_clusters]
+    return float(leading.mean()) if leading.size else 0.0
+
+
+def diffusion_coordinates(values: NDArray, vectors: NDArray) -> NDArray:
+    r"""Return the diffusion coordinates of the samples.
 
     Coordinate k of a sample is :math:`\lambda_k^t v_k` with :math:`\lambda_k, v_k` the eigenpairs of the
     random walk on the graph, after t steps of it [1]_.
@@ -29,9 +49,7 @@ def diffusion_coordinates(graph: sparse.csr_array, n_clusters: int) -> tuple[NDA
     .. [1] R. R. Coifman and S. Lafon (2006), "Diffusion maps", Applied and Computational Harmonic
        Analysis 21.
     """
-    count = min(graph.shape[0] - 1, max(2, round(VECTORS_PER_CLUSTER * n_clusters)))
-    values, vectors = smooth_vectors(graph, count)
-    return vectors * np.maximum(values, 0) ** DIFFUSION_TIME, vectors
+    return vectors * np.maximum(values, 0) ** DIFFUSION_TIME
 
 
 def cut_runs(coordinates: NDArray, n_clusters: int, seed: int, n_runs: int = N_RUNS) -> NDArray:
@@ -43,11 +61,6 @@ def cut_runs(coordinates: NDArray, n_clusters: int, seed: int, n_runs: int = N_R
        Advances in Neural Information Processing Systems 14.
     """
     return kmeans_runs(_unit_rows(coordinates), n_clusters, kmeans_seeds(seed, n_runs), "greedy-k-means++")
-
-
-def best_cut(coordinates: NDArray, runs: NDArray) -> NDArray:
-    """Return the run with the smallest sum of squares, labelled 0, 1, … without gaps."""
-    return _lowest(_unit_rows(coordinates), runs)
 
 
 def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
@@ -65,14 +78,10 @@ def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
     shared = np.hstack([np.eye(int(runs.max()) + 1)[labels] for labels in runs])
     shared -= shared.mean(axis=0)
     width = max(1, min(n_clusters, shared.shape[1]) - 1)
-    axes = linalg.eigh(shared.T @ shared, subset_by_index=[shared.shape[1] - width, shared.shape[1] - 1])[1]
+    axes = eigenpairs_between(shared.T @ shared, shared.shape[1] - width, shared.shape[1] - 1)[1]
     points = np.ascontiguousarray(shared @ axes)
     again = kmeans_runs(points, n_clusters, kmeans_seeds(seed, len(runs)), "greedy-k-means++")
-    return _lowest(points, again)
-
-
-def _lowest(points: NDArray, runs: NDArray) -> NDArray:
-    best = runs[int(np.argmin(inertias(points, runs)))]
+    best = again[int(np.argmin(inertias(points, again)))]
     return np.unique(best, return_inverse=True)[1]
 
 

@@ -11,13 +11,15 @@ from scipy import linalg, sparse
 from ufselect.auto.criteria import partition_agreement
 from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.reference import References, build_reference
-from ufselect.auto.rows import rows_of
+from ufselect.auto.rows import rows_of, unit_of
 from ufselect.auto.sampling import kmeans_seeds
 from ufselect.metrics.kmeans import kmeans_runs
 
-N_RUNS = 10
-# A candidate that is far behind after so many runs gets no more.
-FIRST_RUNS = 4
+# Runs after which candidates far behind get no more, the last for all that are left.
+KMEANS_LOOKS = (3, 6, 10)
+# Iterations of each run: the agreement with a partition hardly changes after them, unlike the centres.
+# docs/tuning.md has the table.
+MAX_ITER = 10
 N_FOLDS = 3
 # Ridges of the map that rebuilds, in units of the mean variance of the selected features.
 RIDGES = (1e-6, 1e-4, 1e-2, 1.0)
@@ -32,14 +34,13 @@ class Judge(Protocol):
         What the values are, in words.
     all_compete : bool
         Whether all features can be worse than some of them; else their value is 1 by definition.
-    n_first, n_all : int
-        Number of values after a first look, and in all.
+    looks : tuple of int
+        Numbers of values after which candidates are compared, the last one all there are.
     """
 
     measure: str
     all_compete: bool
-    n_first: int
-    n_all: int
+    looks: tuple[int, ...]
 
     def values(self, features: NDArray, runs: slice) -> NDArray:
         """Return the values of the named runs for given features."""
@@ -53,17 +54,17 @@ class KMeansJudge:
 
     measure = "agreement (NMI) of K-means on its features with the clusters of the neighbour graph"
     all_compete = True
-    n_first, n_all = FIRST_RUNS, N_RUNS
+    looks: tuple[int, ...] = KMEANS_LOOKS
 
     def __init__(self, references: References, seed: int) -> None:
         self.references = references
-        self.seeds = kmeans_seeds(seed, N_RUNS)
+        self.seeds = kmeans_seeds(seed, KMEANS_LOOKS[-1])
 
     def values(self, features: NDArray, runs: slice) -> NDArray:
         points = self.references.rows.columns(features)
         found = []
         for part in self.references.parts:
-            labels = kmeans_runs(points, part.n_clusters, self.seeds[runs], "k-means++")
+            labels = kmeans_runs(points, part.n_clusters, self.seeds[runs], "k-means++", MAX_ITER)
             found.append(partition_agreement(labels, part.labels))
         return np.mean(found, axis=0)
 
@@ -76,7 +77,7 @@ class GraphJudge:
 
     measure = "agreement (NMI) of graph clustering on its features with that on all features"
     all_compete = False
-    n_first, n_all = 1, 1
+    looks: tuple[int, ...] = (1,)
 
     def __init__(self, references: References, seed: int) -> None:
         self.references = references
@@ -101,10 +102,10 @@ class RebuildJudge:
 
     measure = "share of the variance of held-out rows that a linear map of its features rebuilds"
     all_compete = False
-    n_first, n_all = N_FOLDS, N_FOLDS
+    looks: tuple[int, ...] = (N_FOLDS,)
 
     def __init__(self, X: Any, seed: int) -> None:
-        self.X = X
+        self.X = X / unit_of(X)
         n_folds = min(N_FOLDS, X.shape[0])
         self.folds = np.array_split(np.random.default_rng(seed).permutation(X.shape[0]), n_folds)
 

@@ -25,8 +25,8 @@ from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.rebuild import RebuildSelector
 from ufselect.selectors.wishes import Wanted
 
-# Rules alone and mixed, the most promising first: of thirty-eight mixtures these served fifteen labelled sets
-# best; docs/tuning.md has the table.
+# Rules alone and mixed, the most promising first: of thirty-eight mixtures these served labelled sets best;
+# docs/tuning.md has the table.
 MIXTURES: tuple[tuple[str, ...], ...] = (
     ("margin",),
     ("margin", "trace-ratio", "embedding"),
@@ -34,7 +34,6 @@ MIXTURES: tuple[tuple[str, ...], ...] = (
     ("margin", "components"),
     ("margin", "variance-ratio", "embedding"),
     ("trace-ratio",),
-    ("trace-ratio", "clusters"),
 )
 # Penalties of DSCOFS in units of the largest eigenvalue, from weak to strong: with the strong ones the start
 # decides. The ridge of the start is in units of the mean eigenvalue; infinite, it leaves correlations.
@@ -89,7 +88,7 @@ class Candidate:
 
 def default_pool(n_clusters: int | str, seed: int, max_samples: int) -> list[Candidate]:
     """Return the candidates for clusters, the most promising first."""
-    return [_partition(rules, n_clusters, seed, max_samples) for rules in (*MIXTURES, ("components",))]
+    return [_partition(rules, n_clusters, seed, max_samples) for rules in MIXTURES]
 
 
 def _partition(rules: tuple[str, ...], n_clusters: int | str, seed: int, max_samples: int) -> Candidate:
@@ -105,6 +104,8 @@ def _partition(rules: tuple[str, ...], n_clusters: int | str, seed: int, max_sam
 def dscofs_pool(references: References) -> list[Candidate]:
     """Return DSCOFS from two starts by the graph's smooth vectors, with three strengths of its penalties."""
     rows, embedding = references.rows, references.parts[0].embedding
+    # No more directions than the data have: the others would start in a void.
+    embedding = embedding[:, : rows.gram.eigenpairs(embedding.shape[1]).values.size]
     pool = []
     for ridge in DSCOFS_RIDGES:
         start = regressed_start(rows.matrix, rows.mean, rows.squares(), embedding, ridge)

@@ -10,18 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.auto.criteria import neighbour_agreement
-from ufselect.auto.cut import best_cut, consensus, cut_runs, diffusion_coordinates
+from ufselect.auto.cut import clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
 from ufselect.auto.rows import Rows
 from ufselect.exceptions import ConstantDataError
-from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths
+from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths, smooth_values
 
 POWERS = (0.0, 0.5, 1.0)
-# Gaps closer than this are a tie: two standard errors of the mean clarity of two Gaussian draws.
-TIED_GAP = 0.05
+# Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
+# seven labelled sets among 0.02, 0.05 and 0.065; docs/tuning.md has the figures.
+TIED_GAP = 0.065
 NULL_DRAWS = 2
-# Runs of K-means for a cut that is only to tell how clean it is, for data and draws alike.
-FEW_RUNS = 5
 # How cleanly Gaussian scores are cut hardly depends on the number of samples beyond this.
 NULL_SAMPLES = 200
 NULL_SEED = 20240917
@@ -70,7 +68,8 @@ class Reference:
     n_clusters : int
         Number of clusters asked for.
     gap : float
-        Agreement of a cut with its graph beyond that of Gaussian scores with the same weights.
+        How much more cleanly the graph can be cut than that of Gaussian scores with the same weights; NaN
+        where the powers were given.
     """
 
     rows: Rows
@@ -99,6 +98,7 @@ class Reference:
 class _Weighted:
     power: float
     graph: sparse.csr_array
+    pairs: tuple[NDArray, NDArray]
     gap: float
 
 
@@ -122,55 +122,59 @@ def build_reference(
     rows: Rows,
     n_clusters: int,
     seed: int,
-    powers: Sequence[float] = POWERS,
+    powers: Sequence[float] | None = None,
     widths: Sequence[float] = WIDTHS,
 ) -> Reference:
     """Build the judge's graph and cut it into ``n_clusters`` parts.
 
     Of several degrees of whitening those are taken whose graphs are cut more cleanly than Gaussian data of
-    the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged.
+    the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged. With
+    ``powers`` given, it is the graphs of these, and the gap is not worked out.
     """
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
-    cuts = [_weighted(scores, counts, n_clusters, seed, power) for power in powers]
-    widest = max(cut.gap for cut in cuts)
-    tied = [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
-    graph = tied[0].graph if len(tied) == 1 else sparse.csr_array(sum(cut.graph for cut in tied) / len(tied))
-    coordinates, vectors = diffusion_coordinates(graph, n_clusters)
-    runs = cut_runs(coordinates, n_clusters, seed)
+    if powers is None:
+        cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
+        # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
+        if cuts[0].gap - cuts[1].gap <= TIED_GAP / 2:
+            cuts.append(_weighted(scores, counts, n_clusters, POWERS[2]))
+        gap = max(cut.gap for cut in cuts)
+        tied = [cut for cut in cuts if cut.gap >= gap - TIED_GAP]
+        powers, graphs = [cut.power for cut in tied], [cut.graph for cut in tied]
+        known = tied[0].pairs if len(tied) == 1 else None
+    else:
+        gap, known = np.nan, None
+        graphs = [score_graph(scores.values * scores.spread**power, counts) for power in powers]
+    graph = sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+    values, vectors = walk_pairs(graph, n_clusters) if known is None else known
+    runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, seed)
     return Reference(
         rows=rows,
         scores=scores,
         widths=tuple(counts),
-        powers=tuple(cut.power for cut in tied),
+        powers=tuple(powers),
         graph=graph,
         vectors=vectors,
         labels=consensus(runs, n_clusters, seed),
         n_clusters=n_clusters,
-        gap=widest,
+        gap=gap,
     )
 
 
-def _weighted(scores: Scores, counts: list[int], n_clusters: int, seed: int, power: float) -> _Weighted:
-    """Return the graph of scores weighted by a power of their spread, and its gap."""
+def _weighted(scores: Scores, counts: list[int], n_clusters: int, power: float) -> _Weighted:
+    """Return the graph of scores weighted by a power of their spread, its eigenpairs and its gap."""
     weights = scores.spread**power
     graph = score_graph(scores.values * weights, counts)
+    pairs = walk_pairs(graph, n_clusters)
     null = gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
-    return _Weighted(power, graph, clarity(graph, n_clusters, seed) - null)
-
-
-def clarity(graph: sparse.csr_array, n_clusters: int, seed: int) -> float:
-    """Return how well the best of a few cuts of a graph agrees with it."""
-    coordinates, _ = diffusion_coordinates(graph, n_clusters)
-    labels = best_cut(coordinates, cut_runs(coordinates, n_clusters, seed, FEW_RUNS))
-    return float(neighbour_agreement(labels[None], graph)[0])
+    return _Weighted(power, graph, pairs, clarity(pairs[0], n_clusters) - null)
 
 
 def gaussian_clarity(
     n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int, n_draws: int = NULL_DRAWS
 ) -> float:
-    """Return how cleanly the graph of Gaussian scores with the given spread is cut, over a few draws.
+    """Return how cleanly the graph of Gaussian scores with the given spread can be cut, over a few draws.
 
     Graphs of few directions are cut more cleanly than graphs of many, clusters or not.
     """
@@ -183,7 +187,7 @@ def gaussian_clarity(
         draw = rng.standard_normal((n_drawn, width))
         scores = np.linalg.qr(draw - draw.mean(axis=0))[0]
         graph = score_graph(scores * weights[:width], counts)
-        clarities.append(clarity(graph, n_clusters, NULL_SEED))
+        clarities.append(clarity(smooth_values(graph, n_clusters), n_clusters))
     return float(np.mean(clarities))
 
 
@@ -206,3 +210,13 @@ class References:
 def build_references(rows: Rows, counts: Sequence[int], seed: int) -> References:
     """Build one reference per number of clusters."""
     return References(tuple(build_reference(rows, count, seed) for count in counts))
+
+
+def references_like(references: References, rows: Rows, seed: int) -> References:
+    """Build references for other rows of the same table, with as many clusters and the same weights."""
+    return References(
+        tuple(
+            build_reference(rows, min(part.n_clusters, rows.shape[0]), seed, part.powers)
+            for part in references.parts
+        )
+    )

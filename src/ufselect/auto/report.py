@@ -23,13 +23,23 @@ N_TELLING = 5
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate, as fitted or None if there was no time for it, its features and their values."""
+    """A candidate, as fitted or None if there was no time for it, its features and their values.
+
+    Attributes
+    ----------
+    seconds, pace : float
+        Seconds of all of it, and of one value.
+    stability : float or None
+        Share of its features that it chooses from both halves of the rows, where a tie asked for it.
+    """
 
     candidate: Candidate
     estimator: Any
     features: NDArray
     values: NDArray
     seconds: float
+    pace: float = 0.0
+    stability: float | None = None
 
     @property
     def mean(self) -> float:
@@ -50,9 +60,9 @@ class Comparison:
     random: NDArray
 
 
-def report(trials: list[Trial], winner: Trial, comparison: Comparison, n_all: int) -> list[dict[str, Any]]:
+def report(trials: list[Trial], winner: Trial, comparison: Comparison) -> list[dict[str, Any]]:
     """Return one row per candidate, the best first, and the two lines to compare with."""
-    rows = [_row(trial, winner, n_all) for trial in trials]
+    rows = [_row(trial, winner) for trial in trials]
     rows += [
         _line(ALL_FEATURES, comparison.all_features, "for comparison"),
         _line(RANDOM_SUBSETS, comparison.random, "for comparison; the spread is over the draws"),
@@ -61,11 +71,12 @@ def report(trials: list[Trial], winner: Trial, comparison: Comparison, n_all: in
     return rows
 
 
-def _row(trial: Trial, winner: Trial, n_all: int) -> dict[str, Any]:
+def _row(trial: Trial, winner: Trial) -> dict[str, Any]:
     row = _line(trial.candidate.name, trial.values, "", trial.seconds)
     row["selected"] = trial is winner
     row["tied"] = is_tied(trial, winner)
-    row["note"] = _note(trial, winner, n_all, tied=row["tied"])
+    row["stability"] = trial.stability
+    row["note"] = _note(trial, winner, tied=row["tied"])
     return row
 
 
@@ -77,39 +88,70 @@ def _line(name: str, values: NDArray, note: str, seconds: float = 0.0) -> dict[s
         "seconds": seconds,
         "selected": False,
         "tied": False,
+        "stability": None,
         "note": note,
     }
 
 
-def is_tied(trial: Trial, winner: Trial) -> bool:
-    """Tell whether a trial is behind the winner by less than the standard error of the difference."""
+def is_tied(trial: Trial, winner: Trial, share: float = 1.0) -> bool:
+    """Tell whether a trial is behind the winner by at most a share of the difference's standard error."""
     if trial is winner or trial.estimator is None:
         return False
-    return winner.mean - trial.mean <= float(np.hypot(trial.error, winner.error))
+    return winner.mean - trial.mean <= share * _error_of_difference(trial, winner)
 
 
-def _note(trial: Trial, winner: Trial, n_all: int, *, tied: bool) -> str:
+def _error_of_difference(one: Trial, other: Trial) -> float:
+    """Return the standard error of the difference of two means; values of the same runs are pairs."""
+    if one.values.size != other.values.size:
+        return float(np.hypot(one.error, other.error))
+    return float((one.values - other.values).std() / np.sqrt(one.values.size))
+
+
+def _note(trial: Trial, winner: Trial, *, tied: bool) -> str:
     if trial.estimator is None:
         return SKIPPED
     if trial is winner:
-        return "the winner"
-    behind = f"{winner.mean - trial.mean:.3f} below the winner"
+        return "the winner" if trial.stability is None else f"the winner: {_stable(trial)}"
+    behind = _behind(winner.mean - trial.mean)
+    if trial.stability is not None:
+        return f"{behind}: a tie; {_stable(trial)}"
     if tied:
         return f"{behind}: a tie"
-    return f"{behind}; {STOPPED}" if trial.values.size < n_all else behind
+    return f"{behind}; {STOPPED}" if trial.values.size < winner.values.size else behind
 
 
-def verdict(winner: Trial, comparison: Comparison, measure: str, *, all_compete: bool) -> str:
-    """Say in one sentence whether the selection is worth having."""
+def _behind(difference: float) -> str:
+    return f"{abs(difference):.3f} {'below' if difference >= 0 else 'above'} the winner"
+
+
+def _stable(trial: Trial) -> str:
+    return f"{trial.stability:.0%} of its columns are chosen from both halves of the rows"
+
+
+def is_better_than_random(trial: Trial, comparison: Comparison) -> bool:
+    """Tell whether a trial is ahead of random subsets beyond doubt."""
+    return trial.mean > float(comparison.random.mean()) + _slack(trial, comparison)
+
+
+def _slack(trial: Trial, comparison: Comparison) -> float:
+    return SURE * float(np.hypot(trial.error, comparison.random.std()))
+
+
+def verdict(
+    winner: Trial, comparison: Comparison, measure: str, *, all_compete: bool, n_rivals: int = 1
+) -> str:
+    """Say in one sentence whether the selection is worth having, and how a tie of rivals was broken."""
     random, spread = float(comparison.random.mean()), float(comparison.random.std())
     everything = float(comparison.all_features.mean())
     figures = f"{winner.mean:.3f}, random subsets {random:.3f} ± {spread:.3f}, all features {everything:.3f}"
-    slack = SURE * float(np.hypot(winner.error, spread))
-    if winner.mean <= random + slack:
-        return f"No better than random: keep all columns ({measure}: {figures})."
-    if all_compete and winner.mean < everything - slack:
-        return f"Better than random, but all columns carry more ({measure}: {figures})."
-    return f"{winner.candidate.name}: better than random subsets ({measure}: {figures})."
+    reason = f"({measure}: {figures})"
+    if n_rivals > 1:
+        reason += f"; of {n_rivals} candidates that tie it is the most stable, {_stable(winner)}"
+    if not is_better_than_random(winner, comparison):
+        return f"No better than random: keep all columns {reason}."
+    if all_compete and winner.mean < everything - _slack(winner, comparison):
+        return f"Better than random, but all columns carry more {reason}."
+    return f"{winner.candidate.name}: better than random subsets {reason}."
 
 
 def describe_clusters(reference: Reference, labels: NDArray, selected: NDArray, names: NDArray) -> list[dict]:

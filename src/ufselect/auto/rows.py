@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.gram import GramOperator, gram_operator
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.centring import centre_and_scale, power_of_two_near
 from ufselect.gram.sparse import column_means
 
 
@@ -67,17 +67,24 @@ class Rows:
     def project_others(self, X: Any, vectors: NDArray) -> NDArray:
         """Return other rows of the same table, less the means of these and in their units, times vectors."""
         if sparse.issparse(X):
-            centre = self.shift / self.unit + self.mean
-            return np.asarray(X.astype(np.float64) @ vectors) / self.unit - centre @ vectors
+            return np.asarray(X.astype(np.float64) / self.unit @ vectors) - self.mean @ vectors
         return np.asarray((X - self.shift) / self.unit, dtype=np.float64) @ vectors - self.mean @ vectors
 
 
 def rows_of(X: Any) -> Rows:
     """Return validated data as rows to judge by."""
     if sparse.issparse(X):
-        matrix = sparse.csr_array(X, dtype=np.float64)
+        unit = unit_of(X)
+        matrix = sparse.csr_array(X, dtype=np.float64) / unit
         shift = np.zeros(matrix.shape[1])
-        return Rows(matrix, column_means(matrix), gram_operator(matrix), shift, 1.0)
+        return Rows(matrix, column_means(matrix), gram_operator(matrix), shift, unit)
     mean, scale = centre_and_scale(X)
     matrix = np.asarray((X - mean) / scale, dtype=np.float64)
     return Rows(matrix, np.zeros(matrix.shape[1]), gram_operator(matrix), mean, scale)
+
+
+def unit_of(X: Any) -> float:
+    """Return a power of two that brings data near 1, so that sums of squares stay in range."""
+    if sparse.issparse(X):
+        return power_of_two_near(float(np.abs(X.data).max(initial=0.0)))
+    return centre_and_scale(X)[1]

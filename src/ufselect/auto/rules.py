@@ -19,6 +19,7 @@ from ufselect.solvers.margin import CentreMargin, minimise_margin
 Rule = Callable[[Reference, int], NDArray]
 
 TINY = np.finfo(float).tiny
+LARGEST_RATIO = 1e12
 TRACE_RATIO_STEPS = 50
 # Temperature of the margin in units of the mean squared distance to the own centre: a small one cares only
 # about samples near a border, a large one about the spread between all centres.
@@ -44,14 +45,19 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
        selection", AAAI.
     """
     between, within = reference.scatters
-    ratio = between.sum() / max(within.sum(), TINY)
+    ratio = _ratio(between.sum(), within.sum())
     for _ in range(TRACE_RATIO_STEPS):
         best = np.argsort(ratio * within - between, kind="stable")[:n_selected]
-        improved = between[best].sum() / max(within[best].sum(), TINY)
+        improved = _ratio(between[best].sum(), within[best].sum())
         if improved <= ratio:
             break
         ratio = improved
-    return between - min(ratio, 1e12) * within
+    return between - ratio * within
+
+
+def _ratio(between: float, within: float) -> float:
+    """Return the ratio of two scatters, at most so large that rounding of the first hides the second."""
+    return between / max(within, between / LARGEST_RATIO, TINY)
 
 
 def cluster_projection(reference: Reference, n_selected: int) -> NDArray:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.auto.clustering import labels_of
-from ufselect.auto.counts import cluster_counts
+from ufselect.auto.counts import cluster_count
 from ufselect.auto.judges import GraphJudge, Judge, KMeansJudge, RebuildJudge
 from ufselect.auto.pool import (
     Candidate,
@@ -28,6 +28,7 @@ from ufselect.auto.reference import References, build_references
 from ufselect.auto.report import Trial, describe_clusters, report, verdict
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
+from ufselect.auto.ties import settled
 from ufselect.auto.trials import Course
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
@@ -97,9 +98,7 @@ class AutoSelector(UnsupervisedSelector):
         library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or
         :class:`~ufselect.RebuildSelector`, greedy projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
-        Number of clusters to look for. ``"auto"`` judges by three numbers at once: that of
-        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
-        geometric mean.
+        Number of clusters to look for. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     time_budget : float or None, default=None
         Seconds after which no further candidate is begun; at least one is tried. The most promising come
         first. With a budget the result can depend on the machine.
@@ -266,7 +265,7 @@ class AutoSelector(UnsupervisedSelector):
             shared = Shared(X, None, wanted)
             return Setting(shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, chosen, seed)
         rows = rows_of(sample)
-        references = build_references(rows, cluster_counts(self.n_clusters, rows, seed), seed)
+        references = build_references(rows, (cluster_count(self.n_clusters, rows, seed),), seed)
         judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
         shared = Shared(X, references, wanted)
         return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)
@@ -288,24 +287,30 @@ class AutoSelector(UnsupervisedSelector):
         has_own_pool = self.candidates is None or isinstance(self.candidates, str)
         muted = (InactiveConstraintWarning, ConvergenceWarning) if has_own_pool else ()
         course = Course(setting.shared, setting.judge, deadline, self.n_jobs, tell, muted)
+        # What no selection can do without comes first, so that the candidates get the rest of the time.
+        clusters = self._clusters(setting)
+        comparison = course.compare(setting.seed)
         begun = time.perf_counter()
         trials = course.run(setting.pool)
-        tried = [trial for trial in trials if trial.estimator is not None]
-        most = max(trial.values.size for trial in tried)
-        winner = max((trial for trial in tried if trial.values.size == most), key=lambda trial: trial.mean)
-        comparison = course.compare(setting.seed)
-        best, shared = winner.estimator, setting.shared
+        outcome = settled(course, trials, comparison, setting.chosen, setting.seed, begun - started)
+        winner, shared = outcome.winner, setting.shared
+        best = winner.estimator
         scores = scores_of(best, winner.candidate.name, shared)
         if shared.wanted.excludes and isinstance(best, UnsupervisedSelector):
             self._let_it_know_all_columns(best, shared.wanted)
         attributes = {
             "best_estimator_": best,
             "best_params_": best.get_params(),
-            "report_": report(trials, winner, comparison, setting.judge.n_all),
+            "report_": report(outcome.trials, winner, comparison),
             "verdict_": verdict(
-                winner, comparison, setting.judge.measure, all_compete=setting.judge.all_compete
+                winner,
+                comparison,
+                setting.judge.measure,
+                all_compete=setting.judge.all_compete,
+                n_rivals=outcome.n_rivals,
             ),
-            **self._clusters(setting, winner),
+            **clusters,
+            **self._described(setting, clusters, winner),
         }
         return Fitted(scores, attributes, choice=shared.choice(scores))
 
@@ -318,19 +323,22 @@ class AutoSelector(UnsupervisedSelector):
         best._spread(wanted)
         best.n_features_in_ = wanted.n_features
 
-    def _clusters(self, setting: Setting, winner: Trial) -> dict[str, Any]:
-        """Return what is known about the clusters, if they are the goal."""
+    def _clusters(self, setting: Setting) -> dict[str, Any]:
+        """Return the clusters, if they are the goal."""
         if setting.references is None:
             return {}
         reference = setting.references.parts[0]
         labels = labels_of(reference, setting.shared.X, setting.chosen)
+        return {"labels_": labels, "n_clusters_": reference.n_clusters}
+
+    def _described(self, setting: Setting, clusters: dict[str, Any], winner: Trial) -> dict[str, Any]:
+        """Return what the winner's features tell about the clusters, if they are the goal."""
+        if setting.references is None:
+            return {}
         wanted = setting.shared.wanted
         names = wanted.restrict_rows(getattr(self, "feature_names_in_", np.arange(wanted.n_features)))
-        return {
-            "labels_": labels,
-            "n_clusters_": reference.n_clusters,
-            "clusters_": describe_clusters(reference, labels, winner.features, names),
-        }
+        reference = setting.references.parts[0]
+        return {"clusters_": describe_clusters(reference, clusters["labels_"], winner.features, names)}
 
 
 def _anywhere(gram: GramOperator, size: int) -> Placement:

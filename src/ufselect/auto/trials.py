@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 
 from ufselect.auto.judges import Judge
@@ -19,8 +20,8 @@ from ufselect.common.warn import without_warnings
 N_DRAWS = 3
 # Runs for each of them and for all features: enough to tell how far off they are.
 COMPARED_RUNS = 2
-# Standard errors by which a candidate must be behind after the first runs to get no more.
-HOPELESS = 3.0
+# Standard errors of a difference by which a candidate must be behind to get no more runs.
+HOPELESS = 2.0
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Course:
     judge : Judge
         What gives values to their features.
     deadline : float or None
-        Moment of ``time.perf_counter`` after which none is begun, or that would be missed by one as long as
-        the longest so far.
+        Moment of ``time.perf_counter`` that nothing is begun which would miss it, as long as it takes by what
+        was tried so far; the first candidate always is.
     n_jobs : int or None
         Number of candidates tried at once, in threads.
     tell : callable
@@ -52,29 +53,39 @@ class Course:
     muted: tuple[type[Warning], ...] = ()
 
     def run(self, pool: list[Candidate]) -> list[Trial]:
-        """Return one trial per candidate: a first look at each, then all runs for those still in reach."""
+        """Return one trial per candidate: a first look at each, then more runs for those still in reach."""
         longest = [0.0]
         jobs = (delayed(self._first_look)(candidate, place, longest) for place, candidate in enumerate(pool))
         trials = []
         for trial in Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs):
             trials.append(trial)
             self.tell(len(trials), trial)
-        late = self.deadline is not None and time.perf_counter() > self.deadline
-        open_trials = [] if late else [trial for trial in trials if self._in_reach(trial, trials)]
-        finished = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._finish)(trial) for trial in open_trials
-        )
-        known = {id(before): after for before, after in zip(open_trials, finished, strict=True)}
-        return [known.get(id(trial), trial) for trial in trials]
+        for before, after in pairwise(self.judge.looks):
+            rivals = in_reach([trial for trial in trials if trial.values.size == before])
+            if not self.has_time((after - before) * sum(trial.pace for trial in rivals)):
+                break
+            runs = slice(before, after)
+            longer = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(self._look_again)(trial, runs) for trial in rivals
+            )
+            known = {id(short): long for short, long in zip(rivals, longer, strict=True)}
+            trials = [known.get(id(trial), trial) for trial in trials]
+        return trials
 
     def compare(self, seed: int) -> Comparison:
         """Judge all features and a few random subsets."""
         n_features = self.shared.X.shape[1]
-        first = slice(0, min(COMPARED_RUNS, self.judge.n_first))
+        first = slice(0, min(COMPARED_RUNS, self.judge.looks[0]))
         rng = np.random.default_rng(seed)
         draws = [self.shared.choice(rng.random(n_features)).support for _ in range(N_DRAWS)]
         random = [self.judge.values(np.flatnonzero(draw), first).mean() for draw in draws]
         return Comparison(self.judge.values(np.arange(n_features), first), np.array(random))
+
+    def has_time(self, seconds: float) -> bool:
+        """Tell whether work of so many seconds, spread over the jobs, ends before the deadline."""
+        if self.deadline is None:
+            return True
+        return time.perf_counter() + seconds / effective_n_jobs(self.n_jobs) <= self.deadline
 
     def _first_look(self, candidate: Candidate, place: int, longest: list[float]) -> Trial:
         started = time.perf_counter()
@@ -88,24 +99,31 @@ class Course:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
             raise
         features = np.flatnonzero(self.shared.choice(scores).support)
-        values = self._values(candidate, features, slice(0, self.judge.n_first))
-        seconds = time.perf_counter() - started
-        longest[0] = max(longest[0], seconds)
-        return Trial(candidate, estimator, features, values, seconds)
+        fitted = time.perf_counter()
+        values = self._values(candidate, features, slice(0, self.judge.looks[0]))
+        ended = time.perf_counter()
+        longest[0] = max(longest[0], ended - started)
+        return Trial(
+            candidate, estimator, features, values, ended - started, (ended - fitted) / self.judge.looks[0]
+        )
 
-    def _in_reach(self, trial: Trial, trials: list[Trial]) -> bool:
-        """Tell whether more runs could make a trial the winner."""
-        if trial.estimator is None or self.judge.n_first == self.judge.n_all:
-            return False
-        best = max((other for other in trials if other.estimator is not None), key=lambda other: other.mean)
-        return best.mean - trial.mean <= HOPELESS * float(np.hypot(best.error, trial.error))
-
-    def _finish(self, trial: Trial) -> Trial:
+    def _look_again(self, trial: Trial, runs: slice) -> Trial:
         started = time.perf_counter()
-        rest = slice(self.judge.n_first, self.judge.n_all)
-        values = np.append(trial.values, self._values(trial.candidate, trial.features, rest))
+        values = np.append(trial.values, self._values(trial.candidate, trial.features, runs))
         return replace(trial, values=values, seconds=trial.seconds + time.perf_counter() - started)
 
     def _values(self, candidate: Candidate, features: NDArray, runs: slice) -> NDArray:
         with without_warnings(*self.muted):
             return self.judge.values_of(candidate, self.shared, features, runs)
+
+
+def in_reach(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials that more runs could make the winner, of several with as many values each.
+
+    The runs of all of them tell how far one run is from another: few values of one candidate can agree
+    by chance.
+    """
+    variance = float(np.mean([trial.values.var(ddof=1) for trial in trials]))
+    slack = HOPELESS * np.sqrt(2 * variance / trials[0].values.size)
+    best = max(trial.mean for trial in trials)
+    return [trial for trial in trials if best - trial.mean <= slack]

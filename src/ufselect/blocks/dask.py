@@ -19,8 +19,10 @@ from ufselect.gram.centring import refuse_infinity, working_dtype
 from ufselect.gram.row_details import RowDetails
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
-# Records that a thread holds in a merge: those merged, the sum so far and the next one.
-RECORDS_AT_ONCE = MERGE_AT_ONCE + 2
+# Records that a thread holds in a merge: those merged, three while the sum is made, and as many on their way.
+RECORDS_AT_ONCE = 2 * MERGE_AT_ONCE + 3
+SHARE_IN_MEMORY = 0.6  # of its limit, beyond which a worker of dask begins to write to disk
+WORKER_BYTES = 2**28  # what a worker takes with its libraries loaded
 TARGET_BYTES = 2**27  # of a block that is made by joining chunks: within the 50 to 200 MB that dask advises
 GATHER_AT_ONCE = 16  # rotated blocks brought here together, which bounds the memory for them
 
@@ -54,7 +56,7 @@ def check_collection(X: Any) -> None:
 
 
 def smallest_share_of_memory() -> float:
-    """Return the bytes that the smallest worker of a cluster has for each of its threads.
+    """Return the bytes that the smallest worker of a cluster has for the data of each of its threads.
 
     Infinite without a cluster: its scheduler alone knows limits.
     """
@@ -65,8 +67,34 @@ def smallest_share_of_memory() -> float:
         workers = distributed.get_client().scheduler_info(n_workers=-1)["workers"].values()
     except ValueError:  # dask runs in this process
         return np.inf
-    shares = [worker["memory_limit"] / worker["nthreads"] for worker in workers if worker["memory_limit"]]
+    shares = [
+        max(0.0, SHARE_IN_MEMORY * worker["memory_limit"] - WORKER_BYTES) / worker["nthreads"]
+        for worker in workers
+        if worker["memory_limit"]
+    ]
     return min(shares, default=np.inf)
+
+
+def check_room_for_blocks(array: Any) -> None:
+    """Refuse dense blocks that a worker cannot hold, before the first one is read.
+
+    Raises
+    ------
+    ValueError
+        With the number of rows to cut them to.
+    """
+    room = smallest_share_of_memory()
+    # Sizes that dask does not know are NaN.
+    block_rows, block_columns = (max((n for n in sizes if n >= 0), default=0) for sizes in array.chunks)
+    block_bytes = block_rows * block_columns * array.dtype.itemsize
+    if sparse.issparse(array._meta) or block_bytes <= room:
+        return
+    most_rows = int(block_rows * room // block_bytes)
+    advice = f"call X.rechunk(({most_rows}, -1)), or " if most_rows else ""
+    raise ValueError(
+        f"A block of X takes {block_bytes / 2**20:.0f} MiB, but the smallest worker has "
+        f"{room / 2**20:.0f} MiB for the data of each of its threads; {advice}start workers with more memory."
+    )
 
 
 def import_dask(module: str = "dask") -> ModuleType:
@@ -103,6 +131,7 @@ class DaskBlocks:
             raise ValueError("X must be a dask array of two dimensions or a dask data frame.")
         if np.isnan(array.shape[1]):
             array = _with_known_chunks(array)
+        check_room_for_blocks(array)
         self.array = array
         self.dtype = working_dtype(array.dtype)
         self.n_features = int(array.shape[1])
@@ -194,18 +223,22 @@ class DaskBlocks:
             return array
         if self.is_sparse or any(np.isnan(array.chunks[0])):
             return array.rechunk({1: -1})
-        most_rows = max(1, TARGET_BYTES // (self.n_features * array.dtype.itemsize))
+        most_rows = max(1, _target_bytes() // (self.n_features * array.dtype.itemsize))
         row_chunks = tuple(size for chunk in array.chunks[0] for size in _even_parts(chunk, most_rows))
         return array.rechunk((row_chunks, -1))
 
     def _column_blocks(self) -> tuple[Any, list[int]]:
         """Return the array with all rows in one chunk, and the first feature of each chunk."""
-        most_columns = max(1, TARGET_BYTES // (self.count_rows() * self.array.dtype.itemsize))
+        most_columns = max(1, _target_bytes() // (self.count_rows() * self.array.dtype.itemsize))
         column_chunks = tuple(
             size for chunk in self.array.chunks[1] for size in _even_parts(chunk, most_columns)
         )
         array = self.array.rechunk((-1, column_chunks))
         return array, [0, *np.cumsum(column_chunks)[:-1].tolist()]
+
+
+def _target_bytes() -> int:
+    return int(min(TARGET_BYTES, smallest_share_of_memory()))
 
 
 def _named_moments(
@@ -283,7 +316,8 @@ def _compute(wanted: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
         unreadable = _first_unreadable(blocks)
         if unreadable is None:
             raise
-        raise ValueError(f"{names[unreadable]} cannot be read: {error}") from error
+        reason = str(error).rstrip(".")
+        raise ValueError(f"{names[unreadable]} cannot be read: {reason}; write that part again.") from error
 
 
 def _first_unreadable(blocks: Sequence[Any]) -> int | None:

@@ -105,8 +105,9 @@ def sentence_of(error: Exception) -> str:
 
     if isinstance(error, MemoryError):
         return "Error: the data do not fit in memory; use fewer columns, or --stream for csv and parquet."
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"Error: {error.filename}: {error.strerror.lower()}; {_file_advice(error)}"
+    if isinstance(error, OSError) and error.strerror:
+        name = error.filename or "standard output"
+        return f"Error: {name}: {error.strerror.lower()}; {_file_advice(error)}"
     text = " ".join(with_flags(getattr(error, "sentence", str(error))).split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:
         return f"Error: {text}"

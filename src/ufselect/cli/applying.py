@@ -62,7 +62,8 @@ def _options(record: Mapping[str, Any], typed: Mapping[str, Any]) -> ReadOptions
     _, recorded = request_of(record)
     default = ReadOptions()
     given = {name: value for name, value in typed.items() if value != getattr(default, name)}
-    kept = {**asdict(recorded), "separator": None, "decimal": None, "header": None, "impute": None}
+    found_anew = ("separator", "decimal", "header", "impute", "batch_column", "weight_column")
+    kept = {**asdict(recorded), **dict.fromkeys(found_anew)}
     if typed["guess"]:
         # columns that the first table had as ids and labels are so here as well, where they exist
         kept["guess"] = recorded.guess

@@ -61,8 +61,10 @@ def run_compare(call: CompareCall) -> None:
     record_path = call.record or (None if call.target is None else record_beside(call.target))
     check_outputs((call.target, record_path), call.force, Path(call.data))
     methods = [find_method(_method(name)).__name__ for name in call.methods] if call.methods else None
+    if call.reading.impute == "keep":
+        raise TableError("Not every method that is compared works around gaps; use --impute median or drop.")
     silent = call.as_json or call.quiet
-    table = open_data(call.data, call.reading, quiet=silent, stream=False).table
+    table = open_data(call.data, call.reading, quiet=silent, stream=False, carries=False).table
     labels, rows = classes(table)
     counts = _counts(call.counts, table.shape[1])
     ready = prepared(table, call.preparing["scale"], call.preparing["normalize"])

@@ -34,6 +34,11 @@ def takes_unicode() -> bool:
     return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
 
 
+def marks(text: str) -> str:
+    """Return text with marks that a terminal without Unicode can show."""
+    return text if takes_unicode() else text.replace("±", "+/-").replace("…", "...").replace("−", "-")
+
+
 def allow_any_text() -> None:
     """Let both streams write what their encoding lacks as escapes instead of failing."""
     for stream in (sys.stdout, sys.stderr):

@@ -69,25 +69,29 @@ def open_data(
     image: tuple[int, int] | None = None,
     quiet: bool = False,
     stream: bool | None = None,
+    normalize: str = "none",
+    carries: bool = True,
 ) -> Opened:
-    """Read a file or load a data set, and say what was decided on the way."""
-    opened = _opened(name, options, quiet, stream)
+    """Read a file or load a data set, and say what was decided on the way, and what will be carried along."""
+    opened = _opened(name, options, quiet, stream, normalize)
     if image is not None:
         opened = replace(opened, table=_as_image(opened.table, image))
     if not quiet:
-        note([*opened.table.notes, *opened.table.left_out_sentences(), *_hints(opened.table)])
+        note([*opened.table.notes, *opened.table.left_out_sentences(carries), *_hints(opened.table)])
     return opened
 
 
-def _opened(name: str, options: ReadOptions, quiet: bool, stream: bool | None) -> Opened:
+def _opened(name: str, options: ReadOptions, quiet: bool, stream: bool | None, normalize: str) -> Opened:
     if name == "-":
         spooled = StandardInput()
-        return replace(_opened(str(spooled.path), options, True, stream), spooled=spooled)
+        return replace(_opened(str(spooled.path), options, True, stream, normalize), spooled=spooled)
     path = Path(name)
     if not path.exists():
-        return Opened(_named(name))
+        return Opened(_named(name, options))
     if should_stream(path, options, stream):
-        return Opened(*_with_bar(path, quiet, lambda progress: stream_table(path, options, progress)))
+        return Opened(
+            *_with_bar(path, quiet, lambda progress: stream_table(path, options, normalize, progress))
+        )
     if path.is_file() and path.stat().st_size > PROGRESS_FROM:
         return Opened(_with_bar(path, quiet, lambda progress: read_table(path, options, progress)))
     with working(f"Reading {path.name} …"):
@@ -114,8 +118,10 @@ def _hints(table: Table) -> list[str]:
     return ["Columns look like samples and rows like features; --transpose turns the table."]
 
 
-def _named(name: str) -> Table:
+def _named(name: str, options: ReadOptions) -> Table:
     check_data(name)
+    if options.batch_column is not None or options.weight_column is not None:
+        raise TableError(f"The data set {name} has features alone; drop --batch and --weights.")
     with working(f"Loading {name} …"):
         loaded = load_dataset(name)
     table = Table(

@@ -9,7 +9,13 @@ if TYPE_CHECKING:
     from ufselect.common.wording import Setting
 
 # all others are called as their parameter is
-FLAGS = {"id_column": "--id", "label_column": "--labels", "missing": "--na"}
+FLAGS = {
+    "id_column": "--id",
+    "label_column": "--labels",
+    "missing": "--na",
+    "batch_column": "--batch",
+    "weight_column": "--weights",
+}
 
 
 def flag(setting: Setting) -> str:

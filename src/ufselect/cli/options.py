@@ -17,7 +17,7 @@ DATA_HELP = (
 SCALE_CHOICES = ("auto", "standard", "none")
 NORMALIZE_CHOICES = ("none", "log")
 CATEGORICAL_CHOICES = ("onehot",)
-IMPUTE_CHOICES = ("median", "drop")
+IMPUTE_CHOICES = ("median", "drop", "keep")
 GOALS = ("clusters", "rebuild")
 
 
@@ -93,10 +93,24 @@ Impute = Annotated[
     str | None,
     typer.Option(
         "--impute",
-        metavar="median|drop",
-        help="Missing values: fill by the column's median, or leave such columns out; else an error.",
+        metavar="median|drop|keep",
+        help="Missing values: fill by the column's median, leave such columns out, or keep them for a method "
+        "that works around them, such as DSCOFS; else an error.",
         autocompletion=_among(IMPUTE_CHOICES),
     ),
+]
+BatchColumn = Annotated[
+    str | None,
+    typer.Option(
+        "--batch",
+        metavar="COLUMN",
+        help="Column with the batch of each row, such as plate or donor; differences between batches are not "
+        "taken for structure.",
+    ),
+]
+WeightColumn = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="COLUMN", help="Column that says how much each row counts."),
 ]
 Guess = Annotated[
     bool, typer.Option("--guess/--no-guess", help="Recognise id and label columns by names and values.")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.cli.row_facts import row_metadata
 from ufselect.cli.run import Run
 from ufselect.exceptions import TableError
 from ufselect.io.files import Write, check_outputs, write_together
@@ -145,6 +146,7 @@ def explained(run: Run, resamples: int) -> Any:
         image_order=run.table.image_order,
         n_resamples=resamples,
         random_state=run.request.seed,
+        **row_metadata(run.table),
     )
     means, deviations = run.prepared.means[run.ranked], run.prepared.deviations[run.ranked]
     return replace(explanation, means=means, deviations=deviations)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.cli.moments import moments
 from ufselect.cli.units import Units, check_range, look_at_units
 from ufselect.exceptions import TableError
 from ufselect.gram.dense import FormedGram
@@ -32,7 +33,7 @@ class Prepared:
     reason : str
         Why, in a sentence.
     means, deviations : ndarray of shape (n_features,)
-        Of the columns before scaling.
+        Of the columns before scaling; deviations from the mean of the row's batch where there are batches.
     gram : FormedGram or None
         The Gram matrix of all rows, where they are not in memory.
     """
@@ -46,17 +47,24 @@ class Prepared:
     gram: FormedGram | None = None
 
 
-# The Gram matrix of all rows was made from values as they are; normalising the sample alone would mislead.
-NOT_STREAMED = "--normalize needs the table in memory; normalise the counts before, or leave it out."
-
-
 @dataclass(frozen=True)
 class AllRows:
-    """What is known of all rows of a table that is not in memory."""
+    """What is known of all rows of a table that is not in memory.
+
+    Attributes
+    ----------
+    gram : FormedGram
+        Of all rows, normalised if that was asked for.
+    means, deviations : ndarray of shape (n_features,)
+        Of the same.
+    total : float or None
+        The total to which rows of counts were brought.
+    """
 
     gram: FormedGram
     means: NDArray
     deviations: NDArray
+    total: float | None = None
 
 
 def prepared(
@@ -69,17 +77,15 @@ def prepared(
     Raises
     ------
     TableError
-        If values are beyond the range in which they can be squared, are no counts, or are to be normalised
-        though only a sample of the rows is at hand.
+        If values are beyond the range in which they can be squared, or are no counts.
     """
-    if all_rows is not None and normalize != "none":
-        raise TableError(NOT_STREAMED)
     check_range(table.data, table.feature_names)
-    data = log_counts(table.data) if normalize == "log" else table.data
+    total = None if all_rows is None else all_rows.total
+    data = log_counts(table.data, total) if normalize == "log" else table.data
     units = look_at_units(data, table.feature_names)
     used, reason = decided(scale, units)
     if all_rows is None:
-        ready = Prepared(data, units, used, reason, *_moments(data))
+        ready = Prepared(data, units, used, reason, *moments(data, table.weights, table.batches))
     else:
         ready = Prepared(data, units, used, reason, all_rows.means, all_rows.deviations, all_rows.gram)
     return _standard(ready) if used == "standard" else ready
@@ -96,29 +102,36 @@ def decided(scale: str, units: Units) -> tuple[str, str]:
     return "none", "Columns have comparable units and are used as they are."
 
 
-def log_counts(data: Any) -> Any:
-    """Return log(1 + x) of rows that were brought to the median total; zeros stay zeros.
+def log_counts(data: Any, total: float | None = None) -> Any:
+    """Return log(1 + x) of rows that were brought to a total, their median without it; zeros stay zeros.
 
     Raises
     ------
     TableError
-        If values are negative.
+        If values are negative or missing.
     """
-    if data.min() < 0:
-        raise TableError("--normalize log is for counts, but there are negative values; leave it out.")
-    totals = np.asarray(data.sum(axis=1)).ravel().astype(np.float64)
-    factors = np.median(totals[totals > 0]) / np.where(totals > 0, totals, 1.0)
+    lowest = data.min()
+    if not lowest >= 0:
+        found = "values are missing" if np.isnan(lowest) else "there are negative values"
+        raise TableError(f"--normalize log is for counts, but {found}; leave it out.")
+    totals = row_totals(data)
+    if total is None:
+        total = median_total(totals)
+    factors = total / np.where(totals > 0, totals, 1.0)
     if sparse.issparse(data):
         return (sparse.diags_array(factors) @ data).log1p().tocsr()
     return np.log1p(data * factors[:, None])
 
 
-def _moments(data: Any) -> tuple[NDArray, NDArray]:
-    if not sparse.issparse(data):
-        return data.mean(axis=0, dtype=np.float64), data.std(axis=0, dtype=np.float64)
-    mean = np.asarray(data.mean(axis=0, dtype=np.float64)).ravel()
-    square = np.asarray(data.multiply(data).mean(axis=0, dtype=np.float64)).ravel()
-    return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+def row_totals(data: Any) -> NDArray:
+    """Return the sum of each row."""
+    return np.asarray(data.sum(axis=1)).ravel().astype(np.float64)
+
+
+def median_total(totals: NDArray) -> float:
+    """Return the median total of rows that hold anything."""
+    filled = totals[totals > 0]
+    return float(np.median(filled)) if filled.size else 1.0
 
 
 def _standard(ready: Prepared) -> Prepared:
@@ -127,7 +140,9 @@ def _standard(ready: Prepared) -> Prepared:
     if ready.gram is not None:
         gram = ready.gram
         matrix = gram.matrix * (gram.scale / divisors)[:, None] * (gram.scale / divisors)
-        ready = replace(ready, gram=FormedGram(matrix, gram.n_samples, 1.0))
+        scaled = FormedGram(matrix, gram.n_samples, 1.0)
+        scaled.missing = gram.missing
+        ready = replace(ready, gram=scaled)
     if sparse.issparse(ready.data):
         return replace(ready, data=(ready.data @ sparse.diags_array(1 / divisors)).tocsr())
     return replace(ready, data=(ready.data - ready.means) / divisors)

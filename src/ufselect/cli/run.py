@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ufselect.cli.methods import find_method
 from ufselect.cli.prepare import AllRows, Prepared, prepared
+from ufselect.cli.row_facts import check_rows, has_gaps, missing_words, row_metadata
 from ufselect.cli.wishes import ColumnWishes, wishes_for
 from ufselect.exceptions import TableError
 from ufselect.io.table import Table
@@ -28,7 +29,7 @@ OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose", *WISHES}
 # Below any difference that matters, above what rounding leaves of copies.
 MAX_CORRELATION = 0.999
 EXTRA_OF = {"torch": "deep"}
-GOALS = ("clusters", "rebuild")
+AUTO = "AutoSelector"
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,9 @@ class Run:
         Warnings of the fit.
     seconds : float
         Time of the fit.
+    chooser : estimator or None
+        What chose the method among several, if one was chosen: the selector itself, or one that did so on a
+        sample of the rows.
     """
 
     request: Request
@@ -92,6 +96,7 @@ class Run:
     selector: UnsupervisedSelector
     messages: tuple[str, ...]
     seconds: float
+    chooser: Any = None
 
     @property
     def chosen_method(self) -> UnsupervisedSelector:
@@ -157,15 +162,19 @@ def run_selection(
     wishes = wishes_for(table, request.keep, request.exclude, request.max_correlation)
     check_count(request.n_features, wishes.n_units(table.shape[1]))
     selector = make_selector(request, verbose)
+    rows = row_metadata(table)
+    check_rows(selector, "missing" if has_gaps(table) else None, *rows)
     selector.set_params(**_taken(wishes, selector))
     ready = prepared(table, request.scale, request.normalize, all_rows)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
-        selector.fit(_suited(ready, selector))
+        selector.fit(_suited(ready, selector), **rows)
         seconds = time.perf_counter() - began
-    messages = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
-    return Run(request, table, ready, selector, tuple(messages), seconds)
+    said = [str(warning.message) for warning in caught] + missing_words(selector)
+    messages = dict.fromkeys(" ".join(words.split()) for words in said)
+    chooser = selector if hasattr(selector, "report_") else None
+    return Run(request, table, ready, selector, tuple(messages), seconds, chooser)
 
 
 def _taken(wishes: ColumnWishes, selector: UnsupervisedSelector) -> dict[str, Any]:
@@ -193,8 +202,8 @@ def check_count(asked: int | float | str, n_features: int) -> None:
 
 
 def _suited(ready: Prepared, selector: UnsupervisedSelector) -> Any:
-    """Return the data as the selector can take them."""
-    if ready.gram is None:
+    """Return the data as the selector can take them; a choice among methods is made on a sample of rows."""
+    if ready.gram is None or type(selector).__name__ == AUTO:
         return ready.data if selector.accepts_sparse else dense(ready.data, type(selector).__name__)
     if not isinstance(selector, GramSelector):
         raise TableError(

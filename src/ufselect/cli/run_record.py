@@ -12,10 +12,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ufselect.cli.choosing import candidates, clusters, goal_of, standing
 from ufselect.cli.flags import with_flags
 from ufselect.cli.run import Request, Run, json_value
 from ufselect.cli.show import shown_value
-from ufselect.cli.verdicts import candidates
 from ufselect.exceptions import TableError
 from ufselect.io.reading import ReadOptions
 
@@ -41,6 +41,8 @@ def record_of(
             "n_features": table.shape[1],
             "id_column": table.id_name,
             "label_column": table.label_name,
+            "batch_column": options.batch_column,
+            "weight_column": options.weight_column,
             "image_shape": list(table.image_shape) if table.image_shape is not None else None,
             "left_out": [asdict(column) for column in table.left_out],
         },
@@ -74,9 +76,16 @@ def record_of(
             ],
         },
     }
-    tried = candidates(run)
-    if tried:
-        record["tuning"] = [{name: shown_value(value) for name, value in row.items()} for row in tried]
+    missing = getattr(selector, "missing_", None)
+    if missing is not None:
+        record["missing"] = asdict(missing)
+    if run.chooser is not None:
+        record["goal"] = goal_of(run)
+        record["tuning"] = [
+            {name: shown_value(value) for name, value in row.items()} | {"standing": standing(row)}
+            for row in candidates(run)
+        ]
+        record["clusters"] = clusters(run)
     return record
 
 

@@ -10,21 +10,21 @@ from typing import Any
 
 import typer
 
-from ufselect.cli.console import errors, note, output, working
+from ufselect.cli.console import errors, marks, note, output, working
 from ufselect.cli.data import Opened, open_data
 from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
-from ufselect.cli.prepare import NOT_STREAMED
-from ufselect.cli.run import OWN_PARAMETERS, Request, Run, make_selector, run_selection
+from ufselect.cli.prepare import AllRows
+from ufselect.cli.row_facts import asked_of_rows, check_rows
+from ufselect.cli.run import AUTO, OWN_PARAMETERS, Request, Run, make_selector, run_selection
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
-from ufselect.cli.show import candidate_table, feature_table, pixel_map
-from ufselect.cli.verdicts import candidates, verdicts
+from ufselect.cli.show import candidate_table, cluster_table, feature_table, pixel_map
+from ufselect.cli.verdicts import verdicts
 from ufselect.cli.wishes import named_in
 from ufselect.io import ReadOptions, Table, TableError
 from ufselect.selectors.gram_selector import GramSelector
 
-AUTO = "AutoSelector"
-INSTEAD = "DSCOFS"  # of a method that cannot work through the Gram matrix
+FEW_CANDIDATES, ALL_CANDIDATES = 3, 1000  # printed by select, and by tune
 WIDEST_PICTURE = 40  # pixels of two characters on a terminal of 80
 
 
@@ -50,8 +50,8 @@ class Call:
         Whether to read in blocks; None decides by size.
     as_json, quiet : bool
         Whether to print JSON alone, or nothing.
-    show_candidates : bool
-        Whether to print what a choice among methods tried.
+    most_candidates : int
+        How many of those among which a method was chosen are printed.
     command : sequence of str
         The words typed, for the record.
     """
@@ -67,7 +67,7 @@ class Call:
     stream: bool | None = None
     as_json: bool = False
     quiet: bool = False
-    show_candidates: bool = False
+    most_candidates: int = FEW_CANDIDATES
     command: Sequence[str] = ()
 
     @property
@@ -119,11 +119,11 @@ def run_select(call: Call) -> None:
         call = _repeating(call, earlier)
     if call.data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    make_selector(call.request)
-    if call.stream and call.request.normalize != "none":
-        raise typer.BadParameter(NOT_STREAMED, param_hint="--stream")
+    check_rows(make_selector(call.request), *asked_of_rows(call.reading))
     outputs = planned(call.outputs, call.data)
-    opened = open_data(call.data, call.reading, call.image, call.is_silent, call.stream)
+    opened = open_data(
+        call.data, call.reading, call.image, call.is_silent, call.stream, call.request.normalize
+    )
     if earlier is not None:
         check_same(opened.table, earlier, call.new_data)
     run = fit(opened, call.request, call.is_silent)
@@ -139,7 +139,7 @@ def run_select(call: Call) -> None:
         if call.as_json:
             print_json(found)
         elif not call.quiet:
-            show(run, found, outputs, call.show_candidates)
+            show(run, found, outputs, call.most_candidates)
     except KeyboardInterrupt as stop:
         stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
         raise
@@ -181,40 +181,43 @@ def fit(opened: Opened, request: Request, silent: bool) -> Run:
     """Fit with progress, and say what the fit warned of."""
     table, said = opened.table, []
     with working(f"{table.shape[0]} × {table.shape[1]}:"):
-        if opened.all_rows is not None and request.method == AUTO:
-            request, words = _for_all_rows(table, request)
-            table, said = table.with_notes(words), [words]
         run = run_selection(table, request, verbose=True, all_rows=opened.all_rows)
+        if opened.all_rows is not None and request.method == AUTO:
+            run, words = _for_all_rows(run, opened.all_rows)
+            said = [words]
     if not silent:
         note([*said, *run.messages])
     return run
 
 
-def _for_all_rows(sample: Table, request: Request) -> tuple[Request, str]:
-    """Choose the method on the rows in memory, so that all rows decide on the features; say which."""
-    winner = run_selection(replace(sample, n_rows=None), request).chosen_method
-    name, words = type(winner).__name__, f"Chosen on a sample of {len(sample.data)} rows: "
+def _for_all_rows(sampled: Run, all_rows: AllRows) -> tuple[Run, str]:
+    """Let all rows decide on the features by the method that was chosen on a sample, if it can use them."""
+    table, winner = sampled.table, sampled.chosen_method
+    name, words = type(winner).__name__, f"Chosen on a sample of {len(table.data)} rows: "
     if not isinstance(winner, GramSelector):
-        instead = replace(request, method=INSTEAD, parameters={})
-        return instead, f"{words}{name}, which needs all rows in memory; {INSTEAD} is used instead."
+        words += f"{name} and its columns, since it needs its rows in memory."
+        return replace(sampled, table=table.with_notes(words)), words
+    words += f"{name}; its columns are chosen by all rows."
     parameters = {name: value for name, value in winner.get_params().items() if name not in OWN_PARAMETERS}
-    return replace(request, method=name, parameters=parameters), f"{words}{name}."
+    request = replace(sampled.request, method=name, parameters=parameters)
+    run = run_selection(table.with_notes(words), request, verbose=True, all_rows=all_rows)
+    return replace(run, chooser=sampled.chooser), words
 
 
-def show(run: Run, found: Mapping[str, Any], outputs: Outputs, with_candidates: bool) -> None:
+def show(run: Run, found: Mapping[str, Any], outputs: Outputs, most_candidates: int) -> None:
     """Print the chosen features, the verdict and the files that were written."""
     console = errors() if outputs.to_standard_output else output()
-    tried = found.get("tuning", [])
-    if tried and with_candidates:
-        console.print(candidate_table(tried), highlight=False)
-    if tried:
-        note([_choice(run), *(str(row["note"]) for row in candidates(run)[:1] if row.get("note"))])
+    if found.get("tuning"):
+        console.print(candidate_table(found["tuning"], found["goal"], most_candidates), highlight=False)
+        note([_choice(run)])
     console.print(feature_table(run), highlight=False)
+    if found.get("clusters"):
+        console.print(cluster_table(found["clusters"]), highlight=False)
     shape = run.table.image_shape
     if shape is not None and shape[1] <= WIDEST_PICTURE:
         console.print(pixel_map(run.selector.support_, shape, run.table.image_order))
     for line in found["verdicts"]:
-        console.print(plain_text(line), markup=False, highlight=False, soft_wrap=True)
+        console.print(marks(plain_text(line)), markup=False, highlight=False, soft_wrap=True)
     if "repeats" in found:
         same = found["repeats"]["same_features"]
         differs = "The features differ from the record's; compare the versions that both records name."

@@ -63,6 +63,7 @@ READING = shared(
     sheet=(opt.Sheet, None),
     layer=(opt.Layer, None),
 )
+ROWS = shared(batch_column=(opt.BatchColumn, None), weight_column=(opt.WeightColumn, None))
 PREPARING = shared(scale=(opt.Scale, "auto"), normalize=(opt.Normalize, "none"), seed=(opt.Seed, 0))
 
 WISHING = shared(
@@ -81,6 +82,11 @@ def with_debug(command: Command) -> Command:
 def reads_tables(command: Command) -> Command:
     """Let a command take the options of reading; they arrive as the dictionary ``reading``."""
     return taking(command, READING, lambda values: {"reading": _reading(values)})
+
+
+def knows_rows(command: Command) -> Command:
+    """Let a command take columns of batches and weights; they arrive as the dictionary ``row_columns``."""
+    return taking(command, ROWS, lambda values: {"row_columns": values})
 
 
 def prepares_tables(command: Command) -> Command:

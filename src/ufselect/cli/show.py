@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Table as Grid
 from rich.text import Text
 
-from ufselect.cli.console import takes_unicode
+from ufselect.cli.choosing import COMPARED, telling
+from ufselect.cli.console import marks, takes_unicode
 from ufselect.cli.names import short_name
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 30  # of a terminal; the whole list goes to files
 BAR_WIDTH = 16
-CANDIDATE_COLUMNS = ("candidate", "criterion", "seconds")
+NAMED = 3  # columns of a cluster on one line of a terminal; record and page name more
 
 
 def feature_table(run: Run, most: int = MOST_ROWS) -> Grid:
@@ -67,22 +69,48 @@ def pixel_map(support: NDArray[np.bool_], shape: tuple[int, int], order: str = "
     return text
 
 
-def candidate_table(rows: Sequence[Mapping[str, Any]], most: int = 15) -> Grid:
-    """Return the candidates with the judge's figures, the chosen one marked."""
-    grid = Grid(title=f"{len(rows)} candidates", title_justify="left")
-    for name in CANDIDATE_COLUMNS:
-        grid.add_column(name, justify="left" if name == "candidate" else "right", overflow="fold")
+def candidate_table(rows: Sequence[Mapping[str, Any]], goal: str | None, most: int) -> Grid:
+    """Return the candidates with the judge's figures, the chosen and the tied ones marked.
+
+    At most so many candidates are shown beside those for comparison.
+    """
+    tried = [row for row in rows if row["candidate"] not in COMPARED]
+    grid = Grid(title=f"{len(tried)} candidates for the goal {goal!r}", title_justify="left")
+    grid.add_column("candidate", overflow="fold")
+    for name in ("criterion", *_further(rows), "seconds"):
+        grid.add_column(name, justify="right")
     grid.add_column("")
-    for row in rows[:most]:
-        cells = [_figure(row.get(name)) for name in CANDIDATE_COLUMNS]
-        grid.add_row(*cells, "chosen" if row.get("selected") else "")
-    if len(rows) > most:
-        grid.caption = f"and {len(rows) - most} more"
+    for row in [*tried[:most], *(row for row in rows if row["candidate"] in COMPARED)]:
+        spread = f" {marks('±')} {_figure(row['criterion_std'], 3)}" if row["criterion"] is not None else ""
+        figures = [_figure(row["criterion"], 3) + spread]
+        figures += [_figure(row.get(name), 3) for name in _further(rows)]
+        figures.append("" if row["candidate"] in COMPARED else _figure(row["seconds"], 2))
+        grid.add_row(str(row["candidate"]), *figures, str(row["standing"]))
+    if len(tried) > most:
+        grid.caption = f"and {len(tried) - most} more candidates; tune and --report show them all"
+        grid.caption_justify = "left"
     return grid
 
 
-def _figure(value: Any) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+def _further(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the figures that not every choice comes with."""
+    return ["stability"] if any(isinstance(row.get("stability"), float) for row in rows) else []
+
+
+def _figure(value: float | None, digits: int) -> str:
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+def cluster_table(rows: Sequence[Mapping[str, Any]], most: int = MOST_ROWS) -> Grid:
+    """Return the clusters with their sizes and the columns that tell each from the rest."""
+    caption = f"and {len(rows) - most} more" if len(rows) > most else None
+    grid = Grid(title=f"{len(rows)} clusters", title_justify="left", caption=caption)
+    grid.add_column("cluster", justify="right")
+    grid.add_column("rows", justify="right")
+    grid.add_column("columns that tell it (deviations from the rest)", overflow="fold")
+    for row in rows[:most]:
+        grid.add_row(str(row["cluster"]), str(row["size"]), Text(telling(row, NAMED)))
+    return grid
 
 
 def shown_value(value: Any) -> Any:
@@ -92,6 +120,6 @@ def shown_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return ", ".join(f"{name}={shown_value(item)}" for name, item in value.items())
     plain = value.item() if hasattr(value, "item") else value
-    return (
-        float(f"{plain:.6g}") if isinstance(plain, float) else plain if isinstance(plain, int) else str(plain)
-    )
+    if isinstance(plain, float):
+        return float(f"{plain:.6g}") if math.isfinite(plain) else None  # JSON knows no NaN
+    return plain if isinstance(plain, int) else str(plain)

@@ -1,9 +1,9 @@
-"""Tables beyond memory: one pass gives the Gram matrix, the facts of each column and a sample of rows."""
+"""Tables beyond memory: passes over blocks of rows give facts, a sample of rows, and the Gram matrix."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,40 +11,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.blocks.accumulate import GramAccumulator
-from ufselect.cli.prepare import AllRows
+from ufselect.cli.prepare import AllRows, log_counts, median_total, row_totals
 from ufselect.common.wording import Setting
 from ufselect.exceptions import TableError
 from ufselect.gram.dense import FormedGram
 from ufselect.io.assemble import reading_notes, texts_of
-from ufselect.io.cleaning import ColumnFacts, check_facts
+from ufselect.io.cleaning import ColumnFacts, check_facts, gaps_note
 from ufselect.io.reading import ReadOptions, file_sha256, has_rows, open_rows, role_notes
 from ufselect.io.table import LeftOut, SourceColumns, Table
 from ufselect.io.text import Progress
 
 MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit makes
-MOST_COLUMNS = 10_000  # a Gram matrix of that order takes 800 MB
+# Measured on 4000 and 6000 columns: copies of the Gram matrix that exist at once while blocks are merged,
+# without and with gaps, and copies of the sample while it is looked at.
+GRAM_COPIES, GAPPED_COPIES, SAMPLE_COPIES = 5, 15, 4
 USUAL_MEMORY = 8 << 30  # where the system does not tell
 SAMPLE_ROWS = 4000  # for units, the page's figures and the choice of a method
 
 
 def should_stream(path: Path, options: ReadOptions, asked: bool | None) -> bool:
     """Whether to read a file in blocks: as asked, else when its numbers would take half the free memory."""
-    if asked and options.categorical is not None:
-        raise TableError("--categorical needs the whole table in memory; drop --stream.")
+    needs_memory = _needs_memory(options)
+    if asked and needs_memory is not None:
+        raise TableError(f"{needs_memory} needs the whole table in memory; drop --stream.")
     if asked is not None:
         return asked and has_rows(path)
-    if (
-        not has_rows(path)
-        or options.categorical is not None
-        or options.transpose
-        or path.suffix.lower() == ".xlsx"
-    ):
+    if not has_rows(path) or needs_memory is not None or path.suffix.lower() == ".xlsx":
         return False
     if path.is_file() and path.stat().st_size < MEMORY_SHARE * free_memory() / 8:
         return False  # no compression packs numbers so tightly that these could fill the memory
     rows = open_rows(path, options)
-    width = len(rows.names)
-    return width <= MOST_COLUMNS and 8 * width * rows.n_rows > MEMORY_SHARE * free_memory()
+    width, free = len(rows.names), free_memory()
+    return gram_bytes(width, options.impute) <= free and 8 * width * rows.n_rows > MEMORY_SHARE * free
+
+
+def _needs_memory(options: ReadOptions) -> str | None:
+    """Return the first option that cannot be honoured block by block."""
+    asked = {
+        "--categorical": options.categorical is not None,
+        "--transpose": options.transpose,
+        "--batch": options.batch_column is not None,
+        "--weights": options.weight_column is not None,
+    }
+    return next((flag for flag, is_asked in asked.items() if is_asked), None)
+
+
+def gram_bytes(n_columns: int, impute: str | None) -> int:
+    """Return an estimate of the memory that reading so many columns in blocks takes."""
+    copies = GAPPED_COPIES if impute == "keep" else GRAM_COPIES
+    return 8 * n_columns * (copies * n_columns + SAMPLE_COPIES * SAMPLE_ROWS)
 
 
 def free_memory() -> int:
@@ -59,26 +74,24 @@ def free_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-@dataclass
-class _Pass:
-    """What one pass over the rows collects."""
+class _Blocks:
+    """The numbers of a file, block by block, as often as they are needed."""
 
-    facts: ColumnFacts
-    stride: int
-    accumulator: GramAccumulator
-    sample: list[NDArray]
-    seen: int = 0
+    def __init__(self, path: Path, options: ReadOptions, progress: Progress | None) -> None:
+        self.rows: Any = open_rows(path, options)
+        self.plan = self.rows.plan(options.roles)
+        self._progress = progress
 
-    def take(self, values: NDArray) -> None:
-        self.facts.update(values)
-        self.accumulator.update(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
-        first = -self.seen % self.stride
-        self.sample.append(values[first :: self.stride].copy())
-        self.seen += len(values)
+    def __iter__(self) -> Any:
+        self.reader = self.rows.number_reader(self.plan)
+        for block in self.rows.blocks(self.plan, self._progress):
+            yield self.reader.read(block)
 
 
-def stream_table(path: Path, options: ReadOptions, progress: Progress | None = None) -> tuple[Table, AllRows]:
-    """Read a text or Parquet file once, in blocks.
+def stream_table(
+    path: Path, options: ReadOptions, normalize: str = "none", progress: Progress | None = None
+) -> tuple[Table, AllRows]:
+    """Read a text or Parquet file in blocks: once, or three times if rows are to be normalised or have gaps.
 
     Returns
     -------
@@ -94,20 +107,51 @@ def stream_table(path: Path, options: ReadOptions, progress: Progress | None = N
     """
     if options.impute == "median":
         raise TableError(
-            "Filling by the median needs the table in memory; use ", Setting("impute", "drop"), "."
+            "A median needs the whole column in memory; use ",
+            Setting("impute", "drop"),
+            " or ",
+            Setting("impute", "keep"),
+            ".",
         )
-    rows: Any = open_rows(path, options)
-    plan = rows.plan(options.roles)
-    if len(plan.features) > MOST_COLUMNS:
-        raise TableError(f"Tables of more than {MOST_COLUMNS} columns are not read in blocks; use fewer.")
-    reader = rows.number_reader(plan)
-    stride = max(1, rows.n_rows // SAMPLE_ROWS)
-    collected = _Pass(ColumnFacts(len(plan.features)), stride, GramAccumulator(), [])
-    for block in rows.blocks(plan, progress):
-        collected.take(reader.read(block))
-    texts = texts_of(plan, reader)
+    blocks = _Blocks(path, options, progress)
+    _check_width(len(blocks.plan.features), options.impute)
+    at_once = normalize == "none" and options.impute != "keep"
+    facts, accumulator = ColumnFacts(len(blocks.plan.features)), GramAccumulator()
+    stride, sample = max(1, blocks.rows.n_rows // SAMPLE_ROWS), []
+    for values in blocks:
+        sample.append(values[-facts.n_rows % stride :: stride].copy())
+        facts.update(values)
+        if at_once:
+            accumulator.update(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
+    table = _sampled(path, blocks, np.concatenate(sample), facts.n_rows, options)
+    texts = texts_of(blocks.plan, blocks.reader)
+    late = {place: texts[j] for place, j in enumerate(blocks.plan.features) if j in texts}
+    gone, reasons = check_facts(table, facts, options.impute, options.keep_constant, late)
+    table, kept = table.without(gone, reasons), np.flatnonzero(~gone)
+    if facts.missing[kept].any():
+        table = table.with_notes(gaps_note(facts.missing[kept]))
+    if at_once:
+        return table, _all_rows(accumulator, kept)
+    total = _median_total(blocks, facts, kept) if normalize == "log" else None
+    for values in blocks:
+        ready = values[:, kept]
+        accumulator.update(ready if total is None else log_counts(ready, total))
+    return table, replace(_all_rows(accumulator, np.arange(kept.size)), total=total)
+
+
+def _check_width(n_columns: int, impute: str | None) -> None:
+    needed, free = gram_bytes(n_columns, impute), free_memory()
+    if needed > free:
+        raise TableError(
+            f"The products of {n_columns} columns would take about {needed / 2**30:.1f} GB of memory, of "
+            f"which {free / 2**30:.1f} GB are free; use fewer columns, or --no-stream if there are few rows."
+        )
+
+
+def _sampled(path: Path, blocks: _Blocks, sample: NDArray, n_rows: int, options: ReadOptions) -> Table:
+    rows, plan, reader = blocks.rows, blocks.plan, blocks.reader
     table = Table(
-        data=np.concatenate(collected.sample),
+        data=sample,
         feature_names=[plan.names[j] for j in plan.features],
         whole=np.array([reader.whole.get(j, False) for j in plan.features], dtype=bool),
         id_name=None if plan.id_position is None else plan.names[plan.id_position],
@@ -116,22 +160,35 @@ def stream_table(path: Path, options: ReadOptions, progress: Progress | None = N
         notes=(*rows.notes, *reading_notes(plan.names, reader), *rows.ending_notes()),
         dialect=rows.dialect,
         columns=SourceColumns(
-            rows, tuple(plan.features), tuple(sorted(texts)), plan.id_position, plan.label_position
+            rows,
+            tuple(plan.features),
+            tuple(sorted(texts_of(plan, reader))),
+            plan.id_position,
+            plan.label_position,
         ),
         source=path,
         sha256=file_sha256(path),
-        n_rows=collected.seen,
+        n_rows=n_rows,
     )
-    note = f"The table is large: it was read in blocks, and a sample of {len(table.data)} rows is kept."
-    table = table.with_notes(*role_notes(table, options), note)
-    late = {place: texts[j] for place, j in enumerate(plan.features) if j in texts}
-    gone, reasons = check_facts(table, collected.facts, options.impute, options.keep_constant, late)
-    gram = collected.accumulator.gram()
-    keep = np.flatnonzero(~gone)
-    matrix = gram.subgram(keep)
-    deviations = np.sqrt(matrix.diagonal() / collected.seen) * gram.scale
-    all_rows = AllRows(
-        FormedGram(matrix, collected.seen, gram.scale), collected.accumulator.mean[keep], deviations
-    )
-    table = table.without(gone, reasons)
-    return replace(table, data=np.nan_to_num(table.data)), all_rows
+    note = f"The table is large: it was read in blocks, and a sample of {len(sample)} rows is kept."
+    return table.with_notes(*role_notes(table, options), note)
+
+
+def _median_total(blocks: _Blocks, facts: ColumnFacts, kept: NDArray) -> float:
+    """Return the median total of the rows, for which they are read once more.
+
+    Raises
+    ------
+    TableError
+        If values are negative or missing.
+    """
+    log_counts(np.where(facts.missing[kept] > 0, np.nan, facts.low[kept])[None])  # for what it refuses
+    return median_total(np.concatenate([row_totals(values[:, kept]) for values in blocks]))
+
+
+def _all_rows(accumulator: GramAccumulator, kept: NDArray) -> AllRows:
+    """Return what is known of the kept columns."""
+    gram, means = accumulator.gram(), accumulator.mean
+    if kept.size < means.size:
+        gram, means = FormedGram(gram.subgram(kept), gram.n_samples, gram.scale), means[kept]
+    return AllRows(gram, means, np.sqrt(gram.diag() / gram.n_samples) * gram.scale)

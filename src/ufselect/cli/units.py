@@ -54,6 +54,12 @@ class Units:
     counts: bool
 
     @property
+    def is_dominated(self) -> bool:
+        """Whether few columns hold most of the variance, whatever the reason."""
+        few = max(1, int(FEW * self.spread.size))
+        return self.share >= MOST and 0 < len(self.largest) <= few < self.spread.size - 1
+
+    @property
     def sentence(self) -> str:
         """What there is to say if the columns are used as they are."""
         count = len(self.largest)
@@ -72,7 +78,7 @@ def look_at_units(data: Any, names: list[str]) -> Units:
     those far below belong to columns that are mostly one value.
     """
     rows = data[:: max(1, -(-data.shape[0] // LOOK_ROWS))]
-    rows = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    rows = _without_gaps(rows.toarray() if sparse.issparse(rows) else np.asarray(rows))
     spread = rows.std(axis=0, dtype=np.float64)
     varied = (spread > 0) & (_share_of_commonest(rows) < MOSTLY_ONE_VALUE)
     counts = _are_counts(rows)
@@ -85,6 +91,16 @@ def look_at_units(data: Any, names: list[str]) -> Units:
     ratio = float(spread[varied].max() / spread[varied].min())
     differ = _are_apart(np.sort(spread[varied])) and not counts
     return Units(spread, ratio, float(held[few - 1]), [names[j] for j in order[:few]], differ, counts)
+
+
+def _without_gaps(rows: NDArray) -> NDArray:
+    """Return rows with the mean of the column in place of missing values."""
+    gaps = np.isnan(rows)
+    if not gaps.any():
+        return rows
+    filled = np.where(gaps, 0.0, rows)
+    means = filled.sum(axis=0) / np.maximum((~gaps).sum(axis=0), 1)
+    return np.where(gaps, means, rows)
 
 
 def _share_of_commonest(rows: NDArray) -> NDArray:
@@ -119,8 +135,10 @@ def check_range(data: Any, names: list[str]) -> None:
     TableError
         Naming the columns.
     """
-    values = abs(data).max(axis=0)
-    values = np.asarray(values.toarray().ravel() if sparse.issparse(values) else values, dtype=np.float64)
+    if sparse.issparse(data):
+        values = abs(data).nanmax(axis=0).toarray().ravel().astype(np.float64)
+    else:
+        values = np.fmax.reduce(np.abs(data), axis=0).astype(np.float64)
     wild = np.flatnonzero(values > LARGEST)
     if wild.size:
         raise TableError(

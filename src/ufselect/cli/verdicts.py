@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from ufselect.cli.choosing import candidates, goal_of, tie_sentence
 from ufselect.cli.names import short_name
 from ufselect.cli.run import Run
 from ufselect.common.wording import listed
 
 CLEARLY = 0.9  # share of random subsets that must be beaten, or win
 COPY = 0.99999  # a correlation that rounding may leave of 1
-SHOWN = 3  # of several names in a sentence
 MOST_COPIES = 4  # named of one set
 ALMOST_ALL = 0.999  # of the variance
-TIED = 1.0  # times the spread of the winner's criterion over its runs
+GOAL_WORDS = {"clusters": "finding groups of rows", "rebuild": "rebuilding the other columns"}
+LEAST = 0.01  # a share of the variance that matters
 
 
 def verdicts(run: Run, explanation: Any) -> list[str]:
@@ -28,17 +29,20 @@ def verdicts(run: Run, explanation: Any) -> list[str]:
     explanation : Explanation
         What was found out about it.
     """
-    found = [*_units(run), *_counts(run), *_against_random(explanation)]
+    found = [*_units(run), *_counts(run), *_by_goal(run, explanation)]
     copies = [*_copies(run, explanation), *_duplicates(run)]
-    return [*found, *copies, *_count(run, explanation), *_ties(run)]
+    tie = tie_sentence(candidates(run))
+    return [*found, *copies, *_count(run, explanation), *([] if tie is None else [tie])]
 
 
 def _units(run: Run) -> list[str]:
     ready = run.prepared
     if ready.scale == "standard" and run.request.scale == "auto":
         return [f"{ready.reason} (--scale none to use them as they are)"]
-    if ready.scale == "none" and ready.units.differ:
-        return [f"Units decide: {ready.units.sentence}; --scale standard gives every column the same weight."]
+    units = ready.units
+    if ready.scale == "none" and (units.differ or (units.is_dominated and not units.counts)):
+        cause = "Units decide" if units.differ else "Few columns decide"
+        return [f"{cause}: {units.sentence}; --scale standard gives every column the same weight."]
     return []
 
 
@@ -46,6 +50,14 @@ def _counts(run: Run) -> list[str]:
     if not run.prepared.units.counts or run.request.normalize != "none":
         return []
     return ["These look like raw counts, in which frequent things decide; --normalize log evens that out."]
+
+
+def _by_goal(run: Run, explanation: Any) -> list[str]:
+    """Say what the selection is worth for its goal; without one, for rebuilding the table."""
+    goal = goal_of(run)
+    if goal is None:
+        return _against_random(explanation)
+    return [f"Goal: {GOAL_WORDS.get(goal, goal)}. {run.chooser.verdict_}"]
 
 
 def _against_random(explanation: Any) -> list[str]:
@@ -57,12 +69,13 @@ def _against_random(explanation: Any) -> list[str]:
         f"the chosen columns rebuild {kept.selection:.1%} of the variance, random ones {mean:.1%} ± "
         f"{spread:.1%}."
     )
-    if np.mean(kept.random < kept.selection) >= CLEARLY:
+    matters = abs(kept.selection - mean) >= LEAST
+    if matters and np.mean(kept.random < kept.selection) >= CLEARLY:
         return [f"Better than random columns: {figures}"]
-    if np.mean(kept.random > kept.selection) >= CLEARLY:
+    if matters and np.mean(kept.random > kept.selection) >= CLEARLY:
         return [
-            f"Worse than random columns at rebuilding the table: {figures} Other methods (--method) or "
-            "scaling (--scale) may do better, unless they were chosen for clusters."
+            f"Worse than random columns at rebuilding the table: {figures} Another --method or --scale may "
+            "do better."
         ]
     return [f"As good as random columns: {figures}"]
 
@@ -101,27 +114,3 @@ def _count(run: Run, explanation: Any) -> list[str]:
     if explanation.variance.selection >= ALMOST_ALL and n_selected > 1:
         return ["The chosen columns rebuild practically everything; fewer (-k) may do."]
     return []
-
-
-def _ties(run: Run) -> list[str]:
-    rows = [row for row in candidates(run) if np.isfinite(row["criterion"])]
-    if not rows:
-        return []
-    best = next(row for row in rows if row["selected"])
-    compared = ("all features", "random subsets")
-    others = [row for row in rows if row is not best and row["candidate"] not in compared]
-    error = TIED * best.get("criterion_std", 0.0)
-    tied = [row["candidate"] for row in others if row["criterion"] >= best["criterion"] - error]
-    if not tied:
-        return []
-    return [
-        f"{len(tied)} of {len(others)} other methods did as well as {best['candidate']} within the spread of "
-        f"its criterion ({'; '.join(tied[:SHOWN])}{'; …' * (len(tied) > SHOWN)}); the choice of the method "
-        "matters little here."
-    ]
-
-
-def candidates(run: Run) -> list[dict[str, Any]]:
-    """Return what was tried by a method that chooses among several, the best first; empty for others."""
-    report = getattr(run.selector, "report_", [])
-    return report.to_dict("records") if hasattr(report, "to_dict") else list(report)

@@ -27,7 +27,8 @@ class Entry:
     repository, path
         The public GitHub repository and the file in it.
     content_sha256 : str or None
-        Checksum of the decoded arrays; None where no copy could be had to compute it.
+        Checksum of the decoded arrays; None where no copy could be had to compute it. Such a set is never
+        downloaded.
     npz_sha256 : str or None
         Checksum of the ``.npz`` file in circulation.
     image_shape, image_order

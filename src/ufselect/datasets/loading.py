@@ -142,6 +142,11 @@ def _download(name: str, entry: Entry) -> Path:
             f"{entry.title} is not on this machine, and downloading needs pooch: "
             f'pip install "ufselect[data]". {help_yourself}'
         )
+    if entry.content_sha256 is None:
+        raise DatasetUnavailableError(
+            f"{entry.title} is not on this machine, and what cannot be checked is not downloaded. "
+            f"{entry.summary} {help_yourself}"
+        )
     import pooch
 
     logger.info("%s: downloading %s.", name, entry.url)
@@ -152,10 +157,9 @@ def _download(name: str, entry: Entry) -> Path:
             )
         )
     except OSError as error:
-        reason = f" {entry.summary}" if entry.content_sha256 is None else ""
         raise DatasetUnavailableError(
             f"{entry.title} is not on this machine and could not be downloaded from {entry.url} "
-            f"({type(error).__name__}).{reason} {help_yourself}"
+            f"({type(error).__name__}). {help_yourself}"
         ) from error
 
 

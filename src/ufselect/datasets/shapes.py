@@ -51,10 +51,18 @@ def make_noisy_shapes(kind: str, n_noise: int = 7, random_state: Any = None) -> 
         raise ValueError(f"n_noise must be an integer of at least 0, not {n_noise!r}.")
     rng = check_random_state(random_state)
     points, classes = SHAPES[kind](rng)
+    return among_noise(points, n_noise, rng), classes
+
+
+def among_noise(points: NDArray, n_noise: int, rng: np.random.RandomState) -> NDArray:
+    """Put two features behind the first three noise features and before the others.
+
+    The paper says that the noise takes the mean and variance of the true features, not which column takes
+    those of which; here they take turns.
+    """
     source = np.arange(n_noise) % 2
     noise = rng.normal(points.mean(axis=0)[source], points.std(axis=0)[source], (len(points), n_noise))
-    before, after = noise[:, :N_NOISE_BEFORE], noise[:, N_NOISE_BEFORE:]
-    return np.hstack([before, points, after]), classes
+    return np.hstack([noise[:, :N_NOISE_BEFORE], points, noise[:, N_NOISE_BEFORE:]])
 
 
 def _two_spirals(rng: np.random.RandomState) -> tuple[NDArray, NDArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ufselect.evaluation.rows import Row
+from ufselect.evaluation.rows import Row, mean_over_starts
 
 METRICS = ("acc", "nmi")
 HOW = {
@@ -39,8 +39,23 @@ def choose(
 
 
 def best(rows: Iterable[Row], metric: str) -> Row:
-    """Return the row of highest mean; of equal ones that with fewer features."""
-    return min(rows, key=lambda row: (-getattr(row, f"{metric}_mean"), row.n_features, str(row.params)))
+    """Return the row of highest mean; of equal ones that with fewer features.
+
+    Where starts are kept apart, labels choose anew for each start and never among starts: the row is the
+    mean of the best rows of all starts.
+    """
+    return mean_over_starts(best_of_each_start(rows, metric))
+
+
+def best_of_each_start(rows: Iterable[Row], metric: str) -> list[Row]:
+    """Return the row of highest mean of each start; one row where starts are not kept apart."""
+    groups: dict[int | None, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row.start].append(row)
+    return [
+        min(group, key=lambda row: (-getattr(row, f"{metric}_mean"), row.n_features, str(row.params)))
+        for group in groups.values()
+    ]
 
 
 def best_by_count(rows: Iterable[Row], metric: str) -> list[Row]:

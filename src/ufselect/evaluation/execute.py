@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
 
+from ufselect.common.orphans import EndingWithParent
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -38,7 +40,8 @@ def execute(
         # One task at a time: joblib would put slow tasks that follow quick ones into one batch, and a batch
         # is written down, and safe from an interruption, only as a whole.
         parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
-        yield from parallel(delayed(_paired)(work, shared, task) for task in tasks)
+        paired = EndingWithParent(_paired)
+        yield from parallel(delayed(paired)(work, shared, task) for task in tasks)
 
 
 def _paired(work: Callable[..., Result], shared: tuple, task: Task) -> tuple[Task, Result]:

@@ -17,10 +17,14 @@ from ufselect.evaluation.keys import Params, subset_key
 from ufselect.evaluation.methods import ALL_FEATURES, Method, accepts, is_random
 from ufselect.evaluation.program import program_of
 from ufselect.evaluation.store import Selection
+from ufselect.gram import gram_operator
 from ufselect.selectors import DSCOFS, dscofs_path
 from ufselect.selectors.base import UnsupervisedSelector
 
 FAILED, OK = "failed", "ok"
+# What the points of one DSCOFS task may differ in: they share the Gram operator, and an interruption loses
+# no more than this part of a grid.
+SHARED_OUT = ("entry_sparsity", "mu_row")
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,8 @@ def _families(method: Method) -> Iterator[tuple[tuple[Params, ...], int]]:
     assert method.selector is not None
     families: dict[Params, list[Params]] = defaultdict(list)
     for point in method.points:
-        shared = {name: v for name, v in point.items() if name != "entry_sparsity"}
-        families[Params(shared) if method.selector is DSCOFS else point].append(point)
+        shared = _without(point, *SHARED_OUT) if method.selector is DSCOFS else point
+        families[shared].append(point)
     for family in families.values():
         n_seeds = method.n_seeds if is_random(method.selector, family[0]) else 1
         for seed in range(n_seeds):
@@ -139,17 +143,33 @@ def _subsets(X: NDArray, task: FitTask) -> dict[tuple[Params, int], NDArray | No
 
 
 def _path_subsets(X: NDArray, task: FitTask) -> dict[tuple[Params, int], NDArray | None]:
+    """Fit all points of a task on one Gram operator, those that differ in entries alone along one path."""
+    gram = gram_operator(X, copy=DSCOFS.copies_wide_data)
+    paths: dict[Params, list[Params]] = defaultdict(list)
+    for point in task.points:
+        paths[_without(point, "entry_sparsity")].append(point)
+    found: dict[tuple[Params, int], NDArray | None] = {}
+    for shared, points in paths.items():
+        found.update(_path(gram, shared, points, task))
+    return found
+
+
+def _path(
+    gram: Any, shared: Params, points: Sequence[Params], task: FitTask
+) -> dict[tuple[Params, int], NDArray]:
     default = DSCOFS().entry_sparsity
-    shares = {point: point.get("entry_sparsity", default) for point in task.points}
-    shared = {name: value for name, value in task.points[0].items() if name != "entry_sparsity"}
-    if is_random(DSCOFS, shared):
-        shared["random_state"] = task.seed
-    path = dscofs_path(X, task.counts, tuple(shares.values()), warm_start=False, **shared)
+    shares = {point: point.get("entry_sparsity", default) for point in points}
+    seed = {"random_state": task.seed} if is_random(DSCOFS, shared) else {}
+    path = dscofs_path(gram, task.counts, tuple(shares.values()), warm_start=False, **shared, **seed)
     return {
         (point, count): np.flatnonzero(path.support(count, share))
         for point, share in shares.items()
         for count in task.counts
     }
+
+
+def _without(point: Params, *names: str) -> Params:
+    return Params({name: value for name, value in point.items() if name not in names})
 
 
 def make_selector(

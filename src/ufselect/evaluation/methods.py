@@ -12,6 +12,7 @@ from ufselect.evaluation.keys import Params
 from ufselect.evaluation.protocol import MODES, Problem, Protocol
 from ufselect.evaluation.spaces import parameter_points
 from ufselect.registry import all_selectors, missing_requirements
+from ufselect.selectors import RNE
 from ufselect.selectors.base import UnsupervisedSelector
 
 ALL_FEATURES = "AllFeatures"
@@ -36,6 +37,8 @@ class Method:
         Parameter points to try.
     n_seeds : int
         Seeds over which a random method is averaged.
+    starts_apart : bool
+        Whether labels choose anew for each seed, and the mean is over the choices.
     """
 
     key: str
@@ -43,10 +46,13 @@ class Method:
     selector: type[UnsupervisedSelector] | None
     points: tuple[Params, ...]
     n_seeds: int = 1
+    starts_apart: bool = False
 
     @property
     def is_nested(self) -> bool:
         """Whether one fit serves all counts."""
+        if self.selector is RNE:  # only its number of components, where left open, follows the count
+            return all("n_components" in point for point in self.points)
         return self.selector is not None and self.selector.is_nested
 
     @property

@@ -17,6 +17,8 @@ from ufselect.metrics.seeding import SEEDINGS
 PAPER_COUNTS = tuple(range(10, 101, 10))
 # A curve of fewer points shows no course; beyond four fifths of the features little is left to choose.
 FEWEST_COUNTS, N_COUNTS, LARGEST_SHARE = 5, 10, 0.8
+# Enough to halve the number that is left, few enough to cost less than the final round saves.
+RUNS_OF_NEXT_ROUND = 3
 MODES = ("fixed", "oracle", "auto")
 
 
@@ -38,10 +40,12 @@ class Protocol:
         Fits with different seeds of a method that is random, whose scores are averaged. In oracle mode every
         start is a point of its own, and points with open seeds are fitted once.
     screening_runs : int or None
-        K-means runs with which all grid points are scored before the best are scored with ``n_runs``; None
+        K-means runs with which all grid points are scored first. Points that may still win by them, within
+        two standard errors, get three times as many, and those that then still may get ``n_runs``; None
         scores every point with ``n_runs`` (exact mode).
     finalists : int
-        Grid points per method and count, by each metric, that go from screening to the final score.
+        Grid points per method and count, by each metric, that go from screening to the final score in any
+        case.
     max_points : int
         Parameter points per method, the same for all.
     """
@@ -52,7 +56,7 @@ class Protocol:
     seed: int = 0
     n_starts: int = 5
     screening_runs: int | None = 5
-    finalists: int = 2
+    finalists: int = 1
     max_points: int = 100
 
     def __post_init__(self) -> None:
@@ -65,7 +69,13 @@ class Protocol:
     @property
     def is_exact(self) -> bool:
         """Whether every grid point gets the final number of runs."""
-        return self.screening_runs is None or self.screening_runs >= self.n_runs
+        return not self.rounds
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """Numbers of runs before the final one, each for fewer points; none in exact mode."""
+        first = self.n_runs if self.screening_runs is None else self.screening_runs
+        return tuple(runs for runs in (first, RUNS_OF_NEXT_ROUND * first) if runs < self.n_runs)
 
 
 @dataclass(frozen=True)

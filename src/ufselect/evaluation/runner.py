@@ -1,8 +1,7 @@
-"""From a data set and methods to rows: fit, screen, score the finalists."""
+"""From a data set and methods to rows: fit, screen, race, score those that may win."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.evaluation import race
 from ufselect.evaluation.events import Listener, to_log, watched
 from ufselect.evaluation.execute import execute
 from ufselect.evaluation.fitting import OK, FitTask, fit_tasks, run_fit
@@ -78,26 +78,54 @@ class Runner:
         """Fit and score the methods on one data set."""
         data = data_key(problem.X, problem.y)
         self.store.add_dataset(data, problem.name)
-        selections = everything = self._select(problem, methods, data)
-        protocol = self.protocol
-        screened = None
-        if not protocol.is_exact and any(len(method.points) > 1 for method in methods):
-            assert protocol.screening_runs is not None
-            self._score(problem, selections, protocol.screening_runs, data)
-            screened = collect_rows(selections, self._scores(data, protocol.screening_runs), methods, problem)
-            selections = _finalists(selections, screened, protocol.finalists)
-        self._score(problem, selections, protocol.n_runs, data)
-        rows = collect_rows(selections, self._scores(data, protocol.n_runs), methods, problem)
+        selections = self._select(problem, methods, data)
+        few = self.protocol.rounds if any(len(method.points) > 1 for method in methods) else ()
+        screened, finalists = self._race(problem, methods, data, selections, few)
+        rows = self._rows(problem, methods, data, finalists, self.protocol.n_runs)
         return Outcome(
             rows=rows,
-            screened=rows if screened is None else screened,
+            screened=screened or rows,
             subsets={
                 (row.method, row.params, row.n_features, row.seed): row.features
-                for row in everything
+                for row in selections
                 if row.status == OK
             },
-            failures={(row.method, row.params): row.note for row in everything if row.status != OK},
+            failures={(row.method, row.params): row.note for row in selections if row.status != OK},
         )
+
+    def _race(
+        self,
+        problem: Problem,
+        methods: Sequence[Method],
+        data: str,
+        selections: list[Selection],
+        rounds: Sequence[int],
+    ) -> tuple[list[Row], list[Selection]]:
+        """Return the rows of the first round and the selections that get all runs."""
+        if not rounds:
+            return [], selections
+        apart = {method.key for method in methods if method.starts_apart}
+        first = rows = self._rows(problem, methods, data, selections, rounds[0])
+        ahead = race.leaders(first, self.protocol.finalists)
+        n_runs = self.protocol.n_runs
+        final = self._rows(problem, methods, data, _at(selections, ahead, apart), n_runs)
+        for n_more in (*rounds[1:], None):
+            left = race.contenders(rows, final, n_runs)
+            if n_more is not None:
+                rows = self._rows(problem, methods, data, _at(selections, left, apart), n_more)
+        return first, _at(selections, ahead | left, apart)
+
+    def _rows(
+        self,
+        problem: Problem,
+        methods: Sequence[Method],
+        data: str,
+        selections: list[Selection],
+        n_runs: int,
+    ) -> list[Row]:
+        """Score selections with some number of runs, where the store has not, and return their rows."""
+        self._score(problem, selections, n_runs, data)
+        return collect_rows(selections, self._scores(data, n_runs), methods, problem)
 
     def remember(
         self, data: str, kind: str, tasks: Sequence[Any], work: Callable[..., Any], where: str, *shared: Any
@@ -204,14 +232,10 @@ def _keys(task: FitTask, data: str) -> list[tuple[str, str, Params, int, int, st
     ]
 
 
-def _finalists(selections: list[Selection], screened: list[Row], n_kept: int) -> list[Selection]:
-    """Keep, for each method and count, the points that screen best by accuracy or by NMI."""
-    groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
-    for row in screened:
-        groups[row.method, row.n_features].append(row)
-    kept: set[tuple[str, int, Params]] = set()
-    for (method, count), rows in groups.items():
-        for metric in ("acc_mean", "nmi_mean"):
-            best = sorted(rows, key=lambda row: (-getattr(row, metric), str(row.params)))[:n_kept]
-            kept.update((method, count, row.params) for row in best)
-    return [row for row in selections if (row.method, row.n_features, row.params) in kept]
+def _at(selections: Iterable[Selection], places: set[race.Place], apart: set[str]) -> list[Selection]:
+    """Return the selections behind some rows."""
+    return [
+        row
+        for row in selections
+        if (row.method, row.params, row.n_features, row.seed if row.method in apart else None) in places
+    ]

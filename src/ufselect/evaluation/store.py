@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from ufselect.evaluation.keys import Params
 
@@ -53,6 +53,8 @@ CREATE VIEW results AS
 """
 # Longer than any batch takes to write, so that a second writer waits its turn instead of failing.
 BUSY_SECONDS = 60
+
+Row = TypeVar("Row")
 
 
 class StoreError(ValueError):
@@ -168,15 +170,18 @@ class ResultStore:
                 "SELECT value FROM extras WHERE data=? AND kind=? AND key=? AND program=?",
                 (data, kind, key, program),
             ).fetchone()
-        return None if found is None else json.loads(found[0])
+            try:
+                return None if found is None else json.loads(found[0])
+            except (ValueError, TypeError) as error:
+                raise sqlite3.DatabaseError("a row of extras cannot be read") from error
 
     def selections(self, data: str | None = None) -> Iterator[Selection]:
         """Yield the fits of one data set, or of all, in the order of their keys."""
-        return map(_selection_from_sql, self._rows("selections", data))
+        return self._rows("selections", data, _selection_from_sql)
 
     def scores(self, data: str | None = None) -> Iterator[Score]:
         """Yield the scores of one data set, or of all, in the order of their keys."""
-        return map(_score_from_sql, self._rows("scores", data))
+        return self._rows("scores", data, _score_from_sql)
 
     def _prepare(self) -> None:
         """Make the tables of a new file, and refuse a file that has others."""
@@ -211,19 +216,28 @@ class ResultStore:
                 f"{self.path} cannot be used ({error}); free some space, make it writable or name another "
                 "file."
             ) from error
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # damage may turn text into anything
             raise StoreError(
                 f"{self.path} is not a file of results or is damaged ({error}); name another file, or "
                 "remove it to compute its rows anew."
             ) from error
 
-    def _rows(self, table: str, data: str | None) -> Iterator[tuple]:
+    def _rows(self, table: str, data: str | None, made_of: Callable[[tuple], Row]) -> Iterator[Row]:
         where, values = ("", ()) if data is None else (" WHERE data=?", (data,))
         with (
             self._naming_the_file(),
             closing(self._connection.execute(f"SELECT * FROM {table}{where}", values)) as rows,
         ):
-            yield from rows
+            for row in rows:
+                try:
+                    made = made_of(row)
+                except (
+                    ValueError,
+                    TypeError,
+                    AttributeError,
+                ) as error:  # text that is no JSON, or other JSON
+                    raise sqlite3.DatabaseError(f"a row of {table} cannot be read") from error
+                yield made
 
     def _write(self, table: str, rows: list[tuple]) -> None:
         if not rows:

@@ -14,6 +14,7 @@ from ufselect.exceptions import TableError
 from ufselect.io.cleaning import READ_AS_MISSING
 from ufselect.io.numbers import NumberReader
 from ufselect.io.roles import MOSTLY, ColumnPlan, ColumnRoles
+from ufselect.io.row_columns import batch_labels, row_weights
 from ufselect.io.table import NOT_NUMBERS, LeftOut, SourceColumns, Table
 from ufselect.io.text import NO_ROWS, Progress
 
@@ -66,24 +67,25 @@ def assemble(rows: Any, roles: ColumnRoles, progress: Progress | None = None) ->
     many = 8 * len(plan.features) * rows.n_rows > SINGLE_PRECISION_BYTES
     dtype = np.float32 if many else np.float64
     data = _Growing(np.empty((rows.n_rows, len(plan.features)), dtype=dtype))
-    ids: list[NDArray] = []
-    labels: list[NDArray] = []
+    sides: dict[int, list[NDArray]] = {position: [] for position in _side_positions(plan)}
     for block in rows.blocks(plan, progress):
         data.append(reader.read(block, dtype))
-        for values, position in ((ids, plan.id_position), (labels, plan.label_position)):
-            if position is not None:
-                values.append(_values(block.iloc[:, position]))
+        for position, parts in sides.items():
+            parts.append(_values(block.iloc[:, position]))
     if data.used == 0:
         raise TableError(NO_ROWS)
-    return _table(rows, plan, reader, data.finished(), ids, labels)
+    beside = {position: np.concatenate(parts) for position, parts in sides.items()}
+    return _table(rows, plan, reader, data.finished(), beside)
+
+
+def _side_positions(plan: ColumnPlan) -> set[int]:
+    """Return the positions of columns that are no features but whose values are needed."""
+    named = (plan.id_position, plan.label_position, plan.batch_position, plan.weight_position)
+    return {position for position in named if position is not None}
 
 
 def _values(series: Any) -> NDArray:
     return series.to_numpy(dtype=object) if series.dtype.kind not in "iubf" else series.to_numpy()
-
-
-def _joined(parts: list[NDArray]) -> NDArray | None:
-    return np.concatenate(parts) if parts else None
 
 
 def _table(
@@ -91,8 +93,7 @@ def _table(
     plan: ColumnPlan,
     reader: NumberReader,
     data: NDArray,
-    ids: list[NDArray],
-    labels: list[NDArray],
+    beside: Mapping[int, NDArray],
 ) -> Table:
     texts = texts_of(plan, reader)
     keep = np.array([position not in texts for position in plan.features], dtype=bool)
@@ -106,8 +107,12 @@ def _table(
         data=data,
         feature_names=[plan.names[j] for j in features],
         whole=np.array([reader.whole.get(j, False) for j in features], dtype=bool),
-        ids=_joined(ids),
-        labels=_joined(labels),
+        ids=_of(beside, plan.id_position),
+        labels=_of(beside, plan.label_position),
+        batches=batch_labels(_of(beside, plan.batch_position), _name(plan.names, plan.batch_position)),
+        weights=row_weights(
+            _of(beside, plan.weight_position), _name(plan.names, plan.weight_position), rows.decimal
+        ),
         id_name=_name(plan.names, plan.id_position),
         label_name=_name(plan.names, plan.label_position),
         left_out=tuple(LeftOut(plan.names[j], reason) for j, reason in sorted(texts.items())),
@@ -117,6 +122,10 @@ def _table(
             rows, tuple(features), tuple(sorted(texts)), plan.id_position, plan.label_position
         ),
     )
+
+
+def _of(beside: Mapping[int, NDArray], position: int | None) -> NDArray | None:
+    return None if position is None else beside[position]
 
 
 def _name(names: list[str], position: int | None) -> str | None:

@@ -14,7 +14,7 @@ from ufselect.exceptions import TableError
 from ufselect.io.short_lines import SHORT
 from ufselect.io.table import Table
 
-POLICIES = ("median", "drop")
+POLICIES = ("median", "drop", "keep")
 READ_AS_MISSING = "Read as missing"
 BLOCK_CELLS = 4 << 20  # 32 MiB of float64, so that a few temporary copies fit in any memory
 
@@ -26,8 +26,9 @@ def clean(table: Table, impute: str | None = None, keep_constant: bool = False) 
     ----------
     table : Table
         As read.
-    impute : {"median", "drop"} or None
-        Fill missing values by the column's median, leave out columns that have some, or refuse them.
+    impute : {"median", "drop", "keep"} or None
+        Fill missing values by the column's median, leave out columns that have some, keep the gaps for a
+        method that works around them, or refuse them.
     keep_constant : bool
         Whether constant columns stay.
 
@@ -50,7 +51,22 @@ def clean(table: Table, impute: str | None = None, keep_constant: bool = False) 
     gone, reasons = check_facts(table, facts, impute, keep_constant)
     cleaned = table.without(gone, reasons)
     missing = facts.missing[~gone]
-    return _filled(cleaned, missing) if missing.any() else cleaned
+    if not missing.any():
+        return cleaned
+    return cleaned.with_notes(gaps_note(missing)) if impute == "keep" else _filled(cleaned, missing)
+
+
+def gaps_note(missing: NDArray) -> str:
+    """Return what is kept of missing values, from their number in each column."""
+    return f"{_counted(missing)} left as {'they are' if missing.sum() > 1 else 'it is'}, and copied so."
+
+
+def _counted(missing: NDArray) -> str:
+    count, columns = int(missing.sum()), int((missing > 0).sum())
+    return (
+        f"{count} missing value{'s' * (count > 1)} in {columns} column{'s' * (columns > 1)} "
+        f"{'were' if count > 1 else 'was'}"
+    )
 
 
 class ColumnFacts:
@@ -128,12 +144,9 @@ def _filled(table: Table, missing: NDArray) -> Table:
         values = data[:, column]
         fills[table.feature_names[column]] = float(np.nanmedian(values))
         values[np.isnan(values)] = fills[table.feature_names[column]]
-    count, columns = int(missing.sum()), int((missing > 0).sum())
-    note = (
-        f"{count} missing value{'s' * (count > 1)} in {columns} column{'s' * (columns > 1)} "
-        f"{'were' if count > 1 else 'was'} filled by the column's median."
+    return replace(table, data=data, fills=fills).with_notes(
+        f"{_counted(missing)} filled by the column's median."
     )
-    return replace(table, data=data, fills=fills).with_notes(note)
 
 
 def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Sentence:
@@ -144,9 +157,11 @@ def _missing_sentence(table: Table, missing: NDArray, incomplete: NDArray) -> Se
     return Sentence(
         f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add ",
         Setting("impute", "median"),
-        " to fill them, or ",
+        " to fill them, ",
         Setting("impute", "drop"),
-        f" to leave {'that column' if one else 'those columns'} out.",
+        f" to leave {'that column' if one else 'those columns'} out, or ",
+        Setting("impute", "keep"),
+        " for a method that works around them, such as DSCOFS.",
         *(f" {note}" for note in table.notes if note.startswith((READ_AS_MISSING, SHORT))),
     )
 

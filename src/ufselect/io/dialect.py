@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from ufselect.common.wording import Setting
 from ufselect.exceptions import TableError
 from ufselect.io.compression import open_unpacked
 from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
@@ -116,6 +117,9 @@ def sniff(
     usual = Counter(map(len, rows[1:] or rows)).most_common(1)[0][0]
     row_names = named and len(rows) > 1 and len(rows[0]) == usual - 1 and _row_names(rows[1:])
     units = tuple(rows[1]) if named and _is_units_line(rows[1:], mark) else ()
+    width = max(usual, len(rows[0])) if named else usual
+    n_above = int(named) + bool(units)
+    _refuse_long_first_row(rows[n_above:], width, skip + n_above + 1, path)
     return Dialect(
         encoding=encoding,
         separator=separator,
@@ -123,7 +127,7 @@ def sniff(
         skip=skip + int(named) + bool(units),
         header=tuple(rows[0]) if named else None,
         row_names=row_names,
-        width=max(usual, len(rows[0])) if named else usual,
+        width=width,
         line_bytes=len("\n".join(complete)) / len(complete) + 1,
         comment=comment,
         remarks=remarks,
@@ -282,6 +286,23 @@ def _cells(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _is_number(cell: str, decimal: str) -> bool:
     return read_number(cell, decimal) is not None
+
+
+def _refuse_long_first_row(rows: list[list[str]], width: int, line: int, path: Path) -> None:
+    """Refuse a first row with too many fields, of which pandas would drop the last; it refuses later ones.
+
+    Raises
+    ------
+    TableError
+        With the line.
+    """
+    if rows and any(cell.strip() for cell in rows[0][width:]):
+        raise TableError(
+            f"Line {line} of {path} has {len(rows[0])} fields where {width} are expected; correct that line, "
+            "or name the separator with ",
+            Setting("separator"),
+            ".",
+        )
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.common.extras import import_extra
@@ -13,6 +15,7 @@ from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
 from ufselect.io.naming import distinct_names, find_column
 from ufselect.io.roles import ColumnRoles, is_label, look_at_typed
+from ufselect.io.row_columns import batch_labels, row_weights
 from ufselect.io.stores import check_stored, find_matrix, open_hdf5
 from ufselect.io.table import Table
 
@@ -31,15 +34,17 @@ def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table
     _check_lengths(matrix, cells, genes, path)
     names, notes = distinct_names([str(name) for name in genes.index])
     label_name = _label_name(cells, roles)
-    ids = cells.index if roles.id_column is None else cells.iloc[:, _position(cells, roles)]
+    ids = _column(cells, roles.id_column, "id_column")
     return Table(
         data=_floats(matrix),
         feature_names=names,
         whole=np.zeros(len(names), dtype=bool),
-        ids=np.asarray(ids, dtype=object),
+        ids=np.asarray(cells.index, dtype=object) if ids is None else ids,
         id_name=roles.id_column or cells.index.name or "cell",
         labels=None if label_name is None else np.asarray(cells[label_name], dtype=object),
         label_name=label_name,
+        batches=batch_labels(_column(cells, roles.batch_column, "batch_column"), roles.batch_column),
+        weights=row_weights(_column(cells, roles.weight_column, "weight_column"), roles.weight_column),
         notes=tuple(notes),
     )
 
@@ -58,8 +63,12 @@ def _floats(matrix: Any) -> Any:
     return data if data.dtype in (np.float32, np.float64) else data.astype(np.float32)
 
 
-def _position(cells: Any, roles: ColumnRoles) -> int:
-    return find_column(str(roles.id_column), list(map(str, cells.columns)), "id_column")
+def _column(cells: Any, name: str | None, parameter: str) -> NDArray | None:
+    """Return a column of the annotation of cells."""
+    if name is None:
+        return None
+    place = find_column(name, list(map(str, cells.columns)), parameter)
+    return np.asarray(cells.iloc[:, place], dtype=object)
 
 
 def _label_name(cells: Any, roles: ColumnRoles) -> str | None:
@@ -71,11 +80,11 @@ def _label_name(cells: Any, roles: ColumnRoles) -> str | None:
     return next((name for name in columns if is_label(name, columns, look_at_typed(cells[name]))), None)
 
 
-def write_h5ad(table: Table, selected: Any, target: Path) -> None:
+def write_h5ad(table: Table, selected: Any, target: Path, texts: Mapping[str, NDArray]) -> None:
     """Write an AnnData file whose ``var`` says which features were chosen.
 
     From h5ad, everything is copied and all genes stay; ``cells[:, cells.var["selected"]]`` are the chosen
-    ones. From other formats, the chosen columns are written.
+    ones. From other formats, the chosen columns are written, and text columns into ``obs``.
     """
     anndata = import_extra("anndata", "Writing h5ad", "tables")
     pandas = import_extra("pandas", "Writing h5ad", "cli")
@@ -89,7 +98,7 @@ def write_h5ad(table: Table, selected: Any, target: Path) -> None:
         ids = range(table.shape[0]) if table.ids is None else table.ids
         cells = anndata.AnnData(
             table.data[:, selected],
-            pandas.DataFrame(index=[str(value) for value in ids]),
+            pandas.DataFrame(dict(texts), index=[str(value) for value in ids]),
             pandas.DataFrame({"selected": True}, index=names),
         )
         if table.labels is not None:

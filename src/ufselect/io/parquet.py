@@ -54,6 +54,7 @@ class ParquetRows:
         self._files = [_open(parquet, part) for part in self._parts]
         self._written = _names(self._files, self._parts)
         self.names, self.notes = distinct_names(self._written)
+        self.unnamed = [name == "__index_level_0__" or not name.strip() for name in self._written]
         self.n_rows = sum(file.metadata.num_rows for file in self._files)
 
     def plan(self, roles: ColumnRoles) -> ColumnPlan:
@@ -61,9 +62,8 @@ class ParquetRows:
         first = next(self._read(None), None)
         if first is None or first.empty:
             raise TableError(NO_ROWS)
-        unnamed = [name == "__index_level_0__" or not name.strip() for name in self._written]
         looks = [look_at_typed(first.iloc[:, j]) for j in range(len(self.names))]
-        return plan_columns(looks, self.names, unnamed, roles)
+        return plan_columns(looks, self.names, self.unnamed, roles)
 
     def number_reader(self, plan: ColumnPlan) -> NumberReader:
         """Return what turns blocks into numbers."""

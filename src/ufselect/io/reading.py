@@ -35,8 +35,9 @@ class ReadOptions:
     ----------
     id_column, label_column : str or None
         Columns that hold row ids and classes.
-    impute : {"median", "drop"} or None
-        What to do about missing values; None refuses them.
+    impute : {"median", "drop", "keep"} or None
+        What to do about missing values: fill them by the column's median, leave such columns out, or leave
+        them to a method that works around them; None refuses them.
     separator, decimal : str or None
         Marks of a text file.
     header : bool or None
@@ -57,6 +58,8 @@ class ReadOptions:
         Layer of an h5ad file; the main matrix without it.
     categorical : {"onehot"} or None
         Whether text columns with a few values become groups of columns of zeros and ones; else left out.
+    batch_column, weight_column : str or None
+        Columns with the batch of each row, and with how much it counts.
     """
 
     id_column: str | None = None
@@ -73,10 +76,14 @@ class ReadOptions:
     sheet: str | None = None
     layer: str | None = None
     categorical: str | None = None
+    batch_column: str | None = None
+    weight_column: str | None = None
 
     @property
     def roles(self) -> ColumnRoles:
-        return ColumnRoles(self.id_column, self.label_column, self.guess)
+        return ColumnRoles(
+            self.id_column, self.label_column, self.guess, self.batch_column, self.weight_column
+        )
 
     @property
     def text(self) -> TextOptions:
@@ -175,10 +182,11 @@ def _read(path: Path, options: ReadOptions, progress: Progress | None) -> Table:
         return assemble(open_rows(path, options), options.roles, progress)
     if kind == ".h5ad":
         return read_h5ad(path, options.roles, options.layer)
+    for name in ("id_column", "batch_column", "weight_column"):
+        if getattr(options, name) is not None:
+            raise TableError(f"{path} holds arrays without named columns; drop ", Setting(name), ".")
     if kind == ".mtx":
         return read_tenx(path)
-    if options.id_column is not None:
-        raise TableError(f"{path} holds arrays without named columns; drop ", Setting("id_column"), ".")
     return read_arrays(path, options.label_column, options.transpose)
 
 

@@ -19,9 +19,10 @@ ID_NAMES = frozenset([
 ])  # fmt: skip
 LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
-    "species",
+    "species", "diagnosis", "outcome", "cell_type", "celltype",
 ])  # fmt: skip
 DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+BATCH, WEIGHTS = "batches", "weights"  # why such columns are no features
 FEWEST_ROWS_A_CLASS = 2  # on average; with fewer, values are ids or measurements
 COUNTER_POSITIONS = 3  # programs write a row number first, or right after an id
 COUNTER_ROWS = 8  # that many numbers are in order by chance once in 40 320 tables
@@ -30,11 +31,13 @@ MOSTLY = 0.5  # more numbers than words: then the words are the mistake
 
 @dataclass(frozen=True)
 class ColumnRoles:
-    """What the user said about columns: names of the id and the label column, and whether to guess."""
+    """What the user said about columns: names of those that are no features, and whether to guess others."""
 
     id_column: str | None = None
     label_column: str | None = None
     guess: bool = True
+    batch_column: str | None = None
+    weight_column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class ColumnPlan:
         Of the row ids and the classes.
     texts : dict of int to str
         Positions of columns that are carried along, and why they are no features.
+    batch_position, weight_position : int or None
+        Of the batch and the weight of each row; they are carried along too.
     """
 
     names: list[str]
@@ -58,6 +63,8 @@ class ColumnPlan:
     id_position: int | None
     label_position: int | None
     texts: dict[int, str] = field(default_factory=dict)
+    batch_position: int | None = None
+    weight_position: int | None = None
 
 
 @dataclass(frozen=True)
@@ -127,14 +134,18 @@ def plan_columns(
     TableError
         If a column that the user named is not there.
     """
-    id_position = label_position = None
-    if roles.label_column is not None:
-        label_position = find_column(roles.label_column, names, "label_column")
-    if roles.id_column is not None:
-        id_position = find_column(roles.id_column, names, "id_column")
-    texts: dict[int, str] = {}
+    label_position = _named(roles.label_column, names, "label_column")
+    id_position = _named(roles.id_column, names, "id_column")
+    batch_position = _named(roles.batch_column, names, "batch_column")
+    weight_position = _named(roles.weight_column, names, "weight_column")
+    told = {batch_position: BATCH, weight_position: WEIGHTS}
+    texts = {
+        place: why
+        for place, why in told.items()
+        if place is not None and place not in (id_position, label_position)
+    }
     for position, (look, name) in enumerate(zip(looks, names, strict=True)):
-        if position in (id_position, label_position):
+        if position in (id_position, label_position, *texts):
             continue
         if roles.guess and _is_id(position, name, unnamed[position], look):
             if id_position is None:
@@ -151,7 +162,11 @@ def plan_columns(
             texts[position] = "dates"
     taken = {id_position, label_position, *texts}
     features = [position for position in range(len(names)) if position not in taken]
-    return ColumnPlan(names, features, id_position, label_position, texts)
+    return ColumnPlan(names, features, id_position, label_position, texts, batch_position, weight_position)
+
+
+def _named(asked: str | None, names: list[str], parameter: str) -> int | None:
+    return None if asked is None else find_column(asked, names, parameter)
 
 
 def _folded(name: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from ufselect.common.extras import import_extra
 from ufselect.common.wording import listed
 from ufselect.exceptions import TableError
+from ufselect.io.damage import readable, refuse_large_archive
 from ufselect.io.temporary import TemporaryFolder
 from ufselect.io.text import TextOptions, TextRows
 
@@ -36,20 +36,15 @@ def as_text(path: Path, sheet: str | None, options: TextOptions) -> TextRows:
         If the file is none, or has no such sheet.
     """
     openpyxl = import_extra("openpyxl", "Reading xlsx", "tables")
-    try:
+    with readable(path, "xlsx"):
+        refuse_large_archive(path, "export it as csv, which is read by blocks")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        ValueError,
-        openpyxl.utils.exceptions.InvalidFileException,
-    ) as error:
-        raise TableError(f"{path} is not a readable workbook; save it again as xlsx or csv.") from error
     try:
-        if sheet is not None and sheet not in book.sheetnames:
-            raise TableError(f"{path} has no sheet {sheet!r}; it has {listed(book.sheetnames)}.")
-        page = book[sheet] if sheet is not None else book.worksheets[0]
-        lines = [[_cell(value) for value in row] for row in page.iter_rows(values_only=True)]
+        with readable(path, "xlsx"):
+            if sheet is not None and sheet not in book.sheetnames:
+                raise TableError(f"{path} has no sheet {sheet!r}; it has {listed(book.sheetnames)}.")
+            page = book[sheet] if sheet is not None else book.worksheets[0]
+            lines = [[_cell(value) for value in row] for row in page.iter_rows(values_only=True)]
     finally:
         book.close()
     told = TextOptions(",", ".", options.header, options.comment, options.missing)

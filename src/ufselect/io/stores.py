@@ -14,6 +14,8 @@ from ufselect.common.sparse_structure import index_damage, pointer_damage, spars
 from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
 
+MOST_PACKED = 1032  # bytes that deflate packs into one, at most
+
 
 def open_hdf5(path: Path) -> Any:
     """Open an HDF5 file for reading; close it after use.
@@ -96,8 +98,18 @@ def refuse_damage(damage: str | None, path: Path) -> None:
 def check_stored(matrix: Any, path: Path) -> Any:
     """Return what was read from a file, refusing a sparse matrix whose index arrays are damaged."""
     if sparse.issparse(matrix):
-        refuse_damage(sparse_damage(matrix), path)
+        refuse_damage(sparse_damage(matrix) or _shape_damage(matrix.shape, path.stat().st_size), path)
     return matrix
+
+
+def _shape_damage(shape: tuple[int, ...], n_bytes: int) -> str | None:
+    """Say so if a matrix has more rows or columns than its file could hold entries, or return None.
+
+    Converting it would take memory for all of them.
+    """
+    if max(shape) > MOST_PACKED * n_bytes:
+        return f"it claims a shape of {shape[0]} × {shape[1]} in a file of {n_bytes} bytes"
+    return None
 
 
 def sparse_shape(group: Any, path: Path) -> tuple[int, int]:

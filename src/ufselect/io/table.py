@@ -29,6 +29,7 @@ class Rows(Protocol):
     """Rows in a file, from which columns can be copied as they are written there."""
 
     names: list[str]
+    unnamed: list[bool]
     dialect: Dialect | None
     missing: frozenset[str]
     decimal: str
@@ -90,6 +91,8 @@ class Table:
         Checksum of the file.
     n_rows : int or None
         Rows of the file, if ``data`` holds only a sample of them.
+    batches, weights : ndarray or None
+        For each row the batch it belongs to and how much it counts, if columns of these were named.
     groups : tuple of str or None
         For each feature the text column whose value it stands for, None for other features; None if all are.
     """
@@ -109,6 +112,8 @@ class Table:
     source: Path | None = None
     sha256: str = ""
     n_rows: int | None = None
+    batches: NDArray | None = None
+    weights: NDArray | None = None
     groups: tuple[str | None, ...] | None = None
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"

@@ -12,7 +12,9 @@ from scipy.io import mmread
 
 from ufselect.exceptions import TableError
 from ufselect.io.compression import open_unpacked
+from ufselect.io.damage import read_unpacked, readable
 from ufselect.io.naming import distinct_names
+from ufselect.io.stores import check_stored
 from ufselect.io.table import Table
 
 FEATURES = ("features.tsv", "genes.tsv")
@@ -40,11 +42,9 @@ def read_tenx(folder: Path) -> Table:
     features, barcodes = _found(folder, FEATURES), _found(folder, ("barcodes.tsv",))
     if matrix is None or features is None or barcodes is None:
         raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
-    with open_unpacked(matrix) as file:
-        try:
-            counts = sparse.csr_array(mmread(io.BytesIO(file.read())).T)
-        except ValueError as error:
-            raise TableError(f"{matrix} is not a readable Matrix Market file; copy it again.") from error
+    with open_unpacked(matrix) as file, readable(matrix, "Matrix Market"):
+        stored = check_stored(mmread(io.BytesIO(read_unpacked(file, matrix))), matrix)
+        counts = sparse.csr_array(stored.T)
     genes = [row[1] if len(row) > 1 else row[0] for row in _lines(features)]
     cells = [row[0] for row in _lines(barcodes)]
     if counts.shape != (len(cells), len(genes)):
@@ -64,6 +64,6 @@ def read_tenx(folder: Path) -> Table:
 
 
 def _lines(path: Path) -> list[list[str]]:
-    with open_unpacked(path) as file:
+    with open_unpacked(path) as file, readable(path, "UTF-8"):
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         return [row for row in csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE) if row]

@@ -60,9 +60,9 @@ class TextRows:
         self.missing = MISSING | frozenset(options.missing)
         written = _written_names(self.dialect)
         self.names, notes = distinct_names(written)
-        self._unnamed = [not name.strip() for name in written]
-        if self._unnamed[0]:
-            notes = [note for note in notes if "without a name" not in note or sum(self._unnamed) > 1]
+        self.unnamed = [not name.strip() for name in written]
+        if self.unnamed[0]:
+            notes = [note for note in notes if "without a name" not in note or sum(self.unnamed) > 1]
         self.notes = [*_dialect_notes(self.dialect, path), *notes]
         self._may_be_short = False
 
@@ -86,7 +86,7 @@ class TextRows:
         if first is None or first.empty:
             raise TableError(NO_ROWS)
         looks = [look_at_text(first[j].tolist(), self.decimal, self.missing) for j in first.columns]
-        return plan_columns(looks, self.names, self._unnamed, roles)
+        return plan_columns(looks, self.names, self.unnamed, roles)
 
     def number_reader(self, plan: ColumnPlan) -> NumberReader:
         """Return what turns blocks into numbers."""

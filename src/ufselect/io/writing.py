@@ -77,14 +77,14 @@ def write_columns(
         with open_packing(target, packing) as file:
             _write_text(table, selected, kind, file, drop_text)
     elif kind == ".npz":
-        _write_npz(table, selected, target)
+        _write_npz(table, selected, target, drop_text)
     elif kind == ".parquet":
         import_extra("pyarrow", "Writing Parquet", "tables")
         _joined(_typed_frames(table, selected, drop_text)).to_parquet(target, index=False)
     else:
         from ufselect.io.h5ad import write_h5ad
 
-        write_h5ad(table, selected, target)
+        write_h5ad(table, selected, target, {} if drop_text else text_columns(table))
 
 
 def _joined(frames: Iterator[Any]) -> Any:
@@ -139,7 +139,9 @@ def _typed_frames_of_all_rows(table: Table, selected: NDArray[np.intp], drop_tex
         names = [table.feature_names[j] for j in selected]
         places = [frame.columns.get_loc(name) for name in names]
         reader = NumberReader(places, table.columns.rows.decimal, table.columns.rows.missing)
-        frame[names] = reader.read(frame)
+        values = reader.read(frame)
+        for place, (name, j) in enumerate(zip(names, selected, strict=True)):
+            frame[name] = _whole(table, j, values[:, place])
         yield frame
 
 
@@ -170,7 +172,7 @@ def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, 
         frame.to_csv(
             text,
             index=False,
-            header=place == 0,
+            header=_header(table, list(frame.columns)) if place == 0 else False,
             sep=separator,
             decimal=decimal,
             lineterminator="\n",
@@ -178,6 +180,15 @@ def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, 
         )
     text.flush()
     text.detach()
+
+
+def _header(table: Table, names: list[str]) -> list[str]:
+    """Return the names to write: ids that had none in a text file get none."""
+    columns = table.columns
+    if table.dialect is None or columns is None or columns.id_position is None:
+        return names
+    blank = columns.rows.names[columns.id_position] if columns.rows.unnamed[columns.id_position] else None
+    return ["" if name == blank else name for name in names]
 
 
 def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
@@ -200,7 +211,16 @@ def _cell(value: float, decimal: str) -> str:
     return repr(value).replace(".", decimal)
 
 
-def _write_npz(table: Table, selected: NDArray[np.intp], target: Path) -> None:
+def text_columns(table: Table) -> dict[str, NDArray]:
+    """Return the text columns that are carried along, by name."""
+    columns = table.columns
+    if columns is None or not columns.texts:
+        return {}
+    frame = _joined(columns.rows.frames(columns.texts))
+    return {columns.rows.names[j]: np.array(frame[j].astype(str)) for j in columns.texts}
+
+
+def _write_npz(table: Table, selected: NDArray[np.intp], target: Path, drop_text: bool) -> None:
     if table.n_rows is not None:
         raise TableError(
             "A table that is read in blocks is written as .csv, .tsv or .parquet; name one of these."
@@ -213,6 +233,8 @@ def _write_npz(table: Table, selected: NDArray[np.intp], target: Path) -> None:
         arrays["y"] = _plain(table.labels)
     if table.ids is not None:
         arrays["ids"] = _plain(table.ids)
+    for name, values in ({} if drop_text else text_columns(table)).items():
+        arrays[f"text_{name}"] = _plain(values)
     with target.open("wb") as file:
         np.savez_compressed(file, **arrays)
 

@@ -24,12 +24,14 @@ DISTANCE_ENTRIES = 2**18
 CENTRE_ENTRIES = 2**23
 
 
-def kmeans_runs(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding: str) -> NDArray:
+def kmeans_runs(
+    points: NDArray, n_clusters: int, seeds: Sequence[int], seeding: str, max_iter: int = MAX_ITER
+) -> NDArray:
     """Run Lloyd's algorithm once per seed and return the labels, n_runs × n_samples.
 
-    Rules of stopping, of ties and of empty clusters are those of scikit-learn's ``KMeans``: at most 300
-    iterations; stop when no label changes or the centres move by less than 1e-4 of the mean variance; an
-    empty cluster moves to the point farthest from its centre.
+    Rules of stopping, of ties and of empty clusters are those of scikit-learn's ``KMeans``: stop when no
+    label changes or the centres move by less than 1e-4 of the mean variance; an empty cluster moves to the
+    point farthest from its centre.
 
     Parameters
     ----------
@@ -41,6 +43,8 @@ def kmeans_runs(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding:
         One seed per run.
     seeding : {"random", "k-means++", "greedy-k-means++"}
         How the starting centres are drawn.
+    max_iter : int, default=300
+        Most iterations.
     """
     coordinates = distance_preserving_coordinates(points)
     tol = RELATIVE_TOL * float(np.square(coordinates).sum()) / (points.shape[0] * points.shape[1])
@@ -49,7 +53,7 @@ def kmeans_runs(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding:
     for start in range(0, len(seeds), step):
         batch = slice(start, start + step)
         samples = starting_samples(coordinates, n_clusters, seeds[batch], seeding)
-        labels[batch] = lloyd(coordinates, coordinates[samples], tol)
+        labels[batch] = lloyd(coordinates, coordinates[samples], tol, max_iter)
     return labels
 
 

@@ -10,13 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.plotting.selected import feature_names_of
-from ufselect.plotting.style import KEPT, matplotlib, new_axes, plain, quiet
+from ufselect.plotting.style import COLOURS, KEPT, matplotlib, new_axes, plain, quiet
 from ufselect.selectors.path import DSCOFSPath
+
+# What a square can say, in the order of `SelectionPathDisplay.states`.
+STATES = (("not kept", "white"), ("kept", KEPT), ("enters", COLOURS[2]), ("leaves", COLOURS[1]))
 
 
 @dataclass
 class SelectionPathDisplay:
-    """Features against feature counts, coloured where a feature is kept.
+    """Features against feature counts: which are kept, which enter, which leave.
 
     Use :meth:`from_estimator`.
 
@@ -85,11 +88,25 @@ class SelectionPathDisplay:
         display = cls(masks[:, shown], path.n_features_to_select, [names[j] for j in shown])
         return display.plot(ax=ax)
 
+    def states(self) -> NDArray[np.intp]:
+        """Return for each count and feature 0 if it is not kept, 1 if it is, 2 if it enters, 3 if it leaves.
+
+        Entering and leaving is by comparison with the count before; at the first count nothing does.
+        """
+        kept = np.asarray(self.masks, dtype=bool)
+        before = np.vstack([kept[:1], kept[:-1]])
+        return np.select([kept & before, kept & ~before, ~kept & before], [1, 2, 3])
+
     def plot(self, *, ax: Any = None) -> SelectionPathDisplay:
         """Draw with matplotlib."""
         ax = new_axes() if ax is None else ax
-        colours = matplotlib("colors").ListedColormap(["white", KEPT])
-        ax.pcolormesh(self.masks.T, cmap=colours, vmin=0, vmax=1, edgecolors="#E3E6EA", linewidth=0.6)
+        colours = matplotlib("colors").ListedColormap([colour for _, colour in STATES])
+        ax.pcolormesh(
+            self.states().T, cmap=colours, vmin=0, vmax=len(STATES) - 1, edgecolors="#E3E6EA", linewidth=0.6
+        )
+        square = matplotlib("patches").Patch
+        keys = [square(facecolor=colour, label=name) for name, colour in STATES[1:]]
+        ax.legend(handles=keys, loc="lower left", fontsize="small")
         ax.set_xticks(np.arange(len(self.counts)) + 0.5, [str(count) for count in self.counts])
         ax.set_yticks(np.arange(len(self.feature_names)) + 0.5, [plain(name) for name in self.feature_names])
         ax.invert_yaxis()

@@ -16,6 +16,7 @@ from ufselect.plotting.svg import CHART_WIDTH, frame, line, number, tick
 
 # Bars on a page: more would be thinner than a pixel.
 MOST_POINTS = 400
+LETTER = 7.0  # pixels of a letter beside an axis, at most
 
 
 @dataclass
@@ -107,8 +108,9 @@ class ScoresDisplay:
 
     def to_svg(self) -> str:
         """Return all scores as SVG for a page, the best on the left."""
-        width, height, left, bottom, top = CHART_WIDTH, 240.0, 56.0, 204.0, 14.0
+        width, height, bottom, top = CHART_WIDTH, 240.0, 204.0, 14.0
         low, high = score_range(self.scores)
+        left = max(56.0, 12 + LETTER * max(len(number(low)), len(number(high))))
         step = (width - left - 10) / self.scores.size
         bars = []
         places = self._drawn()

@@ -16,6 +16,8 @@ MOST_RUNNERS = 100
 # A table of at most this many rows is seen at a glance and needs no filter.
 FILTER_FROM = 10
 NAMED_STANDS_FOR = 2
+LONGEST_LINE = 18  # letters of a name before it may break
+MARGIN = 3  # digits that the padding of a cell and the width of capitals take
 # Columns that narrow screens hide.
 MINOR = ("Mean", "Deviation", "Closest kept")
 
@@ -58,6 +60,11 @@ class DataTable:
     rows: tuple[tuple[Cell, ...], ...]
     sorted_by: int = 0
     direction: str = "ascending"
+
+    @property
+    def name_width(self) -> int:
+        """Letters of a name that stay on one line: all of Ensembl's, not all of a sentence."""
+        return MARGIN + min(LONGEST_LINE, max(len(row[1].text) for row in self.rows))
 
     @property
     def is_short(self) -> bool:

@@ -21,6 +21,7 @@ from ufselect.plotting.selected import Selected, selected_by
 from ufselect.report.measures import (
     Kept,
     Sample,
+    column_means,
     correlations,
     draw_sample,
     largest_correlations,
@@ -172,10 +173,13 @@ def explain(
     image_order: str = "C",
     n_resamples: int = 10,
     random_state: int = 0,
+    sample_weight: Any = None,
+    batch: Any = None,
 ) -> Explanation:
     """Find out what a selection keeps, what each kept feature stands for, and how stable it is.
 
     Costly parts work on a sample: variance on at most 2000 rows, neighbourhoods on 1000, resampling on 5000.
+    Missing values count as the mean of their column there.
 
     Parameters
     ----------
@@ -196,6 +200,9 @@ def explain(
         How often to refit on 80 % of the rows; 0 for no such check.
     random_state : int, default=0
         Seed of samples and subsets.
+    sample_weight, batch : array-like of shape (n_samples,), optional
+        What ``fit`` was told of the rows. Rows of weight 0 are left out, the others count alike; each batch
+        is taken about its own mean.
 
     Returns
     -------
@@ -221,12 +228,17 @@ def explain(
     if not ranked.size:
         raise ValueError(f"{type(selector).__name__} keeps no feature, so there is nothing to explain.")
     n_rows = int(np.clip(SAMPLE_CELLS // data.shape[1], ROWS_PER_FEATURE * ranked.size, SAMPLE_ROWS))
-    sample = draw_sample(data, n_rows, SAMPLE_TARGETS, rng)
+    told = {
+        name: np.asarray(values)
+        for name, values in (("sample_weight", sample_weight), ("batch", batch))
+        if values is not None
+    }
+    sample = draw_sample(data, n_rows, SAMPLE_TARGETS, rng, **told)
     kept = sample.columns(ranked)
     with_kept = correlations(kept, sample.centred)
     closest = np.abs(with_kept).argmax(axis=0)
     subsets = random_subsets(data.shape[1], ranked.size, N_RANDOM, rng)
-    masks, refit_note = _resampled(selector, data, y, ranked.size, n_resamples, rng)
+    masks, refit_note = _resampled(selector, data, y, told, ranked.size, n_resamples, rng)
     components = getattr(selector, "components_", None)
     return Explanation(
         method=getattr(selector, "label", type(selector).__name__),
@@ -235,7 +247,7 @@ def explain(
         feature_names=names,
         is_unsupervised=isinstance(selector, UnsupervisedSelector),
         selected=selected,
-        means=np.asarray(data[:, ranked].mean(axis=0)).ravel(),
+        means=column_means(data[:, ranked]),
         deviations=kept.std(axis=0),
         among_kept=with_kept[:, ranked],
         closest=closest,
@@ -253,7 +265,7 @@ def explain(
         converged=getattr(selector, "converged_", None),
         image_shape=image_shape,
         image_order=image_order,
-        mean_image=None if image_shape is None else np.asarray(data.mean(axis=0)).ravel(),
+        mean_image=None if image_shape is None else column_means(data),
     )
 
 
@@ -307,7 +319,13 @@ def _redundancy(sample: Sample, ranked: NDArray, subsets: list[NDArray]) -> Kept
 
 
 def _resampled(
-    selector: Any, data: Any, y: Any, n_selected: int, n_resamples: int, rng: np.random.Generator
+    selector: Any,
+    data: Any,
+    y: Any,
+    told: Mapping[str, NDArray],
+    n_selected: int,
+    n_resamples: int,
+    rng: np.random.Generator,
 ) -> tuple[NDArray | None, str]:
     """Refit on random rows; return the mask of each selection, or None and why there are none."""
     n_rows = min(REFIT_ROWS, int(REFIT_SHARE * data.shape[0]))
@@ -322,7 +340,8 @@ def _resampled(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit itself has already said what is wrong
             try:
-                again.fit(data[rows], None if y is None else np.asarray(y)[rows])
+                facts = {name: values[rows] for name, values in told.items()}
+                again.fit(data[rows], None if y is None else np.asarray(y)[rows], **facts)
             except (TypeError, ValueError) as error:
                 if y is not None or isinstance(selector, UnsupervisedSelector):
                     raise

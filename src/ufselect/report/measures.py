@@ -49,11 +49,34 @@ def random_subsets(n_features: int, size: int, n_draws: int, rng: np.random.Gene
     return [rng.choice(n_features, size, replace=False) for _ in range(n_draws)]
 
 
-def draw_sample(X: Any, n_rows: int, n_targets: int, rng: np.random.Generator) -> Sample:
-    """Take at most so many rows of dense or sparse data, centre them, and choose columns to rebuild."""
-    rows = np.sort(rng.choice(X.shape[0], min(n_rows, X.shape[0]), replace=False))
+def draw_sample(
+    X: Any,
+    n_rows: int,
+    n_targets: int,
+    rng: np.random.Generator,
+    sample_weight: NDArray | None = None,
+    batch: NDArray | None = None,
+) -> Sample:
+    """Take at most so many rows of dense or sparse data, centre them, and choose columns to rebuild.
+
+    Rows of weight 0 are never taken, batches are centred by themselves, and gaps count as the mean.
+    """
+    counted = np.arange(X.shape[0]) if sample_weight is None else np.flatnonzero(sample_weight > 0)
+    rows = counted[np.sort(rng.choice(counted.size, min(n_rows, counted.size), replace=False))]
     values = X[rows]
     dense = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     dense = dense.astype(np.float64)
     targets = np.sort(rng.choice(X.shape[1], min(n_targets, X.shape[1]), replace=False))
-    return Sample(dense - dense.mean(axis=0), targets)
+    parts = [slice(None)] if batch is None else [batch[rows] == each for each in np.unique(batch[rows])]
+    for part in parts:
+        dense[part] -= column_means(dense[part])
+    return Sample(np.nan_to_num(dense, nan=0.0), targets)
+
+
+def column_means(data: Any) -> NDArray:
+    """Return the means of the columns; of those with gaps, the means of what is there, 0 of nothing."""
+    means = np.asarray(data.mean(axis=0)).ravel()
+    if not np.isnan(means).any() or not isinstance(data, np.ndarray):
+        return means
+    there = ~np.isnan(data)
+    return np.asarray(np.where(there, data, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))

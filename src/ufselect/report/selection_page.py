@@ -9,7 +9,7 @@ import numpy as np
 
 from ufselect.plotting import ConvergenceDisplay, LoadingsDisplay, PixelsDisplay, ScoresDisplay
 from ufselect.plotting.heat_map import heat_map
-from ufselect.plotting.svg import percent
+from ufselect.plotting.svg import percent, signed
 from ufselect.report.data_table import MOST_DROPPED, dropped_table, kept_table, runners_table
 from ufselect.report.explanation import FAINT, REFIT_SHARE, Explanation
 from ufselect.report.measures import Kept
@@ -21,6 +21,15 @@ from ufselect.report.template import HOME, render
 MOST_CELLS = 40
 # Nogueira, Sechidis and Brown (2018) call stabilities from these on excellent and intermediate.
 EXCELLENT, INTERMEDIATE = 0.75, 0.4
+# What the criterion of a choice among methods says, by its goal.
+CRITERIA = {
+    "clusters": "Goal: columns that show the groups of samples. Each candidate chose its columns; the "
+    "criterion says how well groups found by these columns agree with groups of neighbours in the whole "
+    "table, 1 for the same groups and 0 for none in common. No labels were used.",
+    "rebuild": "Goal: columns from which the others can be rebuilt. Each candidate chose its columns; the "
+    "criterion is the share of the variance of samples left out that a linear model rebuilds from them. No "
+    "labels were used.",
+}
 # Half a point is what rounding to whole points hides.
 LEAST_GAIN = 0.5
 
@@ -59,27 +68,36 @@ def report_html(
     """
     e = explanation
     charts = _charts(e)
+    told = {} if record is None else record
     return render(
         HOME,
         "selection.html",
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} features",
-        summary=_summary(e),
+        summary=_summary(e, told.get("goal")),
         facts=_facts(e),
-        links=_links(e, charts, bool(record and record.get("tuning"))),
-        leads=_leads(e),
+        links=_links(e, charts, told),
+        leads={**_leads(e), "candidates": CRITERIA.get(told.get("goal", ""), "")},
         tables={"kept": kept_table(e), "dropped": dropped_table(e), "runners": runners_table(e)},
         charts=charts,
         notes=[*notes, *([e.refit_note] if e.refit_note else [])],
         settings=_settings(e, record),
-        created=None if record is None else record.get("created"),
-        verdicts=() if record is None else record.get("verdicts", ()),
-        candidates=() if record is None else record.get("tuning", ()),
-        command=None if record is None else record.get("command"),
+        created=told.get("created"),
+        verdicts=told.get("verdicts", ()),
+        candidates=told.get("tuning", ()),
+        has_stability=any(isinstance(row.get("stability"), float) for row in told.get("tuning", ())),
+        clusters=told.get("clusters", ()),
+        command=told.get("command"),
     )
 
 
-def _summary(e: Explanation) -> str:
+def _summary(e: Explanation, goal: str | None) -> str:
+    kept = (
+        f"{e.method} kept {e.n_selected} of {e.n_features:,} features of {e.n_samples:,} samples"
+        f"{', without labels' if e.is_unsupervised else ''}"
+    )
+    if goal == "clusters":
+        return f"{kept}, to show the groups of samples."
     gain = 100 * (e.variance.selection - float(e.variance.random.mean()))
     plural = "" if round(abs(gain)) == 1 else "s"
     verdict = (
@@ -88,9 +106,8 @@ def _summary(e: Explanation) -> str:
         else "as much as random subsets of the same size"
     )
     return (
-        f"{e.method} kept {e.n_selected} of {e.n_features:,} features of {e.n_samples:,} samples"
-        f"{', without labels' if e.is_unsupervised else ''}. From them a linear model rebuilds "
-        f"{percent(e.variance.selection)} of the variance of all features, {verdict}."
+        f"{kept}. From them a linear model rebuilds {percent(e.variance.selection)} of the variance of all "
+        f"features, {verdict}."
     )
 
 
@@ -104,7 +121,7 @@ def _facts(e: Explanation) -> list[tuple[str, str, str]]:
         facts.append((percent(e.neighbourhood.selection), "of neighbours kept", _against(e.neighbourhood)))
     if e.stability is not None:
         facts.append(
-            (f"{e.stability:.2f}", "stability", f"{_stability_word(e.stability)}; 1 is identical, 0 chance")
+            (signed(e.stability), "stability", f"{_stability_word(e.stability)}; 1 is identical, 0 chance")
         )
     return facts
 
@@ -150,16 +167,19 @@ def _charts(e: Explanation) -> dict[str, str | None]:
     }
 
 
-def _links(e: Explanation, charts: Mapping[str, str | None], chosen_among: bool) -> list[tuple[str, str]]:
+def _links(
+    e: Explanation, charts: Mapping[str, str | None], told: Mapping[str, Any]
+) -> list[tuple[str, str]]:
     """Return anchor and name of each section that the page has."""
     links = [
         ("features", "Features", True),
+        ("clusters", "Clusters", told.get("clusters")),
         ("pixels", "Pixels", charts["pixels"]),
         ("kept-share", "What is kept", True),
         ("loadings", "Acting together", charts["loadings"]),
         ("redundancy", "Redundancy", charts["redundancy"]),
         ("stability", "Stability", e.frequencies is not None),
-        ("candidates", "What else was tried", chosen_among),
+        ("candidates", "What else was tried", told.get("tuning")),
         ("convergence", "Search", charts["convergence"]),
         ("settings", "Data and settings", True),
     ]

@@ -18,6 +18,7 @@ from ufselect.evaluation.runner import Outcome
 from ufselect.evaluation.tables import Table
 from ufselect.reproduction.ablation import Ablation
 from ufselect.reproduction.dissection import Dissection
+from ufselect.reproduction.paper import TIMED_SET
 from ufselect.reproduction.synthetic import ShapeResult
 
 # The paper's largest count: where labels choose nothing, figures are compared there.
@@ -46,14 +47,17 @@ class Study:
         The methods of the oracle runs, by data set and key.
     tables : list of Table
         Every table, in reading order.
-    test : RankTest or None
-        Ranks over the data sets; None where there are too few.
-    ablations, stabilities, shapes
+    test, paper_test : RankTest or None
+        Ranks over the data sets, of all selectors and of the paper's eight as it runs them; None where there
+        are too few.
+    ablations : dict of str to dict of str to Ablation
+        By data set and model: our space and the published grid.
+    stabilities, shapes
         The smaller experiments.
     dissections : dict of str to Dissection
         DSCOFS from the inside, on the data sets that are drawn.
     seconds : dict of str to float
-        CPU seconds of the best fit of each method on the largest data set.
+        CPU seconds of the best fit of each method on the data set ``timed``.
     planes : dict of (str, str) to (int, int)
         Features that methods choose on the first draw of each shape.
     images : dict of str to Bunch
@@ -70,7 +74,8 @@ class Study:
     methods: dict[str, dict[str, Method]] = field(repr=False)
     tables: list[Table] = field(repr=False)
     test: RankTest | None
-    ablations: dict[str, Ablation]
+    paper_test: RankTest | None
+    ablations: dict[str, dict[str, Ablation]]
     stabilities: dict[str, dict[str, float]]
     shapes: list[ShapeResult] = field(repr=False)
     dissections: dict[str, Dissection] = field(repr=False)
@@ -84,9 +89,9 @@ class Study:
         return [row for outcome in self.outcomes[mode].values() for row in outcome.rows]
 
     @property
-    def largest(self) -> str:
-        """The data set with the most values, on which fits are timed."""
-        return largest_of(self.problems)
+    def timed(self) -> str:
+        """The data set on which fits are timed."""
+        return timed_of(self.problems)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -114,6 +119,8 @@ class Study:
         }
 
 
-def largest_of(problems: Mapping[str, Problem]) -> str:
-    """Return the name of the data set with the most values."""
+def timed_of(problems: Mapping[str, Problem]) -> str:
+    """Return the data set of the paper's figure of accuracy against time, or else that with most values."""
+    if TIMED_SET in problems:
+        return TIMED_SET
     return max(problems, key=lambda name: problems[name].X.size)

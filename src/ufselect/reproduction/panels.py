@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.evaluation.choice import best_by_count
+from ufselect.evaluation.choice import best, best_by_count
 from ufselect.evaluation.methods import ALL_FEATURES
 from ufselect.evaluation.rank_test import RankTest
 from ufselect.evaluation.rows import Row
@@ -106,12 +107,13 @@ def plot_sensitivity(rows: Sequence[Row], metric: str, ax: Any) -> Any:
     Parameters
     ----------
     rows : sequence of Row
-        Rows of DSCOFS on one data set, with ``entry_sparsity`` among their parameters.
+        Rows of DSCOFS on one data set, with ``entry_sparsity`` among their parameters. Where starts are kept
+        apart, a cell is the mean over them of the best of each.
     """
-    values: dict[tuple[int, float], float] = {}
+    cells: dict[tuple[int, float], list[Row]] = defaultdict(list)
     for row in rows:
-        cell = row.n_features, row.params["entry_sparsity"]
-        values[cell] = max(values.get(cell, -np.inf), getattr(row, f"{metric}_mean"))
+        cells[row.n_features, row.params["entry_sparsity"]].append(row)
+    values = {cell: getattr(best(own, metric), f"{metric}_mean") for cell, own in cells.items()}
     counts, shares = sorted({cell[0] for cell in values}), sorted({cell[1] for cell in values})
     grid = np.array([[values.get((count, share), np.nan) for count in counts] for share in shares])
     image = ax.imshow(grid, aspect="auto", origin="lower", cmap="cividis")

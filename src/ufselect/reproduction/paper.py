@@ -20,6 +20,11 @@ TITLES = {
 }
 SEVEN = tuple(name for name in TITLES if name != "mstar_soc_cnn")
 UNAVAILABLE = {"mstar_soc_cnn": "no public copy of the file could be found"}
+# What the paper's figures show: heat maps; sensitivity, box plots and convergence; accuracy against time.
+HEAT_MAP_SETS = ("coil20", "usps", "glioma", "isolet")
+DISCUSSED_SETS = ("coil20", "usps", "lung_discrete", "isolet")
+FIGURE_SETS = tuple(name for name in SEVEN if name in {*HEAT_MAP_SETS, *DISCUSSED_SETS})
+TIMED_SET = "isolet"
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,9 @@ AVERAGE_RANKS = {
     "SPCAPSD": 3.125,
     "DSCOFS": 1.0,
 }
+# Methods that the paper's Nemenyi test tells from DSCOFS, and its p of Friedman's test.
+TOLD_APART = ("LaplacianScore", "UDFS", "SOGFS", "RNE", "FSPCA")
+FRIEDMAN_P = 0.0001
 
 
 def published(metric: str, dataset: str, method: str) -> Published | None:

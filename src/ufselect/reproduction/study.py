@@ -29,25 +29,33 @@ from ufselect.evaluation.rank_test import RankTest, rank_test, score_matrix
 from ufselect.evaluation.runner import Outcome, Runner
 from ufselect.evaluation.store import ResultStore
 from ufselect.evaluation.tables import method_labels
-from ufselect.reproduction.ablation import ROWS_ONLY, ablation, rows_only
+from ufselect.registry import missing_requirements
+from ufselect.reproduction.ablation import PAPER_ROWS_ONLY, ROWS_ONLY, TWINS, ablation, rows_only
 from ufselect.reproduction.dissection import dissect
-from ufselect.reproduction.findings import Study, largest_of
-from ufselect.reproduction.paper import TITLES
+from ufselect.reproduction.findings import Study, timed_of
+from ufselect.reproduction.paper import FIGURE_SETS, TITLES
+from ufselect.reproduction.paper import TSFS as TSFS_SETS
+from ufselect.reproduction.paper_grid import N_STARTS, PAPER_GRID, paper_grid
+from ufselect.reproduction.paper_ranks import paper_rank_test
 from ufselect.reproduction.resampling import bootstrap_stability
+from ufselect.reproduction.rivals import AS_RUN, rivals_as_run, teacher_student
 from ufselect.reproduction.study_tables import study_tables
 from ufselect.reproduction.synthetic import drawn_planes, shape_results
 from ufselect.reproduction.timing import seconds_of_fits
+from ufselect.selectors import TSFS
 
 # They come with scikit-learn, so that the short version needs no network.
 QUICK_SETS = ("digits", "breast_cancer", "wine")
 # Enough for K-means to find ten classes, and few enough for SOGFS to take seconds.
 QUICK_SAMPLES = 400
-# Data sets that figures with a panel per set show; more would not fit a page.
+# Data sets that figures with a panel per set show where none of the paper's is there; more fit no page.
 SHOWN_SETS = 4
 N_BOOTSTRAP, N_DRAWS = 10, 20
 QUICK_BOOTSTRAP = QUICK_DRAWS = 3
+N_QUICK_STARTS = 2
 STUDY_MODES = ("oracle", "fixed", "auto")
-UNRANKED = (ALL_FEATURES, BEST_DRAW, "RandomSubset", ROWS_ONLY)
+# Draws, and second settings of methods that are ranked already.
+UNRANKED = (ALL_FEATURES, BEST_DRAW, "RandomSubset", ROWS_ONLY, PAPER_ROWS_ONLY, PAPER_GRID, *AS_RUN.values())
 logger = logging.getLogger("ufselect.evaluation")
 
 
@@ -90,7 +98,7 @@ def reproduce(
     client : dask.distributed.Client, default=None
         A cluster to use instead of processes.
     progress : bool or callable, default=None
-        As in :func:`compare`.
+        As in :func:`~ufselect.evaluation.compare`.
     publish : callable, default=None
         Called with the study and the folder after the tables have been written.
     protocol : Protocol, default=None
@@ -190,7 +198,10 @@ def _run(
         for mode in STUDY_MODES:
             chosen = choose_methods(wanted, mode, problem, runner.protocol)
             if mode == "oracle":
-                chosen += [rows_only(method) for method in chosen if method.key == "DSCOFS"]
+                chosen = [
+                    *(method for method in chosen if method.key != "TSFS"),
+                    *_of_the_paper(chosen, problem, wanted, runner.protocol, quick),
+                ]
                 methods[name] = {method.key: method for method in chosen}
             if mode == "fixed":
                 chosen += [random_start(method) for method in chosen if method.key == "DSCOFS"]
@@ -200,7 +211,9 @@ def _run(
             counts = problem.counts if mode == "oracle" else problem.counts[-1:]
             outcomes[mode][name] = runner.run(replace(problem, counts=counts), chosen)
         if "DSCOFS" in methods[name]:
-            ablations[name] = ablation(outcomes["oracle"][name])
+            found = outcomes["oracle"][name]
+            ablations[name] = {method: ablation(found, method) for method in TWINS}
+    shown = [name for name in problems if name in FIGURE_SETS] or list(problems)[:SHOWN_SETS]
     study = Study(
         protocol=runner.protocol,
         datasets=names,
@@ -210,10 +223,11 @@ def _run(
         methods=methods,
         tables=[],
         test=_rank_test(outcomes["oracle"]),
+        paper_test=paper_rank_test(outcomes["oracle"]),
         ablations=ablations,
         stabilities=stabilities,
         shapes=shape_results(runner, wanted, QUICK_DRAWS if quick else N_DRAWS, tuned=not quick),
-        dissections={name: dissect(runner, problems[name]) for name in list(problems)[:SHOWN_SETS]},
+        dissections={name: dissect(runner, problems[name]) for name in shown},
         seconds=_seconds(runner, problems, methods, outcomes["oracle"]),
         planes=drawn_planes(runner),
         images=images,
@@ -222,14 +236,38 @@ def _run(
     return replace(study, tables=study_tables(study))
 
 
+def _of_the_paper(
+    chosen: Sequence[Method],
+    problem: Problem,
+    wanted: Sequence[str] | None,
+    protocol: Protocol,
+    quick: bool,
+) -> Iterator[Method]:
+    """Yield what the paper runs beside the methods' own search spaces, for those among the chosen."""
+    keys = {method.key: method for method in chosen}
+    if "DSCOFS" in keys:
+        yield rows_only(keys["DSCOFS"])
+        grid = paper_grid(problem, N_QUICK_STARTS if quick else N_STARTS)
+        if quick:  # every so many points, since the whole grid takes minutes
+            grid = replace(grid, points=grid.points[:: -(-len(grid.points) // protocol.max_points)])
+        yield grid
+        yield rows_only(grid)
+    for method in rivals_as_run(problem):
+        if any(AS_RUN.get(key) == method.key for key in keys):
+            yield method
+    named = wanted is not None and "TSFS" in keys
+    if named or (wanted is None and problem.name in TSFS_SETS and not missing_requirements(TSFS)):
+        yield teacher_student(problem)
+
+
 def _seconds(
     runner: Runner,
     problems: dict[str, Problem],
     methods: dict[str, dict[str, Method]],
     outcomes: dict[str, Outcome],
 ) -> dict[str, float]:
-    """Time the fits that give each method its best accuracy on the largest data set."""
-    name = largest_of(problems)
+    """Time the fits that give each method its best accuracy on the data set of the paper's figure."""
+    name = timed_of(problems)
     best = choose(outcomes[name].rows, "oracle", "acc")
     rows = [row for row in best.values() if row.method not in UNRANKED]
     return seconds_of_fits(runner, problems[name], methods[name], rows)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ufselect.datasets import make_noisy_shapes
-from ufselect.evaluation.choice import best, choose
+from ufselect.evaluation.choice import METRICS, best, choose
 from ufselect.evaluation.methods import ALL_FEATURES
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import method_labels
 from ufselect.plotting import ConvergenceDisplay, PixelsDisplay
 from ufselect.plotting.style import line_styles, matplotlib, tidy
 from ufselect.registry import all_selectors
-from ufselect.reproduction.ablation import ROWS_ONLY
+from ufselect.reproduction.ablation import PAPER_ROWS_ONLY, ROWS_ONLY
 from ufselect.reproduction.findings import Study
 from ufselect.reproduction.panels import (
+    SHOWN_ROWS,
     plot_boxes,
     plot_critical_difference,
     plot_curves,
@@ -28,13 +28,15 @@ from ufselect.reproduction.panels import (
     plot_sparsity,
     plot_time,
 )
-from ufselect.reproduction.paper import TITLES
-from ufselect.reproduction.synthetic import KINDS, TRUE_FEATURES
+from ufselect.reproduction.paper import DISCUSSED_SETS, HEAT_MAP_SETS, TITLES
+from ufselect.reproduction.paper_grid import PAPER_GRID
+from ufselect.reproduction.rivals import AS_RUN
+from ufselect.reproduction.synthetic import KINDS, TRUE_FEATURES, is_published, shape_draw
 
 # A baseline, and three that the paper compares; a row of four fits a page.
 PIXEL_METHODS = ("PCALeverage", "SPCAFS", "FSPCA", "DSCOFS")
-# The ablation's own table has it.
-ASIDE = (ROWS_ONLY,)
+# Tables of their own have them.
+ASIDE = (ROWS_ONLY, PAPER_ROWS_ONLY, *AS_RUN.values())
 
 
 @dataclass(frozen=True)
@@ -49,16 +51,18 @@ class StudyFigure:
 
 def study_figures(study: Study) -> Iterator[StudyFigure]:
     """Draw the figures of a study one after the other."""
-    for metric in ("acc", "nmi"):
+    for metric in METRICS:
         yield curves_figure(study, metric)
     if study.test is not None:
         yield ranks_figure(study)
-    yield boxes_figure(study)
+    for metric in METRICS:
+        yield boxes_figure(study, metric)
     yield time_figure(study)
     yield loadings_figure(study)
     yield convergence_figure(study)
-    if any("DSCOFS" in methods for methods in study.methods.values()):
-        yield sensitivity_figure(study)
+    if any(PAPER_GRID in methods for methods in study.methods.values()):
+        for metric in METRICS:
+            yield sensitivity_figure(study, metric)
     yield shapes_figure(study)
     if study.images:
         yield pixels_figure(study)
@@ -77,6 +81,11 @@ def _panels(n_panels: int, n_columns: int, width: float, height: float) -> tuple
 
 def _rows(study: Study, name: str) -> list[Row]:
     return [row for row in study.outcomes["oracle"][name].rows if row.method not in ASIDE]
+
+
+def _shown(study: Study, names: Sequence[str]) -> list[str]:
+    """Return the data sets that the paper's figure shows, or all that were looked into if none is there."""
+    return [name for name in study.dissections if name in names] or list(study.dissections)
 
 
 def _title(name: str) -> str:
@@ -129,27 +138,29 @@ def ranks_figure(study: Study) -> StudyFigure:
     return StudyFigure("critical_difference", "Ranks over the data sets", caption, figure)
 
 
-def boxes_figure(study: Study) -> StudyFigure:
+def boxes_figure(study: Study, metric: str) -> StudyFigure:
     """Draw the runs behind each mean."""
-    names = list(study.dissections)
-    chosen = choose([row for name in names for row in _rows(study, name)], "oracle", "acc")
+    names = _shown(study, DISCUSSED_SETS)
+    chosen = choose([row for name in names for row in _rows(study, name)], "oracle", metric)
     n_methods = len({method for _, method in chosen})
     figure, axes = _panels(len(names), 2, 5.4, 0.8 + 0.27 * n_methods)
     for ax, name in zip(axes, names, strict=True):
-        plot_boxes([row for (dataset, _), row in chosen.items() if dataset == name], "acc", ax)
+        plot_boxes([row for (dataset, _), row in chosen.items() if dataset == name], metric, ax)
         ax.set_title(_title(name), fontsize=10)
-    spread = np.mean([row.acc_std for row in chosen.values()])
+    spread = np.mean([getattr(row, f"{metric}_std") for row in chosen.values()])
     caption = (
-        "ACC of all K-means runs at each method's best point (oracle), number of features in brackets; the "
-        f"diamond is the mean. The runs of one selection spread by {spread:.1f} points (std) on average: "
-        "methods closer than that overlap in most of their runs."
+        f"{metric.upper()} of all K-means runs at each method's best point (oracle), number of features in "
+        "brackets; the box spans the middle half of the runs, the line is the median and the diamond the "
+        "mean. For DSCOFS by the paper's grid the runs of all starts are in one box. The runs of one "
+        f"selection spread by {spread:.1f} points (std) on average: methods closer than that overlap in most "
+        "of their runs."
     )
-    return StudyFigure("boxes", "The runs behind the means", caption, figure)
+    return StudyFigure(f"boxes_{metric}", f"The runs behind the means of {metric.upper()}", caption, figure)
 
 
 def time_figure(study: Study) -> StudyFigure:
-    """Draw quality against the time of one fit on the largest data set."""
-    name = study.largest
+    """Draw quality against the time of one fit, on the data set of the paper's figure."""
+    name = study.timed
     problem = study.problems[name]
     chosen = choose(_rows(study, name), "oracle", "acc")
     points = [
@@ -176,22 +187,26 @@ def loadings_figure(study: Study) -> StudyFigure:
         "entry": "Entry sparsity",
         "double": "Double sparsity",
     }
-    figure, axes = _panels(len(study.dissections) * len(kinds), len(kinds), 2.6, 2.6)
-    cells = [(name, kind) for name in study.dissections for kind in kinds]
+    names = _shown(study, HEAT_MAP_SETS)
+    figure, axes = _panels(len(names) * len(kinds), len(kinds), 2.6, 2.6)
+    cells = [(name, kind) for name in names for kind in kinds]
     for ax, (name, kind) in zip(axes, cells, strict=True):
         matrix = study.dissections[name].matrices[kind]
         plot_sparsity(matrix, f"{_title(name)}\n{kinds[kind].lower()}", ax)
     caption = (
-        "Magnitudes of the loading matrix at default penalties; white is exactly zero, and the titles say "
-        "which share of the entries is not. Row sparsity removes whole features, entry sparsity single "
-        "entries, and double sparsity keeps few features with few entries each."
+        "Magnitudes of loadings at default penalties from the PCA start; white is exactly zero, and the "
+        "titles say which share of the entries is not. X itself is dense, so what is drawn is: X without any "
+        "constraint; the row-sparse copy Z of a fit with row sparsity alone; the entry-sparse copy Y of a "
+        "fit with entry sparsity alone; X masked by Y and Z, zero where either is, of a fit with both. "
+        f"Where a set has more features than {SHOWN_ROWS}, each line is the largest of a few neighbours."
     )
     return StudyFigure("loadings", "What the two kinds of sparsity do", caption, figure)
 
 
 def convergence_figure(study: Study) -> StudyFigure:
     """Draw the course of the objective."""
-    histories = {_title(name): inside.objective for name, inside in study.dissections.items()}
+    names = _shown(study, DISCUSSED_SETS)
+    histories = {_title(name): study.dissections[name].objective for name in names}
     figure, (ax,) = _panels(1, 1, 6.0, 3.6)
     for (title, history), style in zip(histories.items(), line_styles(histories).values(), strict=True):
         ConvergenceDisplay(history).plot_gap(ax, label=title, **{**style, "marker": ""})
@@ -199,29 +214,33 @@ def convergence_figure(study: Study) -> StudyFigure:
     ax.legend(fontsize=8, frameon=False)
     steps = [int(np.argmax((h - h[-1]) <= 0.01 * (h[0] - h[-1]))) for h in histories.values()]
     caption = (
-        "DSCOFS's objective from a random start, as the share of its whole descent that is still to go; it "
-        f"never rises. 99 % of the descent is done after {min(steps)} to {max(steps)} iterations."
+        "DSCOFS's objective at default penalties from a random start, run on to a tolerance of 1e-6, as the "
+        "share of its whole descent that is still to go; it never rises. "
+        f"99 % of the descent is done after {min(steps)} to {max(steps)} iterations."
     )
     return StudyFigure("convergence", "Convergence", caption, figure)
 
 
-def sensitivity_figure(study: Study) -> StudyFigure:
-    """Draw DSCOFS's screening scores over the number of features and the entry share."""
-    names = list(study.dissections)
-    figure, axes = _panels(len(names), 2, 5.0, 2.6)
+def sensitivity_figure(study: Study, metric: str) -> StudyFigure:
+    """Draw DSCOFS's screening scores over the number of features and the paper's entry shares."""
+    names = _shown(study, DISCUSSED_SETS)
+    figure, axes = _panels(len(names), 2, 5.0, 3.4)
     ranges = []
     for ax, name in zip(axes, names, strict=True):
-        rows = [row for row in study.outcomes["oracle"][name].screened if row.method == "DSCOFS"]
-        image = plot_sensitivity(rows, "acc", ax)
+        rows = [row for row in study.outcomes["oracle"][name].screened if row.method == PAPER_GRID]
+        image = plot_sensitivity(rows, metric, ax)
         ax.set_title(_title(name), fontsize=10)
-        figure.colorbar(image, ax=ax, label="ACC (%)")
+        figure.colorbar(image, ax=ax, label=f"{metric.upper()} (%)")
         ranges.append(float(np.nanmax(image.get_array()) - np.nanmin(image.get_array())))
     runs = study.outcomes["oracle"][names[0]].screened[0].n_runs
     caption = (
-        f"DSCOFS's ACC over r and α, the best of the other parameters by the labels ({runs} K-means runs per "
-        f"point). Within a data set it ranges over {min(ranges):.0f} to {max(ranges):.0f} points."
+        f"{metric.upper()} of DSCOFS by the paper's grid over r and α: in each cell the best of the 49 pairs "
+        f"of penalties by the labels, mean over starts. Points are scored by {runs} K-means runs, so a cell "
+        "is the best of 49 noisy means and lies above what 50 runs would give. Within a data set the cells "
+        f"range over {min(ranges):.0f} to {max(ranges):.0f} points."
     )
-    return StudyFigure("sensitivity", "Sensitivity to the number of features and of entries", caption, figure)
+    title = f"Sensitivity of {metric.upper()} to the number of features and of entries"
+    return StudyFigure(f"sensitivity_{metric}", title, caption, figure)
 
 
 def shapes_figure(study: Study) -> StudyFigure:
@@ -230,14 +249,16 @@ def shapes_figure(study: Study) -> StudyFigure:
     figure, axes = _panels(len(KINDS) * (len(labels) + 1), len(labels) + 1, 2.2, 2.2)
     places = iter(axes)
     for kind, title in KINDS.items():
-        X, y = make_noisy_shapes(kind, random_state=0)
+        X, y = shape_draw(kind, 0)
         plot_plane(X, y, TRUE_FEATURES, f"{title}: truth", next(places))
         for key, label in labels.items():
             plot_plane(X, y, study.planes[kind, key], label, next(places))
     found = sum(plane == TRUE_FEATURES for plane in study.planes.values())
+    source = "500 points of each class of the published file" if is_published("banana") else "generated"
     caption = (
-        "Three shapes among seven noise features of the same mean and variance: the true plane and the "
-        f"plane of each method's first two features at default parameters, one noise draw. {found} of "
+        "Three shapes among seven noise features of the same mean and variance, Banana "
+        f"{source}: the true plane and the plane of each method's first two features at default parameters "
+        f"with as many components as classes, one noise draw. {found} of "
         f"{len(study.planes)} choices are the true plane; the table counts many draws."
     )
     return StudyFigure("shapes", "Shapes among noise", caption, figure)

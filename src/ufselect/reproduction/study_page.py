@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,8 +22,16 @@ LINKS = (
     ("more", "Further experiments"),
     ("figures", "Figures"),
 )
-MEANS, AGAINST = ("means",), ("acc_against_paper", "nmi_against_paper")
-FURTHER = ("ablation", "ranks", "stability", "synthetic")
+MEANS, AGAINST = ("means",), ("paper_grid", "acc_against_paper", "nmi_against_paper", "tsfs")
+FURTHER = (
+    "optimism",
+    "ablation",
+    "ablation_paper_grid",
+    "ranks_paper",
+    "ranks",
+    "stability",
+    "synthetic",
+)
 
 
 def publish(study: Study, folder: Path) -> None:
@@ -43,6 +52,10 @@ def publish(study: Study, folder: Path) -> None:
         If Jinja2, matplotlib or scikit-posthocs is not installed.
     """
     figures = write_figures(study_figures(study), folder / "figures")
+    captions = {item.name: {"title": item.title, "caption": item.caption} for item in figures}
+    (folder / "figures" / "captions.json").write_text(
+        json.dumps(captions, indent=1, ensure_ascii=False), encoding="utf-8"
+    )
     pictures = {item.name: (folder / "figures" / f"{item.name}.png").read_bytes() for item in figures}
     (folder / "index.html").write_text(render_page(study, figures, pictures), encoding="utf-8")
 
@@ -104,8 +117,9 @@ def _settings(study: Study) -> list[str]:
     screening = (
         "every parameter point is scored with all runs"
         if protocol.is_exact
-        else f"parameter points are screened with {protocol.screening_runs} runs, and for each method and "
-        f"count the best {protocol.finalists} by either metric get all runs"
+        else f"parameter points are screened with {protocol.screening_runs} runs; those that may still win, "
+        "within two standard errors of what they would need, get more and at last all runs, as does the best "
+        "by either metric at each count"
     )
     sets = ", ".join(
         f"{name} ({problem.X.shape[0]} × {problem.X.shape[1]}, {problem.n_classes} classes)"
@@ -119,7 +133,7 @@ def _settings(study: Study) -> list[str]:
         f"Data: {sets}.",
         "Scores: K-means on the selected, unscaled features with as many clusters as classes, "
         f"{protocol.n_runs} runs, seeding {protocol.seeding}, seed {protocol.seed}; ACC under the best "
-        f"matching, NMI with the geometric mean; {screening}. At most {protocol.max_points} parameter points "
-        f"per method; tried: {budget}.",
+        f"matching, NMI with the geometric mean; {screening}. Parameter points "
+        f"tried: {budget}.",
         f"Software: {software_versions()}.",
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -12,7 +12,15 @@ from ufselect.evaluation.tables import Table, counted_table, main_table, method_
 from ufselect.reproduction.ablation import ablation_table
 from ufselect.reproduction.findings import TABLE_COUNT, Study
 from ufselect.reproduction.paper import SEVEN, TITLES
-from ufselect.reproduction.paper_tables import means_table, paper_table
+from ufselect.reproduction.paper_grid import PAPER_GRID
+from ufselect.reproduction.paper_ranks import paper_ranks_table
+from ufselect.reproduction.paper_tables import (
+    means_table,
+    optimism_table,
+    paper_grid_table,
+    paper_table,
+    teacher_student_table,
+)
 from ufselect.reproduction.synthetic import shapes_table
 
 
@@ -32,16 +40,30 @@ def study_tables(study: Study) -> list[Table]:
         for metric in METRICS
     ]
     available = [name for name in study.datasets if name in study.problems]
+    of_paper = [name for name in available if name in SEVEN]
     if any(name in TITLES for name in study.datasets):
         tables += [paper_table(oracle, metric, study.datasets) for metric in METRICS]
-        tables.append(means_table(oracle, [name for name in available if name in SEVEN]))
-    if study.ablations:
-        tables.append(ablation_table(study.ablations, study.datasets))
-    tables.append(_stability_table(study, available))
+        tables += [paper_grid_table(oracle, study.datasets), means_table(oracle, of_paper)]
+    deep = teacher_student_table(oracle, available)
+    tables += [] if deep is None else [deep]
+    tables.append(optimism_table(oracle, available))
+    tables += list(_ablation_tables(study))
+    if study.stabilities:
+        tables.append(_stability_table(study, available))
+    if study.paper_test is not None:
+        tables.append(paper_ranks_table(study.paper_test, of_paper))
     if study.test is not None:
         tables.append(_rank_table(study.test))
     tables.append(shapes_table(study.shapes))
     return tables
+
+
+def _ablation_tables(study: Study) -> Iterator[Table]:
+    spaces = {"DSCOFS": ("ablation", "our space"), PAPER_GRID: ("ablation_paper_grid", "the paper's grid")}
+    for method, (name, space) in spaces.items():
+        found = {dataset: each[method] for dataset, each in study.ablations.items() if method in each}
+        if found:
+            yield ablation_table(found, study.datasets, name, space)
 
 
 def _stability_table(study: Study, available: Sequence[str]) -> Table:

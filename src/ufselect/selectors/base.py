@@ -26,6 +26,7 @@ from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.duplicates import identical_columns
 from ufselect.selectors.large import (
     check_columns,
+    naming_the_store,
     open_if_stored,
     select_columns,
 )
@@ -167,7 +168,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return self._fit_with(X, RowMetadata())
 
     def _fit_with(self, X: Any, rows: RowMetadata) -> Self:
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), naming_the_store(X):
             self._check()
             self._fit_to(open_if_stored(X), rows)
         return self

@@ -40,7 +40,8 @@ class PCALeverage(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
+        Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than
+        that of a piece of a stick broken at random.
     keep, exclude : sequence of str or int, default=None
         Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
         the fit.

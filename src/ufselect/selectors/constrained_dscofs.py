@@ -62,8 +62,8 @@ class ConstrainedDSCOFS(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of components, at most r. ``"auto"`` applies the broken-stick rule to the eigenvalues of S,
-        and takes r where that asks for more.
+        Number m of components, at most r. ``"auto"`` keeps a component while its share of the variance
+        is larger than that of a piece of a stick broken at random, and takes r where that asks for more.
     entry_sparsity : float, int or None, default=None
         Entries of X to keep: a share α of all d·m, their number s, or None for no entry constraint. It can
         bind only if s < r·m.
@@ -123,7 +123,7 @@ class ConstrainedDSCOFS(GramSelector):
     References
     ----------
     .. [1] X. Xiu, A. Yang, C. Huang, X. Li, W. Liu, "Enhancing unsupervised feature selection via double
-       sparsity constrained optimization".
+       sparsity constrained optimization", arXiv:2501.00726, 2025. doi:10.48550/arXiv.2501.00726
 
     Examples
     --------

@@ -35,7 +35,8 @@ class DOptimalLeverage(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
+        Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than
+        that of a piece of a stick broken at random.
     ridge : float, default=0.01
         The weight ρ in units of the mean leverage :math:`\|v_j\|^2` of the r features where it is largest.
         Small values punish redundancy more; below 1e-12 rounding leaves nothing of them.

@@ -35,7 +35,10 @@ from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optima
 class DSCOFS(GramSelector):
     r"""Select features by double-sparsity constrained PCA.
 
-    Finds an orthonormal loading matrix X (n_features × n_components) that captures as much variance as
+    Set ``n_features_to_select`` and, if you know how many groups or directions to expect, ``n_components``;
+    ignore the rest. The other parameters are for repeating published experiments.
+
+    It finds an orthonormal loading matrix X (n_features × n_components) that captures as much variance as
     possible while few rows (features) and few entries are non-zero [1]_:
 
     .. math::
@@ -47,8 +50,8 @@ class DSCOFS(GramSelector):
     entry-sparse copy Y (weight ``mu_entry``) and a row-sparse copy Z (weight ``mu_row``), and X, Y and Z are
     updated in turn. Features are ranked by the row norms of X.
 
-    Each iteration costs one product with S and a polar decomposition: 2 d² m operations for d ≤ n features,
-    4 n d m otherwise, and d m² more. The whole fit takes about the time of a PCA.
+    Each iteration costs one product with S and one step back to orthonormal columns: 2 d² m operations for
+    d ≤ n features, 4 n d m otherwise, and d m² more. The whole fit takes about the time of a PCA.
 
     Use it when features are many and correlated and the leading principal components carry the structure.
     It sees linear structure only, and features with a large unit dominate, as in PCA: standardise first
@@ -59,12 +62,13 @@ class DSCOFS(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
+        Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than
+        that of a piece of a stick broken at random.
     entry_sparsity : "auto", float, int or None, default="auto"
         Entries of X to keep: with ``"auto"`` 0.4 of the r·m entries of as many rows as are selected, a share
-        α of all d·m, their number s, or None for no entry constraint. It can bind only if s < r·m. A share
-        of d·m, as in [1]_, cannot bind where few features are selected; of 0.2, 0.4, 0.6, 0.8 and all of the
-        r·m entries, 0.4 gave the best clusters.
+        α of all d·m, their number s, or None for no entry constraint. It has an effect only if s < r·m. A
+        share of d·m, as in [1]_, has none where few features are selected; of 0.2, 0.4, 0.6, 0.8 and all of
+        the r·m entries, 0.4 gave the best clusters.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
     penalty_scale : {"relative", "absolute"}, default="relative"
@@ -95,7 +99,7 @@ class DSCOFS(GramSelector):
     tol : float, default=1e-3
         Stop once the relative decrease of the objective is at most this. The default is that of [1]_. It
         stops early: 1 to 44 of 100 features still change on the way to the settled selection, which
-        ``tol=1e-7`` with ``max_iter=1000`` reaches to within two features.
+        ``tol=1e-7`` with ``max_iter=1000`` reaches.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random start.
     verbose : bool, default=False
@@ -144,7 +148,7 @@ class DSCOFS(GramSelector):
     References
     ----------
     .. [1] X. Xiu, A. Yang, C. Huang, X. Li, W. Liu, "Enhancing unsupervised feature selection via double
-       sparsity constrained optimization".
+       sparsity constrained optimization", arXiv:2501.00726, 2025. doi:10.48550/arXiv.2501.00726
 
     Examples
     --------
@@ -170,6 +174,8 @@ class DSCOFS(GramSelector):
         "mu_entry": PAPER_REGULARISERS,
         "mu_row": PAPER_REGULARISERS,
         "entry_sparsity": tuple(round(0.1 * k, 1) for k in range(1, 10)),
+        "penalty_scale": ("absolute",),
+        "init": ("random",),
     }
 
     components_: NDArray

@@ -62,7 +62,7 @@ def warn_if_entries_cannot_bind(n_entries: int, n_rows: int, n_components: int, 
     """Warn when every matrix with ``n_rows`` non-zero rows meets the entry constraint anyway."""
     if n_entries >= n_rows * n_components:
         warn_user(
-            f"The entry constraint cannot bind: {n_entries} entries are allowed and {n_rows} features have "
+            f"The entry constraint has no effect: {n_entries} entries are allowed and {n_rows} features have "
             f"{n_rows * n_components}. Set entry_sparsity below {n_rows / n_features:.3g}, or to None to "
             "drop the constraint.",
             InactiveConstraintWarning,

@@ -46,8 +46,9 @@ class FSPCA(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of components. ``"auto"`` applies the broken-stick rule to the eigenvalues of S. For r ≤ m
-        the problem falls apart, and the r features of largest variance are optimal.
+        Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than
+        that of a piece of a stick broken at random. For r ≤ m the problem falls apart, and the r
+        features of largest variance are optimal.
     refine : bool, default=True
         Whether to go on after step 1.
     max_iter : int, default=100

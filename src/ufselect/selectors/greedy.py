@@ -55,7 +55,8 @@ class GreedyProjection(PlacedSelector):
     target : {"scores", "features"}, default="scores"
         What the selected features should explain.
     n_components : int or "auto", default="auto"
-        Number m of scores. ``"auto"`` applies the broken-stick rule. Not used for ``target="features"``.
+        Number m of scores. ``"auto"`` keeps a component while its share of the variance is larger than that
+        of a piece of a stick broken at random. Not used for ``target="features"``.
     costs : array-like of shape (n_features,), optional
         What each feature costs, above 0. Greedy steps then take the largest gain per cost.
     budget : float, optional
@@ -156,15 +157,15 @@ class GreedyProjection(PlacedSelector):
         if not self._is_ruled:
             return Fitted(scores_of_rounds(gram, make_target, wanted.agenda), n_leading=n_leading)
         order, gains = choose_in_rounds(gram, make_target, wanted.agenda, placement)
-        return self._placed(order, gains, placement, {}, n_leading)
+        return self._placed(order, gains, placement, {}, n_leading, wanted.units)
 
     def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
-        def first_columns(gram: GramOperator, count: int) -> NDArray:
+        def first_units(gram: GramOperator, count: int) -> NDArray:
             agenda = replace(wanted.agenda, n_chosen=max(count, wanted.kept.size))
             placement = self._placement(gram, wanted, agenda.n_chosen) if self._is_ruled else None
             return choose_in_rounds(gram, self._target(gram, wanted)[0], agenda, placement)[0][:count]
 
-        return first_columns
+        return first_units
 
     def _target(self, gram: GramOperator, wanted: Wanted) -> tuple[Callable[[], Target], int]:
         """Return what makes the target, and the leading components that it rests on."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,17 @@ TRUSTED_ERROR = 0.1
 def open_if_stored(X: Any) -> Any:
     """Open paths, zarr arrays and HDF5 datasets; return anything else as it is."""
     return open_blocks(X) if is_store(X) else X
+
+
+@contextmanager
+def naming_the_store(X: Any) -> Iterator[None]:
+    """Add the name of a store to what is said of its blocks."""
+    try:
+        yield
+    except ValueError as error:
+        if not isinstance(X, str | PathLike) or not str(error).startswith("Block "):
+            raise
+        raise ValueError(f"{X}: {error}") from error
 
 
 def check_columns(selector: Any, X: Any, *, reset: bool) -> int:

@@ -22,6 +22,7 @@ from ufselect.selectors.gram_selector import GramSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.rows import RowMetadata
 from ufselect.selectors.wishes import Wanted, Wishes
+from ufselect.sets.units import Units
 from ufselect.solvers.rebuild.counts import count_curve
 from ufselect.solvers.rebuild.placement import Costs, Placement, Regions, Spacing
 
@@ -30,7 +31,7 @@ class PlacedSelector(GramSelector):
     """Base class of the selectors that add columns one at a time: ``"auto"`` counts, costs and places.
 
     A subclass implements ``_fit_gram`` and ``_path(wanted)``, which returns a function of a Gram operator and
-    a count that gives the first columns it would take.
+    a count that gives the first units it would take.
     """
 
     chooses_count = True
@@ -47,7 +48,7 @@ class PlacedSelector(GramSelector):
 
     @abstractmethod
     def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
-        """Return what gives the first columns that it would take, best first."""
+        """Return what gives the first units that it would take, best first."""
 
     def _check_parameters(self) -> None:
         for first, second in (("costs", "budget"), ("regions", "quotas")):
@@ -67,8 +68,6 @@ class PlacedSelector(GramSelector):
             raise ValueError(
                 "groups and max_correlation do not go with costs, regions or min_distance; drop one of them."
             )
-        if self._is_auto and self.groups is not None:
-            raise ValueError('n_features_to_select="auto" counts single columns; with groups give a number.')
 
     @property
     def _is_auto(self) -> bool:
@@ -85,8 +84,9 @@ class PlacedSelector(GramSelector):
     def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
         if not self._is_auto:
             return super()._fit_rows(X, rows, wanted, progress)
-        _refuse_uneven_rows(X, rows)
-        curve = count_curve(X, self._path(wanted))
+        counted, layout = rows.laid_out(X)
+        _refuse_gaps(counted)
+        curve = count_curve(counted, self._path(wanted), units=wanted.units, layout=layout)
         count = max(curve.chosen, wanted.kept.size)
         fitted = super()._fit_rows(X, rows, replace(wanted, n_selected=count), progress)
         return replace(fitted, attributes={**fitted.attributes, "count_curve_": curve.table()})
@@ -129,8 +129,9 @@ class PlacedSelector(GramSelector):
         placement: Placement,
         attributes: Mapping[str, Any],
         n_leading: int | None,
+        units: Units,
     ) -> Fitted:
-        """Turn an order of columns into scores and, where rules decided their number, into a choice.
+        """Turn an order of units into scores and, where rules decided their number, into a choice.
 
         Raises
         ------
@@ -141,7 +142,7 @@ class PlacedSelector(GramSelector):
         scores = gains / (1 + gains.sum())
         scores[order] = placement.size - np.arange(order.size)
         if not self._is_ruled:
-            return Fitted(scores, attributes, n_leading)
+            return Fitted(units.of_rows(scores), attributes, n_leading)
         ranking = ranks_from_scores(scores)
         return Fitted(scores, attributes, n_leading, Choice(ranking, ranking <= order.size))
 
@@ -163,13 +164,12 @@ class PlacedSelector(GramSelector):
             )
 
 
-def _refuse_uneven_rows(X: Any, rows: RowMetadata) -> None:
-    """Refuse rows that cannot be left out one like the other."""
-    values = X.data if sparse.issparse(X) else X
-    if rows.is_given or has_missing(values):
+def _refuse_gaps(X: Any) -> None:
+    """Refuse missing values where rows are to be held out and rebuilt."""
+    if has_missing(X.data if sparse.issparse(X) else X):
         raise ValueError(
-            'n_features_to_select="auto" leaves rows out and knows nothing of sample_weight, batch or '
-            "missing values; give a number."
+            'n_features_to_select="auto" rebuilds rows held out, which must have no missing values; fill '
+            "them in or give a number."
         )
 
 

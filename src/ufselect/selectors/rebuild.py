@@ -12,7 +12,7 @@ from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
 from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.choice import kept_first
-from ufselect.selectors.placed import PlacedSelector, kept_columns
+from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers.rebuild.choose import choose_columns, first_columns
@@ -116,7 +116,7 @@ class RebuildSelector(PlacedSelector):
 
     label = "Rebuild"
     order = 55
-    honours = frozenset({"keep"})
+    honours = frozenset({"keep", "groups"})
 
     penalty_: float
     objective_history_: list[float]
@@ -162,15 +162,14 @@ class RebuildSelector(PlacedSelector):
             raise ValueError(f"max_iter must be an integer of at least 0, not {self.max_iter!r}.")
 
     def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
-        start = kept_columns(wanted).tolist()
-        # a kept group counts as one and has several columns
-        placement = self._placement(gram, wanted, max(wanted.n_selected, len(start)))
+        placement = self._placement(gram, wanted, wanted.n_selected)
         choice = choose_columns(
             gram,
             placement,
             max_sweeps=self.max_iter,
             penalty=self._given_penalty(),
-            start=start,
+            start=wanted.kept.tolist(),
+            units=wanted.units,
             on_sweep=progress,
         )
         attributes = {
@@ -178,13 +177,15 @@ class RebuildSelector(PlacedSelector):
             "objective_history_": choice.errors,
             "n_iter_": len(choice.errors) - 1,
         }
-        order = kept_first(choice.order, kept_columns(wanted))
-        return self._placed(order, choice.gains, placement, attributes, wanted.n_selected)
+        order = kept_first(choice.order, wanted.kept)
+        return self._placed(order, choice.gains, placement, attributes, wanted.n_selected, wanted.units)
 
     def _path(self, wanted: Wanted) -> Callable[[GramOperator, int], NDArray]:
-        start = kept_columns(wanted).tolist()
         return first_columns(
-            lambda gram, size: self._placement(gram, wanted, size), start, self._given_penalty()
+            lambda gram, size: self._placement(gram, wanted, size),
+            wanted.kept.tolist(),
+            self._given_penalty(),
+            wanted.units,
         )
 
     def _given_penalty(self) -> float | None:

@@ -66,8 +66,8 @@ class SOGFS(UnsupervisedSelector):
         Number c of components of the graph. ``"auto"`` takes the automatic number of components of the
         projection, at least 2.
     n_components : int or "auto", default="auto"
-        Number m of columns of W. ``"auto"`` applies the broken-stick rule to the eigenvalues of the features'
-        correlation matrix.
+        Number m of columns of W. ``"auto"`` counts a component of the standardised data while its share of
+        the variance is larger than that of a piece of a stick broken at random.
     n_neighbors : int, default=5
         Number k of neighbours; lowered to n_samples − 2, with a warning, if there are fewer samples.
     gamma : float, default=1.0

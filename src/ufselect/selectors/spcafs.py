@@ -52,7 +52,8 @@ class SPCAFS(GramSelector):
     n_features_to_select : int or float, default=0.1
         Number of features, or their share.
     n_components : int or "auto", default="auto"
-        Number m of columns of W. ``"auto"`` applies the broken-stick rule to the eigenvalues of S.
+        Number m of columns of W. ``"auto"`` counts a component while its share of the variance is larger than
+        that of a piece of a stick broken at random.
     gamma : float, default=1.0
         Weight of the penalty, at least 0, in units of the data squared.
     p : float, default=0.5

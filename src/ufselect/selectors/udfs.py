@@ -70,8 +70,8 @@ class UDFS(UnsupervisedSelector):
     n_features_to_select : int or float, default=0.1
         Number of features, or their share.
     n_clusters : int or "auto", default="auto"
-        Number of columns of W. ``"auto"`` applies the broken-stick rule to the eigenvalues of the scatter
-        matrix, with a minimum of 2.
+        Number of columns of W. ``"auto"`` counts a component while its share of the variance is larger than
+        that of a piece of a stick broken at random, with a minimum of 2.
     n_neighbors : int, default=5
         Number k of neighbours; lowered to n_samples − 1, with a warning, if there are fewer samples.
     gamma : float, default=1.0
@@ -133,7 +133,7 @@ class UDFS(UnsupervisedSelector):
     cost = "n² d + iterations · d³ (tall), iterations · n² d (wide)"
     order = 70
     is_nested = True
-    paper_grid: ClassVar = {"gamma": PAPER_REGULARISERS}
+    paper_grid: ClassVar = {"reg": PAPER_REGULARISERS, "gamma": PAPER_REGULARISERS}
 
     components_: NDArray
     n_clusters_: int

@@ -12,6 +12,7 @@ from ufselect.gram import GramOperator, Spectrum
 from ufselect.sets.units import Units
 from ufselect.solvers.agenda import Agenda
 from ufselect.solvers.rebuild.placement import Placement
+from ufselect.solvers.unit_blocks import block_gains, crossed, gram_blocks, outer, squared_blocks
 
 # A feature whose residual has fallen to this many roundings of its variance lies in the span of those chosen.
 SPENT_SHARE = 1e3
@@ -65,7 +66,7 @@ class AllFeatures:
         self.gram = gram
         self.units = units
         self.explained = gram.squared_column_norms()
-        self.squared = [_squared_blocks(gram, members) for _, members in units.batches]
+        self.squared = squared_blocks(gram, units)
 
     def gains(self, residual: NDArray) -> NDArray:
         return np.maximum(self.explained, 0) / residual
@@ -78,19 +79,7 @@ class AllFeatures:
         length = float(column @ column)
         self.explained = self.explained - 2 * column * image + length * np.square(column)
         for blocks, (_, members) in zip(self.squared, self.units.batches, strict=True):
-            crossed = column[members, None] * image[members][:, None, :]
-            blocks -= crossed + crossed.transpose(0, 2, 1) - length * _outer(column[members])
-
-
-def _squared_blocks(gram: GramOperator, members: NDArray) -> NDArray:
-    """Return the block of S² of each unit."""
-    columns = (np.asarray(gram.columns(rows), dtype=np.float64) for rows in members)
-    return np.array([block.T @ block for block in columns])
-
-
-def _outer(vectors: NDArray) -> NDArray:
-    """Return the outer product of each row with itself."""
-    return vectors[:, :, None] * vectors[:, None, :]
+            blocks -= crossed(column[members], image[members]) - length * outer(column[members])
 
 
 def score_products(spectrum: Spectrum) -> NDArray:
@@ -170,10 +159,7 @@ class _Growth:
         self.factor = np.zeros((agenda.capacity, self.residual.size))
         self.rank = 0
         self.order: list[int] = []
-        self.blocks = [
-            np.array([gram.subgram(rows) for rows in members], dtype=np.float64)
-            for _, members in self.units.batches
-        ]
+        self.blocks = gram_blocks(gram, self.units)
 
     def open_units(self) -> NDArray:
         """Mark the units that have a feature outside the span."""
@@ -213,15 +199,13 @@ class _Growth:
         self.residual -= np.square(column)
         self.open &= self.residual > self.floor
         for blocks, (_, members) in zip(self.blocks, self.units.batches, strict=True):
-            blocks -= _outer(column[members])
+            blocks -= outer(column[members])
 
     def _block_gains(self, batch: int, is_open: NDArray) -> NDArray:
-        """Return what each open unit of a batch would add, from the eigenpairs of its residual block."""
+        """Return what each open unit of a batch would add."""
         members = self.units.batches[batch][1][is_open]
-        values, vectors = np.linalg.eigh(self.blocks[batch][is_open])
-        seen = np.sum(vectors * (self.target.blocks(batch)[is_open] @ vectors), axis=1)
-        outside = values > self.floor[members].max(axis=1)[:, None]
-        return np.sum(np.where(outside, np.maximum(seen, 0) / np.where(outside, values, 1.0), 0.0), axis=1)
+        floors = self.floor[members].max(axis=1)
+        return block_gains(self.blocks[batch][is_open], self.target.blocks(batch)[is_open], floors)
 
 
 def scores_of_rounds(gram: GramOperator, make_target: Callable[[], Target], agenda: Agenda) -> NDArray:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from ufselect.common.orphans import EndingWithParent
+
 SEED_LIMIT = 2**31 - 1  # what every random_state takes
 
 
@@ -186,5 +188,6 @@ def run_missing(
 
 
 def _results(experiment: Experiment, todo: list[int], n_jobs: int | None) -> Iterator[HalfFit]:
-    jobs = (delayed(experiment.run)(index) for index in todo)
+    run = EndingWithParent(experiment.run)
+    jobs = (delayed(run)(index) for index in todo)
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs)

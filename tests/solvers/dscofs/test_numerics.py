@@ -81,7 +81,7 @@ def test_the_unit_of_the_data_changes_nothing(mode, x_solver):
         np.testing.assert_allclose(scaled.scores_, plain.scores_, atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:The entry constraint cannot bind")
+@pytest.mark.filterwarnings("ignore:The entry constraint has no effect")
 @pytest.mark.parametrize("name", REAL_SETS)
 def test_single_precision_selects_the_same_but_for_near_ties(real, name):
     data, labels = real(name)
@@ -96,7 +96,7 @@ def test_single_precision_selects_the_same_but_for_near_ties(real, name):
     assert changed.size <= 2  # one exchange; none on any of the seven sets when this was written
 
 
-@pytest.mark.filterwarnings("ignore:The entry constraint cannot bind")
+@pytest.mark.filterwarnings("ignore:The entry constraint has no effect")
 @pytest.mark.parametrize("name", ["usps", "umist", "warppie10p"])
 def test_one_and_two_threads_agree(real, name):
     data, labels = real(name)

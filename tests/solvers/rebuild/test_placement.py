@@ -172,5 +172,3 @@ def test_a_count_of_their_own_heeds_kept_and_excluded_columns(name):
     assert 7 in chosen
     assert 0 not in chosen
     assert chosen.size == next(row["count"] for row in selector.count_curve_ if row["chosen"])
-    with pytest.raises(ValueError, match="counts single columns"):
-        MAKERS[name]("auto", groups=np.arange(N_FEATURES) // 2).fit(table(2, 60))

@@ -138,6 +138,13 @@ def test_a_planted_rank_is_found_within_a_fifth(rank, noise):
         assert chosen["note"].startswith("knee")
 
 
+def test_a_bend_after_which_the_error_still_falls_much_is_no_knee():
+    counts = np.arange(1, 61)
+    steep = np.where(counts < 8, 0.9**counts, 0.04)
+    assert find_knee(steep * np.where(counts < 8, 1, (8 / counts) ** 0.35)) == 8
+    assert find_knee(steep * np.where(counts < 8, 1, (8 / counts) ** 0.6)) is None
+
+
 def test_a_curve_without_a_knee_says_so():
     counts = np.arange(1, 41)
     falling = 1 / np.sqrt(counts)

@@ -10,10 +10,11 @@ import typer
 
 from ufselect.cli import options as opt
 from ufselect.cli.early import check_data, check_files
-from ufselect.cli.sharing import prepares_tables, reads_tables, wishes_columns
+from ufselect.cli.sharing import knows_rows, prepares_tables, reads_tables, wishes_columns
 
 
 @reads_tables
+@knows_rows
 @prepares_tables
 @wishes_columns
 def select(
@@ -45,6 +46,7 @@ def select(
     force: opt.Force = False,
     *,
     reading: dict[str, Any],
+    row_columns: dict[str, Any],
     preparing: dict[str, Any],
     wishing: dict[str, Any],
 ) -> None:
@@ -65,7 +67,12 @@ def select(
         Call(
             data,
             request_from(method, count, parameters, goal, preparing, wishing),
-            ReadOptions(**reading, categorical=wishing["categorical"], keep_constant=picture is not None),
+            ReadOptions(
+                **reading,
+                **row_columns,
+                categorical=wishing["categorical"],
+                keep_constant=picture is not None,
+            ),
             Outputs(output_table, report, record, ranking, names, drop_text, force),
             picture,
             resamples,

@@ -47,7 +47,7 @@ def tune(
     check_data(data)
     check_files((output_table, report, record, ranking, names), force, data)
     from ufselect.cli.outputs import Outputs
-    from ufselect.cli.selecting import Call, request_from, run_select
+    from ufselect.cli.selecting import ALL_CANDIDATES, Call, request_from, run_select
     from ufselect.io import ReadOptions
 
     parameters = {} if groups == "auto" else {"n_clusters": groups}
@@ -60,7 +60,7 @@ def tune(
             resamples=resamples,
             as_json=as_json,
             quiet=quiet,
-            show_candidates=True,
+            most_candidates=ALL_CANDIDATES,
             command=sys.argv[1:],
         )
     )

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.gram import FactoredGram, GramOperator
+from ufselect.gram import FactoredGram, FormedGram, GramOperator
 from ufselect.gram.dense import FORM_RATIO
+from ufselect.sets.units import Units
 from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
 from ufselect.solvers.rebuild.placement import Placement
 from ufselect.solvers.rebuild.search import ColumnSearch
@@ -25,6 +26,10 @@ MOST_ROWS_LEFT_OUT = 200
 CHOICE_BIAS = 4.0
 FIRST_SHARE = 0.5
 PENALTY_STEPS = 3
+# S² is worth its d³ operations, which run in the cache, where more than one in so many columns will join: else
+# each takes a product of S with a vector, which waits for memory. No more than this many columns, 130 megabytes.
+SQUARED_SHARE = 16
+MOST_SQUARED = 4096
 # A sweep that has lowered the error by less than this share is the last one.
 SETTLED = 2e-3
 
@@ -43,9 +48,9 @@ class Choice:
     Attributes
     ----------
     order : ndarray
-        The chosen columns, the one that explains most first.
-    gains : ndarray of shape (n_features,)
-        By how much each column outside would lower the error, as a share of the variance; 0 for those chosen.
+        The chosen units, the one that explains most first.
+    gains : ndarray of shape (n_units,)
+        By how much each unit outside would lower the error, as a share of the variance; 0 for those chosen.
     errors : list of float
         Regularised error as a share of the variance, after the greedy steps and after each sweep.
     penalty : float
@@ -65,6 +70,7 @@ def choose_columns(
     max_sweeps: int,
     penalty: float | None = None,
     start: Sequence[int] = (),
+    units: Units | None = None,
     on_sweep: Report = _silent,
 ) -> Choice:
     r"""Choose columns C of small regularised error
@@ -76,24 +82,30 @@ def choose_columns(
     gram : GramOperator
         S of the centred data A.
     placement : Placement
-        How many columns, and which may be chosen together.
+        How many units, and which columns may be chosen together where each is its own unit.
     max_sweeps : int
         Most sweeps of exchanges over the members; 0 for greedy steps alone.
     penalty : float, optional
         The weight ρ; by default from the data.
     start : sequence of int, optional
-        Columns that are members from the beginning and stay.
+        Units that are members from the beginning and stay.
+    units : Units, optional
+        Which columns join together; by default each is its own unit.
     on_sweep : callable, optional
         Called with the number of the sweep and the error after it.
     """
     targets = sampled_targets(gram)
     norms = _squared_norms(gram, targets)
     diagonal = np.asarray(gram.diag(), dtype=np.float64)
+    units = Units.single(diagonal.size) if units is None else units
+    capacity = units.most_rows(placement.size)
+
+    squared = _squared(gram, capacity if max_sweeps == 0 else 2 * capacity)
 
     def empty(weight: float) -> RegularisedSpan:
-        return RegularisedSpan(gram, weight * diagonal, norms, placement.size, targets)
+        return RegularisedSpan(gram, weight * diagonal, norms, capacity, targets, squared, units)
 
-    judge = _judge(gram)
+    judge = _judge(gram) if units.is_single else None
     if penalty is None:
         penalty = _penalty(empty, placement, shrinkage_weight(gram, float(norms.sum())), start, judge)
     search = ColumnSearch(empty(penalty), placement, judge)
@@ -104,13 +116,17 @@ def choose_columns(
         other_errors = _exchange(other, start, max_sweeps, _silent)
         if other_errors[-1] < errors[-1]:
             search, errors = other, other_errors
-    return Choice(search.span.order(), _gains_outside(search.span, placement), errors, penalty)
+    gains = search.gains_outside() / search.span.total
+    return Choice(search.span.order(search.chosen), gains, errors, penalty)
 
 
 def first_columns(
-    placement: Callable[[GramOperator, int], Placement], start: Sequence[int], penalty: float | None = None
+    placement: Callable[[GramOperator, int], Placement],
+    start: Sequence[int],
+    penalty: float | None = None,
+    units: Units | None = None,
 ) -> Callable[[GramOperator, int], NDArray]:
-    """Return a function of a Gram operator and a count that gives so many columns by greedy steps.
+    """Return a function of a Gram operator and a count that gives so many units by greedy steps.
 
     A penalty from the data is that of the first operator: in the folds of a cross-validation most rows of one
     are those of the next.
@@ -119,7 +135,7 @@ def first_columns(
     def path(gram: GramOperator, count: int) -> NDArray:
         nonlocal penalty
         rules = placement(gram, max(count, len(start)))
-        choice = choose_columns(gram, rules, max_sweeps=0, penalty=penalty, start=start)
+        choice = choose_columns(gram, rules, max_sweeps=0, penalty=penalty, start=start, units=units)
         penalty = choice.penalty
         return choice.order[:count]
 
@@ -130,6 +146,14 @@ def _squared_norms(gram: GramOperator, targets: NDArray | None) -> NDArray:
     if targets is None:
         return gram.squared_column_norms()
     return np.einsum("ij,ij->i", targets, targets, dtype=np.float64)
+
+
+def _squared(gram: GramOperator, n_joining: int) -> NDArray | None:
+    """Return S² where S is an array and so many columns will join that it pays."""
+    n_features = gram.shape[0]
+    if not isinstance(gram, FormedGram) or n_features > min(SQUARED_SHARE * n_joining, MOST_SQUARED):
+        return None
+    return gram.matrix @ gram.matrix
 
 
 def _penalty(
@@ -177,8 +201,8 @@ def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, repor
 
 
 def _fill(search: ColumnSearch, start: Sequence[int]) -> None:
-    for column in start:
-        search.add(column)
+    for unit in start:
+        search.add(unit)
     search.grow()
 
 
@@ -192,11 +216,3 @@ def _judge(gram: GramOperator) -> LeaveOneOut | None:
     if gram.row_weights is None and len(gram.factor) != gram.n_samples:
         return None
     return LeaveOneOut.of_nothing(gram.factor, gram.row_weights)
-
-
-def _gains_outside(span: RegularisedSpan, placement: Placement) -> NDArray:
-    outside = placement.allowed & ~span.spent(span.remainders)
-    outside[span.members] = False
-    gains = np.zeros(outside.size)
-    gains[outside] = span.remainders.gains(np.flatnonzero(outside)) / span.total
-    return gains

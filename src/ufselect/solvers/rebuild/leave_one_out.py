@@ -78,9 +78,9 @@ class LeaveOneOut:
         """Return the state after a column has joined."""
         return self._moved(self._directions(np.array([column]), np.array([variance])), -1.0)
 
-    def released(self, members: NDArray, weights: NDArray, pivot: float) -> LeaveOneOut:
-        """Return the state after a member has gone whose direction is the members' columns, weighted."""
-        return self._moved(self.rows[:, members] @ weights[:, None] / np.sqrt(pivot), 1.0)
+    def released(self, members: NDArray, weights: NDArray) -> LeaveOneOut:
+        """Return the state after a direction has gone that is the members' columns, weighted."""
+        return self._moved(self.rows[:, members] @ weights, 1.0)
 
     def _directions(self, columns: NDArray, variance: NDArray) -> NDArray:
         return self.outside @ self.rows[:, columns] / np.sqrt(variance)

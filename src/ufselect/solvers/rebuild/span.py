@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
 from ufselect.gram import GramOperator
+from ufselect.sets.units import Units
+from ufselect.solvers.unit_blocks import block_gains, crossed, gram_blocks, outer, squared_blocks
 
-# A column whose residual has fallen to this many roundings of its variance lies in the span of those chosen.
-SPENT_SHARE = 1e3
+# A column of which the chosen ones leave no more than this share of its variance, or than so many roundings,
+# lies in their span: the inverse of their covariances would lose the digits that tell them apart.
+SPENT_SHARE = 1e-10
+SPENT_ROUNDINGS = 1e3
 
 
 @dataclass(frozen=True)
 class Remainders:
-    """What a set leaves of each column: its variance, and its squared inner products with the targets."""
+    """What a set leaves of each column: its variance, and its squared inner products with the targets.
+
+    ``blocks`` has both for each batch of units of several columns: covariances and products among them.
+    """
 
     variance: NDArray
     explained: NDArray
+    blocks: tuple[tuple[NDArray, NDArray], ...] = ()
 
     def gains(self, columns: NDArray) -> NDArray:
         """Return by how much the error falls when one of the columns joins."""
@@ -28,11 +38,14 @@ class Remainders:
 
 @dataclass(frozen=True)
 class Departure:
-    """What is left once a member has gone, and the direction that went with it: weights over the members."""
+    """What is left once members have gone, and the directions that went with them.
 
+    A column of ``weights`` combines the members to a direction of unit length, penalties included.
+    """
+
+    columns: list[int]
     remainders: Remainders
     weights: NDArray
-    pivot: float
 
 
 class RegularisedSpan:
@@ -44,7 +57,8 @@ class RegularisedSpan:
     For every column j two numbers are kept: :math:`R_j`, what C leaves of its variance, penalty included, and
     :math:`\|T_j\|^2`, the squared inner products of that remainder with the targets. The error falls by
     :math:`\|T_j\|^2 / R_j` if j joins [1]_. Both follow from rank-one updates when a column joins or leaves,
-    at one product of S with a vector and three of an n_features × k array.
+    at one product of S with a vector and three of an n_features × k array. A unit G of several columns has
+    its blocks of the same, and the error falls by :math:`\mathrm{Tr}(R_{GG}^{+} (T T^\top)_{GG})`.
 
     Parameters
     ----------
@@ -58,6 +72,10 @@ class RegularisedSpan:
         Most columns that the set will hold.
     targets : ndarray of shape (n_features, n_targets), optional
         Weighted columns of S that stand for all of them; without it every column is a target.
+    squared : ndarray of shape (n_features, n_features), optional
+        S², where it is at hand; else each column that joins costs a product with S.
+    units : Units, optional
+        Which columns join together; without it each is on its own.
 
     References
     ----------
@@ -72,64 +90,83 @@ class RegularisedSpan:
         squared_norms: NDArray,
         capacity: int,
         targets: NDArray | None = None,
+        squared: NDArray | None = None,
+        units: Units | None = None,
     ) -> None:
         self.gram = gram
         self.targets = targets
+        self.squared = squared
+        self.units = Units.single(penalties.size) if units is None else units
         self.penalties = penalties
         self.members: list[int] = []
         self.inverse = np.empty((0, 0))
         start = np.asarray(gram.diag(), dtype=np.float64) + penalties
-        self.remainders = Remainders(start, squared_norms)
+        self.remainders = Remainders(start, squared_norms, self._first_blocks())
         self.total = gram.trace()
-        self._floor = start * np.finfo(gram.dtype).eps * SPENT_SHARE
+        self._floor = start * max(SPENT_SHARE, np.finfo(gram.dtype).eps * SPENT_ROUNDINGS)
         self._columns = np.empty((start.size, capacity), order="F")
         self._images = np.empty((start.size, capacity), order="F")
 
-    def spent(self, remainders: Remainders) -> NDArray:
-        """Return the mask of the columns that lie in the span."""
-        return remainders.variance <= self._floor
+    def spent(self, remainders: Remainders, columns: Any = slice(None)) -> NDArray:
+        """Return the mask of the columns, or of some of them, that lie in the span."""
+        return remainders.variance[columns] <= self._floor[columns]
 
-    def add(self, column: int) -> None:
-        """Let a column join."""
+    def unit_gains(self, remainders: Remainders, units: NDArray) -> NDArray:
+        """Return by how much the error falls when one of some units joins."""
+        if self.units.is_single:
+            return remainders.gains(units)
+        gains = self.units.sums(_open_gains(remainders.variance, remainders.explained, self._floor))
+        for (batch, members), (variances, products) in zip(
+            self.units.batches, remainders.blocks, strict=True
+        ):
+            gains[batch] = block_gains(variances, products, self._floor[members].max(axis=1))
+        return gains[units]
+
+    def add(self, column: int) -> bool:
+        """Let a column join, unless it turns out to lie in the span; tell whether it has joined."""
         own = np.asarray(self.gram.columns(np.array([column]))[:, 0], dtype=np.float64)
         image = self._image(column, own)
         weights = self.inverse @ self._stored(self._columns)[column]
         rest = own - self._combine(weights)
         rest[column] += self.penalties[column]
-        overlap = self._unexplained(image - self._stored(self._images) @ weights)
         left = float(rest[column])
-        self.remainders = self._moved(rest, overlap, float(overlap[column]), -1 / left)
+        if left <= self._floor[column]:  # its variance, kept up from step to step, has gathered rounding
+            self.remainders.variance[column] = 0.0
+            return False
+        overlap = self._unexplained(image - self._stored(self._images) @ weights)
+        root = np.sqrt(left)
+        squared = np.array([[overlap[column] / left]])
+        self.remainders = self._moved(rest[:, None] / root, overlap[:, None] / root, squared, -1.0)
         self.inverse = _bordered(self.inverse, weights, left)
         place = len(self.members)
         self._columns[:, place] = own
         self._images[:, place] = image
         self.members.append(column)
+        return True
 
-    def departure(self, column: int) -> Departure:
-        """Return what would be left if a member went."""
-        place = self.members.index(column)
-        weights = self.inverse[:, place]
-        pivot = float(weights[place])
-        image = self._stored(self._images) @ weights
-        overlap = self._unexplained(image)
-        squared = float(image[self.members] @ weights)
-        return Departure(
-            self._moved(self._combine(weights), overlap, squared, 1 / pivot), weights.copy(), pivot
-        )
+    def departure(self, columns: list[int]) -> Departure:
+        """Return what would be left if members went."""
+        places = [self.members.index(column) for column in columns]
+        weights = _whitened(self.inverse, places)
+        image = _product(self._stored(self._images), weights)
+        squared = image[self.members].T @ weights
+        moved = self._moved(self._combine(weights), self._unexplained(image), squared, 1.0)
+        return Departure(columns, moved, weights)
 
-    def remove(self, column: int, departure: Departure) -> None:
-        """Let a member go, given its departure; the last member takes its place in the stores."""
-        place, last = self.members.index(column), len(self.members) - 1
+    def remove(self, departure: Departure) -> None:
+        """Let members go; for each the last member takes its place in the stores."""
         self.remainders = departure.remainders
-        self.inverse = self.inverse - np.outer(departure.weights, departure.weights / departure.pivot)
-        order = np.arange(last)
-        if place < last:
-            order[place] = last
-            self.members[place] = self.members[last]
-            for stored in (self._columns, self._images):
-                stored[:, place] = stored[:, last]
-        self.members.pop()
-        self.inverse = self.inverse[np.ix_(order, order)]
+        self.inverse = self.inverse - departure.weights @ departure.weights.T
+        for column in departure.columns:
+            place, last = self.members.index(column), len(self.members) - 1
+            order = np.arange(last)
+            if place < last:
+                order[place] = last
+                self.members[place] = self.members[last]
+                for stored in (self._columns, self._images):
+                    stored[:, place] = stored[:, last]
+            self.members.pop()
+            self.inverse = self.inverse[np.ix_(order, order)]
 
     def error(self) -> float:
         """Return the regularised error of the set, computed afresh."""
@@ -141,11 +178,13 @@ class RegularisedSpan:
         products = self._stored(self._images)[self.members]
         return self.total - float(np.trace(linalg.lstsq(inner, products, check_finite=False)[0]))
 
-    def order(self) -> NDArray:
-        """Return the members in the order in which greedy steps among them alone would take them."""
+    def order(self, units: Sequence[int]) -> NDArray:
+        """Return units of members in the order in which greedy steps among them alone would take them."""
         variances = self._stored(self._columns)[self.members] + np.diag(self.penalties[self.members])
-        places = greedy_order(variances, self._stored(self._images)[self.members])
-        return np.array(self.members, dtype=np.intp)[places]
+        owners = self.units.codes[self.members]
+        parts = [np.flatnonzero(owners == unit) for unit in units]
+        places = greedy_order(variances, self._stored(self._images)[self.members], parts)
+        return np.array(units, dtype=np.intp)[places]
 
     def _stored(self, store: NDArray) -> NDArray:
         return store[:, : len(self.members)]
@@ -154,41 +193,102 @@ class RegularisedSpan:
         """Return the products of every column's targets with those of one column."""
         if self.targets is not None:
             return self.targets @ self.targets[column]
+        if self.squared is not None:
+            return np.asarray(self.squared[column], dtype=np.float64)
         return np.asarray(self.gram.matmat(own.astype(self.gram.dtype)[:, None])[:, 0], dtype=np.float64)
 
     def _combine(self, weights: NDArray) -> NDArray:
         """Return the members' columns of S + Π, combined."""
-        combined = self._stored(self._columns) @ weights
-        combined[self.members] += self.penalties[self.members] * weights
+        combined = _product(self._stored(self._columns), weights)
+        combined[self.members] += (self.penalties[self.members] * weights.T).T
         return combined
 
     def _unexplained(self, products: NDArray) -> NDArray:
         """Take from products with the targets what the members explain of them."""
         return products - self._combine(self.inverse @ products[self.members])
 
-    def _moved(self, rest: NDArray, overlap: NDArray, squared: float, factor: float) -> Remainders:
-        """Return the remainders after a direction has been taken out, or given back for a positive factor."""
-        explained = self.remainders.explained + 2 * factor * rest * overlap
-        explained += squared * np.square(factor * rest)
-        return Remainders(self.remainders.variance + factor * np.square(rest), explained)
+    def _moved(self, rest: NDArray, overlap: NDArray, squared: NDArray, sign: float) -> Remainders:
+        """Return the remainders after directions have been taken out, or given back for a positive sign.
+
+        For each column of S its products with the directions are ``rest``, and those of what is left of it
+        with them through the targets ``overlap``; ``squared`` are the directions' own.
+        """
+        before = self.remainders
+        half = 2 * sign * overlap + _product(rest, squared)
+        variance = before.variance + sign * np.square(rest).sum(axis=1)
+        explained = before.explained + (rest * half).sum(axis=1)
+        blocks = []
+        for (_, members), (variances, products) in zip(self.units.batches, before.blocks, strict=True):
+            variances, products = variances.copy(), products.copy()
+            for own, other in zip(rest.T, half.T, strict=True):
+                variances += sign * outer(own[members])
+                products += crossed(own[members], other[members]) / 2
+            blocks.append((variances, products))
+        return Remainders(variance, explained, tuple(blocks))
+
+    def _first_blocks(self) -> tuple[tuple[NDArray, NDArray], ...]:
+        """Return the blocks of units of several columns before any column has joined."""
+        if self.units.is_single:
+            return ()
+        covariances = gram_blocks(self.gram, self.units)
+        for blocks, (_, members) in zip(covariances, self.units.batches, strict=True):
+            blocks[:, np.arange(members.shape[1]), np.arange(members.shape[1])] += self.penalties[members]
+        if self.targets is None:
+            return tuple(zip(covariances, squared_blocks(self.gram, self.units), strict=True))
+        rows = [self.targets[members].astype(np.float64) for _, members in self.units.batches]
+        products = [block @ block.transpose(0, 2, 1) for block in rows]
+        return tuple(zip(covariances, products, strict=True))
 
 
-def greedy_order(variances: NDArray, products: NDArray) -> list[int]:
-    """Order few columns by what each adds, given their covariances and their products with the targets."""
+def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]) -> list[int]:
+    """Order few units of columns by what each adds, given covariances and products with the targets.
+
+    ``parts`` has the places of each unit's columns; units that lie in the span of earlier ones come last.
+    """
     variances, products = variances.copy(), products.copy()
+    floor = SPENT_SHARE * variances.diagonal()
+    alone = [unit for unit, part in enumerate(parts) if part.size == 1]
+    places = np.array([parts[unit][0] for unit in alone], dtype=np.intp)
+    several = [unit for unit, part in enumerate(parts) if part.size > 1]
+    gains = np.zeros(len(parts))
     order: list[int] = []
-    waiting = list(range(len(variances)))
-    while waiting:
-        left = np.maximum(variances.diagonal()[waiting], np.finfo(np.float64).tiny)
-        best = waiting[int(np.argmax(products.diagonal()[waiting] / left))]
-        share = variances[:, best] / max(variances[best, best], np.finfo(np.float64).tiny)
-        overlap = products[:, best].copy()
-        crossed = np.outer(share, overlap)
-        products += np.outer(share, share) * overlap[best] - crossed - crossed.T
-        variances = variances - np.outer(share, variances[best])
+    for _ in parts:
+        gains[alone] = _open_gains(variances.diagonal(), products.diagonal(), floor)[places]
+        for unit in several:
+            block, limit = np.ix_(parts[unit], parts[unit]), floor[parts[unit]].max(keepdims=True)
+            gains[unit] = block_gains(variances[block][None], products[block][None], limit)[0]
+        gains[order] = -1.0
+        best = int(np.argmax(gains))
+        for place in parts[best]:
+            if variances[place, place] > floor[place]:
+                share = variances[:, place] / variances[place, place]
+                overlap = products[:, place].copy()
+                both = np.outer(share, overlap)
+                products += np.outer(share, share) * overlap[place] - both - both.T
+                variances = variances - np.outer(share, variances[place])
         order.append(best)
-        waiting.remove(best)
     return order
+
+
+def _open_gains(variance: NDArray, explained: NDArray, floor: NDArray) -> NDArray:
+    """Return what each column adds; nothing where it lies in the span."""
+    is_open = variance > floor
+    return np.where(is_open, np.maximum(explained, 0) / np.where(is_open, variance, 1.0), 0.0)
+
+
+def _whitened(inverse: NDArray, places: list[int]) -> NDArray:
+    """Return columns of an inverse, combined so that its block at their places becomes the identity."""
+    if len(places) == 1:
+        return inverse[:, places] / np.sqrt(inverse[places[0], places[0]])
+    root = np.linalg.cholesky(inverse[np.ix_(places, places)])
+    return np.linalg.solve(root, inverse[places]).T
+
+
+def _product(store: NDArray, weights: NDArray) -> NDArray:
+    """Return a product with few columns; BLAS is slower with one column than with a vector."""
+    if weights.ndim == 2 and weights.shape[1] == 1:
+        return (store @ weights[:, 0])[:, None]
+    return store @ weights
 
 
 def _bordered(inverse: NDArray, weights: NDArray, left: float) -> NDArray:

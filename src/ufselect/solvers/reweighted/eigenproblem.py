@@ -120,9 +120,12 @@ class ReweightedEigenproblem(Descent):
         value = float(np.vdot(wanted, product))
         vectors[:, : self.n_components] = self._with_sharp_rows(wanted, product, diagonal)
         squared_norms = np.einsum("ij,ij->i", wanted, wanted)
-        objective = value + self.gamma * row_penalty(squared_norms, self.p)
+        penalty = self.gamma * row_penalty(squared_norms, self.p)
+        objective = value + penalty
         if objective > state.objective and state is not self._start:
             return state  # nothing is left but rounding
+        if 0 < objective - state.objective <= RESOLUTION * (abs(value) + penalty):
+            objective = state.objective  # a start may be a mean, which cannot be kept; the rise is rounding
         return Projection(vectors, squared_norms, objective)
 
     def _with_sharp_rows(self, vectors: NDArray, product: NDArray, diagonal: NDArray) -> NDArray:

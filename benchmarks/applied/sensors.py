@@ -1,0 +1,122 @@
+"""Few pixels in place of all: the faces of scikit-image's ``lfw_subset``, beside PySensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+from rebuild import ccqr_orders, pysensors
+
+from ufselect import DSCOFS, GreedyProjection, PCALeverage, RebuildSelector
+from ufselect.solvers.rebuild.baselines import component_errors, rebuild_error
+
+from .shared import Table, random_columns, split
+
+N_FACES = 100  # the first half; the rest are pieces of background
+SIDE = 25
+COUNTS = (10, 20, 40)
+BUDGETS = (25.0, 50.0, 100.0)
+N_SPLITS = 5
+N_DRAWS = 20
+DEAREST = 10.0
+
+
+def load() -> np.ndarray:
+    """Return one row a face."""
+    import skimage.data
+
+    return skimage.data.lfw_subset()[:N_FACES].reshape(N_FACES, SIDE * SIDE).astype(float)
+
+
+def prices() -> np.ndarray:
+    """Return what a pixel costs: 1 in the corners, rising to 10 in the middle of the face."""
+    row, column = np.divmod(np.arange(SIDE * SIDE), SIDE)
+    distance = np.hypot(row - SIDE // 2, column - SIDE // 2)
+    return 1 + (DEAREST - 1) * (1 - distance / distance.max())
+
+
+def pysensors_error(train: np.ndarray, test: np.ndarray, count: int) -> float:
+    """Return the error of PySensors' own maps from its sensors to all pixels: the better of its two."""
+    basis = import_module("pysensors.basis").SVD(n_basis_modes=min(count, min(train.shape) - 1))
+    model = import_module("pysensors.reconstruction").SSPOR(basis=basis, n_sensors=count)
+    mean = train.mean(axis=0)
+    model.fit(train - mean, quiet=True)
+    rows = test - mean
+    measured = rows[:, model.get_selected_sensors()]
+    found = [model.predict(measured, method=method) for method in (None, "unregularized")]
+    return float(min(np.linalg.norm(each - rows) for each in found) / np.linalg.norm(rows))
+
+
+def measure() -> dict[str, dict]:
+    """Return errors against counts and against budgets, on faces that took no part."""
+    faces = load()
+    return {"sensors": against_counts(faces), "sensors, costs": against_budgets(faces)}
+
+
+def against_counts(faces: np.ndarray) -> dict:
+    """Return ‖X − X̂‖ / ‖X − mean‖ for numbers of pixels."""
+    splits = [tuple(faces[part] for part in split(len(faces), seed)) for seed in range(N_SPLITS)]
+
+    def by(choose: Callable) -> list[list[float]]:
+        return [[rebuild_error(train, test, choose(train, c)) for train, test in splits] for c in COUNTS]
+
+    def selected(make: Callable) -> list[list[float]]:
+        return by(lambda train, count: np.flatnonzero(make(count).fit(train).get_support()))
+
+    draws = {count: list(random_columns(faces.shape[1], count, N_DRAWS)) for count in COUNTS}
+    table = Table([f"{count} pixels" for count in COUNTS], [3] * len(COUNTS))
+    floor = [component_errors(train, test, COUNTS) for train, test in splits]
+    table.add("PCA of all pixels, as many components", "no", *np.transpose(floor))
+    drawn = [
+        [rebuild_error(train, test, draw) for draw in draws[count] for train, test in splits]
+        for count in COUNTS
+    ]
+    table.add("random pixels", "no", *drawn)
+    for name, make in {
+        "PCALeverage": PCALeverage,
+        "DSCOFS": DSCOFS,
+        "GreedyProjection": lambda count: GreedyProjection(count, target="features"),
+        "RebuildSelector": RebuildSelector,
+    }.items():
+        table.add(name, "no", *selected(make))
+    table.add("PySensors: QR, the same map", "no", *by(pysensors(min)))
+    own = [[pysensors_error(train, test, count) for train, test in splits] for count in COUNTS]
+    table.add("PySensors: QR, its own map", "no", *own)
+    return table.record()
+
+
+def against_budgets(faces: np.ndarray) -> dict:
+    """Return the same error where pixels have a price; CCQR has the weight of the costs that suits it best.
+
+    That weight is picked on the very faces it is judged by, in its favour.
+    """
+    costs = prices()
+    found: dict[str, dict[float, list[float]]] = {}
+    for seed in range(N_SPLITS):
+        train, test = (faces[part] for part in split(len(faces), seed))
+        weighed = ccqr_orders(train, costs)
+        orders = {
+            "random pixels": [np.random.default_rng(draw).permutation(costs.size) for draw in range(N_DRAWS)],
+            "PCALeverage": [np.argsort(PCALeverage().fit(train).ranking_)],
+            "PySensors: QR": weighed[:1],
+        }
+        for budget in BUDGETS:
+            errors = {name: _paid(train, test, order, costs, budget) for name, order in orders.items()}
+            errors["PySensors: CCQR, best weight"] = [min(_paid(train, test, weighed, costs, budget))]
+            ours = RebuildSelector(200, costs=costs, budget=budget).fit(train).get_support(indices=True)
+            errors["RebuildSelector(costs=…, budget=…)"] = [rebuild_error(train, test, ours)]
+            for name, values in errors.items():
+                found.setdefault(name, {}).setdefault(budget, []).extend(values)
+    table = Table([f"for {budget:g}" for budget in BUDGETS], [3] * len(BUDGETS))
+    for name, by_budget in found.items():
+        table.add(name, "no", *by_budget.values())
+    return table.record()
+
+
+def _paid(
+    train: np.ndarray, test: np.ndarray, orders: list[np.ndarray], costs: np.ndarray, budget: float
+) -> list[float]:
+    """Return the errors of the first pixels of some orders that a budget pays for."""
+    affordable = [order[np.cumsum(costs[order]) <= budget] for order in orders]
+    return [rebuild_error(train, test, pixels) for pixels in affordable if pixels.size]

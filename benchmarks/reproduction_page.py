@@ -1,0 +1,137 @@
+"""Fill the tables and figures of ``docs/reproduction.md`` from the results of ``ufselect reproduce``.
+
+``python benchmarks/reproduction_page.py --take FOLDER`` copies the tables and figures of a study into
+``results/reproduction`` and ``docs/_static/reproduction``, and fills the page. Without ``--take`` the page is
+filled from what is there, and ``--check`` only tells whether that would change it.
+
+In the page, what stands between ``<!-- table: NAME -->`` or ``<!-- figure: NAME -->`` and ``<!-- end -->`` is
+replaced. Tables against the paper get a last column that leads to the reason of each difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reproduction.md"
+RESULTS = ROOT / "benchmarks" / "results" / "reproduction"
+PICTURES = ROOT / "docs" / "_static" / "reproduction"
+MARK = re.compile(r"(<!-- (table|figure): (\w+) -->\n).*?(<!-- end -->)", re.S)
+EARLIER = "†"
+AGAINST = ("acc_against_paper", "nmi_against_paper")
+# Pixels across: what a page shows; and colours, since drawings have few.
+WIDTH, COLOURS = 1100, 64
+
+
+def take(study: Path) -> None:
+    """Copy what a study has written."""
+    for folder in (RESULTS, PICTURES):
+        folder.mkdir(parents=True, exist_ok=True)
+    for table in (study / "tables").glob("*.md"):
+        (RESULTS / table.name).write_text(table.read_text(encoding="utf-8"), encoding="utf-8")
+    captions = study / "figures" / "captions.json"
+    if captions.exists():
+        (RESULTS / "captions.json").write_text(captions.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+        for picture in (study / "figures").glob("*.png"):
+            (PICTURES / picture.name).write_bytes(small(picture))
+
+
+def small(picture: Path) -> bytes:
+    """Return a drawing at the width of a page and with few colours, as PNG."""
+    from PIL import Image
+
+    image = Image.open(picture).convert("RGB")
+    if image.width > WIDTH:
+        image = image.resize((WIDTH, round(image.height * WIDTH / image.width)), Image.Resampling.LANCZOS)
+    out = io.BytesIO()
+    image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT).save(out, "PNG", optimize=True)
+    return out.getvalue()
+
+
+def filled(page: str) -> str:
+    """Return the page with every mark filled."""
+    return MARK.sub(lambda found: found[1] + block(found[2], found[3]) + found[4], page)
+
+
+def block(kind: str, name: str) -> str:
+    """Return a table with its title, or a picture with its caption."""
+    if kind == "figure":
+        words = json.loads((RESULTS / "captions.json").read_text(encoding="utf-8"))[name]
+        return f"\n![{words['title']}](_static/reproduction/{name}.png)\n\n*{words['caption']}*\n\n"
+    title, table = (RESULTS / f"{name}.md").read_text(encoding="utf-8").split("\n\n", 1)
+    lines = table.strip().split("\n")
+    if name in AGAINST:
+        lines = [
+            lines[0] + " Why |",
+            lines[1] + " --- |",
+            *(f"{line} {reason(line)} |" for line in lines[2:]),
+        ]
+    return f"\n{title.strip('*')}\n\n" + "\n".join(lines) + "\n\n"
+
+
+def against(name: str) -> list[str]:
+    """Return a table against the paper, with rows of the earlier run for what the last one left out."""
+    head, rule, *new = rows_of(RESULTS / f"{name}.md")
+    found = {tuple(cells[:2]): cells for cells in map(cells_of, new)}
+    earlier = RESULTS / f"earlier_{name}.md"
+    old = [cells_of(line) for line in rows_of(earlier)[2:]] if earlier.exists() else []
+    for dataset, method, here, paper, *rest in old:
+        mark = "" if here == "not available" else f" {EARLIER}"
+        found.setdefault((dataset, method), [dataset, method, paper, here + mark, *rest, "–"])
+    places = list(dict.fromkeys(cells[0] for cells in (*old, *found.values())))
+    ordered = sorted(found.values(), key=lambda cells: places.index(cells[0]))
+    return [
+        head + " Why |",
+        rule + " --- |",
+        *(f"| {' | '.join([*cells, reason(cells)])} |" for cells in ordered),
+    ]
+
+
+def rows_of(path: Path) -> list[str]:
+    """Return the lines of a table in Markdown, without its title."""
+    return path.read_text(encoding="utf-8").split("\n\n", 1)[1].strip().split("\n")
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a line."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def reason(cells: list[str]) -> str:
+    """Return a link to the section that explains a row."""
+    dataset, method = cells[:2]
+    target = "MSTAR" if dataset.startswith("MSTAR") else method
+    return f"[{target}](#why-{slug(target)})"
+
+
+def slug(words: str) -> str:
+    """Return words as the end of an anchor."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+
+
+def main() -> int:
+    """Take, fill or check."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--take", type=Path, help="folder of a study whose tables and figures are copied first"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing; fail if the page is not up to date"
+    )
+    chosen = parser.parse_args()
+    if chosen.take:
+        take(chosen.take)
+    page = PAGE.read_text(encoding="utf-8")
+    if chosen.check:
+        return int(filled(page) != page)
+    PAGE.write_text(filled(page), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

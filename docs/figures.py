@@ -1,0 +1,126 @@
+"""Figures of the documentation, as the benchmarks wrote them to ``benchmarks/results``.
+
+``figures.toml`` gives each figure a name. A page writes the role with that name, the README a comment with
+it behind the number, and a table is named by its file and place. What is not there is an error of the build.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "benchmarks" / "results"
+README = HERE.parent / "README.md"
+# A number, or a range of them, with the name of its figure in a comment behind it.
+MARKED = re.compile(r"([−+\d.,–]+)<!--\s*([\w]+)\s*-->")
+SUMMARIES = {"min": min, "max": max, "mean": fmean, "count": len}
+
+
+@cache
+def names() -> Mapping[str, Any]:
+    """Return what ``figures.toml`` says of each figure."""
+    return tomllib.loads((HERE / "figures.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def results(stem: str) -> Any:
+    """Return the content of a result file, or the tables of a folder of Markdown files by their names."""
+    if (RESULTS / stem).is_dir():
+        return {path.stem: _table_in(path) for path in sorted((RESULTS / stem).glob("*.md"))}
+    return json.loads((RESULTS / f"{stem}.json").read_text(encoding="utf-8"))
+
+
+def _table_in(path: Path) -> dict[str, list]:
+    """Return the first table of a Markdown file."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    columns, _, *rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in lines)
+    return {"columns": columns, "rows": rows}
+
+
+def look_up(path: str) -> Any:
+    """Return what stands at a place of a result file.
+
+    The first step is the file. A step into a list, or into a table with ``columns`` and ``rows``, is a
+    number, or ``key=value`` for the record that has it; several, with ``&`` between them, must hold
+    together. The step ``*`` goes to all entries at once and gives a list.
+    """
+    file, *steps = path.split("/")
+    return _follow(results(file), steps)
+
+
+def look_up_table(path: str) -> Mapping[str, list]:
+    """Return a table of a result file, named by file and heading, as its ``columns`` and ``rows``."""
+    file, _, heading = path.partition("/")
+    return results(file)[heading]
+
+
+def _follow(found: Any, steps: list[str]) -> Any:
+    found = _records_of(found)
+    if not steps:
+        return found
+    step, *further = steps
+    if step == "*":
+        entries = found.values() if isinstance(found, Mapping) else found
+        return [_follow(entry, further) for entry in entries]
+    return _follow(_record(found, step) if isinstance(found, list) else found[step], further)
+
+
+def _records_of(found: Any) -> Any:
+    """Return a table with ``columns`` and ``rows`` as a list of records; anything else as it is."""
+    if isinstance(found, Mapping) and {"columns", "rows"} <= found.keys():
+        return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
+    return found
+
+
+def number(value: Any) -> Any:
+    """Return the leading number of a cell such as ``58.67 ± 4.49``; what is no text as it is."""
+    return float(value.split()[0].replace("−", "-")) if isinstance(value, str) else value
+
+
+def _record(records: list, step: str) -> Any:
+    if "=" not in step:
+        return records[int(step)]
+    wanted = dict(condition.split("=", 1) for condition in step.split("&"))
+    (found,) = (
+        record for record in records if all(str(record[key]) == value for key, value in wanted.items())
+    )
+    return found
+
+
+def figure(name: str) -> str:
+    """Return a figure as it is to be read."""
+    spec = names()[name]
+    value = _value(spec, "at")
+    if "less" in spec:
+        value -= _value(spec, "less")
+    text = format(value * spec.get("times", 1), spec.get("format", ".1f"))
+    return text.removeprefix("0") if spec.get("bare") else text.replace("-", "−")
+
+
+def _value(spec: Mapping[str, Any], place: str) -> float:
+    """Return the number at a place, or the summary of the numbers there."""
+    found = look_up(spec[place])
+    return SUMMARIES[spec["of"]]([*map(number, found)]) if "of" in spec else number(found)
+
+
+def marked(text: str) -> list[tuple[str, str, str]]:
+    """Return number, name and true figure of every marked number of a text."""
+    return [(number, name, figure(name)) for number, name in MARKED.findall(text)]
+
+
+def with_figures(text: str) -> str:
+    """Return a text with every marked number as the result files have it."""
+    return MARKED.sub(lambda match: f"{figure(match[2])}<!--{match[2]}-->", text)
+
+
+if __name__ == "__main__":  # writes the README's figures anew
+    README.write_text(with_figures(README.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(f"{len(marked(README.read_text(encoding='utf-8')))} figures in {README.name}\n")

@@ -1,0 +1,84 @@
+"""What the build inserts into pages: figures, tables of results, the table of selectors, csv files."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from figures import figure, look_up_table
+from selector_table import HEADER, cells
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from ufselect.registry import all_selectors
+
+NOT_THERE = (KeyError, ValueError, IndexError, FileNotFoundError)
+
+
+class Figure(SphinxRole):
+    """One number: the role ``fig`` with its name."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        try:
+            return [nodes.Text(figure(self.text))], []
+        except NOT_THERE as error:
+            message = self.inliner.reporter.error(f"No figure {self.text!r} in the results: {error!r}.")
+            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
+
+
+class ResultTable(SphinxDirective):
+    """A table of a result file, which has ``columns`` and ``rows`` there."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        try:
+            table = look_up_table(self.arguments[0])
+            lines = markdown_table(table["columns"], table["rows"])
+        except NOT_THERE as error:
+            raise self.error(f"No table {self.arguments[0]!r} in the results: {error!r}.") from error
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+class SelectorTable(SphinxDirective):
+    """Goal, abilities, cost and measured gains of all selectors."""
+
+    def run(self) -> list[nodes.Node]:
+        rows = [
+            [f"{{class}}`~ufselect.{name}`", *cells(selector)] for name, selector in all_selectors().items()
+        ]
+        return self.parse_text_to_nodes("\n".join(markdown_table(list(HEADER), rows)))
+
+
+def markdown_table(columns: list[str], rows: list[list[Any]]) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    return [f"| {' | '.join(map(str, cells))} |" for cells in (columns, ["---"] * len(columns), *rows)]
+
+
+def offer_tables(app: Any, doctree: nodes.document, page: str) -> None:
+    """Write each table of a page of evidence as csv, and link it below the table."""
+    if app.builder.format != "html" or page not in app.config.pages_of_evidence:
+        return
+    folder = Path(app.outdir) / "_tables"
+    folder.mkdir(exist_ok=True)
+    up = "../" * page.count("/")
+    for place, table in enumerate(list(doctree.findall(nodes.table)), start=1):
+        name = f"{page.replace('/', '-')}-{place}.csv"
+        with (folder / name).open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file).writerows(
+                [entry.astext() for entry in row.findall(nodes.entry)] for row in table.findall(nodes.row)
+            )
+        link = f'<p class="csv"><a download href="{up}_tables/{name}">csv</a></p>'
+        table.parent.insert(table.parent.index(table) + 1, nodes.raw("", link, format="html"))
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register role, directive and downloads."""
+    app.add_role("fig", Figure())
+    app.add_directive("result-table", ResultTable)
+    app.add_directive("selector-table", SelectorTable)
+    app.add_config_value("pages_of_evidence", [], "html")
+    app.connect("doctree-resolved", offer_tables)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,68 @@
+"""Labels choose points, and among starts only where starts are points."""
+
+from __future__ import annotations
+
+import pytest
+
+from ufselect.evaluation.choice import best, best_by_count, best_of_each_start, choose
+from ufselect.evaluation.keys import Params
+from ufselect.evaluation.rows import Row
+
+
+def row(acc, count=10, start=None, number=0, nmi=None):
+    nmi = acc if nmi is None else nmi
+    return Row(
+        dataset="toy", method="A", label="A", params=Params({"point": number}), n_features=count, n_starts=1,
+        n_runs=2, acc_mean=acc, acc_std=1.0, acc_start_std=0.0, nmi_mean=nmi, nmi_std=1.0, nmi_start_std=0.0,
+        seconds=1.0, subsets=(f"{start}-{number}",), acc_runs=(acc - 1, acc + 1), nmi_runs=(nmi, nmi),
+        note="", start=start,
+    )  # fmt: skip
+
+
+def test_the_best_row_has_fewer_features_where_means_are_equal():
+    assert best([row(60.0, 20), row(60.0, 10), row(50.0, 5)], "acc").n_features == 10
+
+
+def test_labels_never_choose_among_starts_that_are_kept_apart():
+    rows = [
+        row(50.0, 10, start=0),
+        row(60.0, 20, start=0, number=1),
+        row(80.0, 30, start=1),
+        row(70.0, 30, start=1, number=1),
+    ]
+    assert [r.acc_mean for r in best_of_each_start(rows, "acc")] == [60.0, 80.0]
+    found = best(rows, "acc")
+    assert found.acc_mean == 70.0
+    assert found.acc_start_std == 10.0
+    assert found.n_starts == 2
+    assert found.n_features == 20  # of equally common counts the least
+    assert found.acc_runs == (59.0, 61.0, 79.0, 81.0)
+    assert found.acc_std == pytest.approx(10.05, abs=0.01)
+    assert found.start is None
+    assert found.subsets == ("0-1", "1-0")
+    assert choose(rows, "oracle", "acc") == {("toy", "A"): found}
+
+
+def test_the_metric_that_is_asked_for_decides():
+    rows = [row(60.0, nmi=10.0), row(50.0, number=1, nmi=20.0)]
+    assert best(rows, "acc").nmi_mean == 10.0
+    assert best(rows, "nmi").acc_mean == 50.0
+
+
+def test_curves_average_the_best_of_each_start():
+    rows = [
+        row(50.0, 10, start=0),
+        row(70.0, 10, start=1),
+        row(10.0, 10, start=1, number=1),
+        row(80.0, 20, start=0),
+    ]
+    assert [(r.n_features, r.acc_mean) for r in best_by_count(rows, "acc")] == [(10, 60.0), (20, 80.0)]
+
+
+def test_modes_without_labels_take_the_count_and_refuse_to_choose():
+    rows = [row(50.0, 10), row(40.0, 20), row(90.0, 30)]
+    assert choose(rows, "fixed", "acc", 25)["toy", "A"].n_features == 20
+    assert choose(rows, "fixed", "acc")["toy", "A"].n_features == 30
+    assert choose(rows, "fixed", "acc", 5)["toy", "A"].n_features == 30
+    with pytest.raises(ValueError, match="2 parameter points at 10 features"):
+        choose([row(50.0), row(60.0, number=1)], "fixed", "acc")

@@ -1,0 +1,169 @@
+"""A file of every format that is read, and bytes of it changed at random."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import shutil
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.io import mmwrite, savemat
+
+from tests.fuzz.cases import INTERNAL, Defect
+from ufselect import MaxVariance
+from ufselect.io import ReadOptions, read_table
+
+RNG = np.random.default_rng(0)
+X = np.where(RNG.random((30, 12)) < 0.5, RNG.standard_normal((30, 12)), 0.0)
+# Stores are read block by block in a fit, tables as a whole before it.
+STORES = (".h5", ".zarr")
+
+
+def _h5ad(matrix: Any) -> Callable[[Path], None]:
+    return lambda path: import_module("anndata").AnnData(matrix).write_h5ad(path)
+
+
+def _parquet(path: Path) -> None:
+    import_module("pyarrow")
+    import_module("pandas").DataFrame(X, columns=[f"f{j}" for j in range(12)]).to_parquet(path)
+
+
+def _packed(opener: Callable[..., Any]) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        with opener(path, "wt") as file:
+            np.savetxt(file, X, delimiter=",")
+
+    return write
+
+
+def _zst(path: Path) -> None:
+    with import_module("pyarrow").output_stream(str(path), compression="zstd") as file:
+        file.write("\n".join(",".join(map(repr, row)) for row in X.tolist()).encode())
+
+
+def _xlsx(path: Path) -> None:
+    workbook = import_module("openpyxl").Workbook()
+    for row in [[f"f{j}" for j in range(12)], *X.tolist()]:
+        workbook.active.append(row)
+    workbook.save(path)
+
+
+def _h5(path: Path) -> None:
+    import_module("dask")
+    with import_module("h5py").File(path, "w") as file:
+        file["X"] = X
+
+
+def _sparse_h5(path: Path) -> None:
+    import_module("dask")
+    matrix = sparse.csr_array(X)
+    with import_module("h5py").File(path, "w") as file:
+        group = file.create_group("X")
+        for name in ("data", "indices", "indptr"):
+            group[name] = getattr(matrix, name)
+        group.attrs["shape"] = matrix.shape
+
+
+def _zarr(path: Path) -> None:
+    import_module("dask")
+    array = import_module("zarr").create_array(path, shape=X.shape, chunks=(10, 12), dtype="f8")
+    array[:] = X
+
+
+def _tenx(path: Path) -> None:
+    path.mkdir()
+    with (path / "matrix.mtx").open("wb") as file:
+        mmwrite(file, sparse.coo_array((10 * X).astype(int).T))
+    (path / "features.tsv").write_text("".join(f"g{j}\tG{j}\n" for j in range(12)), encoding="utf-8")
+    (path / "barcodes.tsv").write_text("".join(f"c{j}\n" for j in range(30)), encoding="utf-8")
+
+
+WRITERS: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "npy": (".npy", lambda path: np.save(path, X)),
+    "npz": (".npz", lambda path: np.savez(path, X=X)),
+    "packed npz": (".npz", lambda path: np.savez_compressed(path, X=X)),
+    "sparse npz": (".npz", lambda path: sparse.save_npz(path, sparse.csr_array(X), compressed=False)),
+    "mat": (".mat", lambda path: savemat(path, {"X": X})),
+    "packed mat": (".mat", lambda path: savemat(path, {"X": X}, do_compression=True)),
+    "sparse mat": (".mat", lambda path: savemat(path, {"X": sparse.csc_array(X)})),
+    "csv": (".csv", lambda path: np.savetxt(path, X, delimiter=",")),
+    "csv.gz": (".csv.gz", _packed(gzip.open)),
+    "csv.bz2": (".csv.bz2", _packed(bz2.open)),
+    "csv.xz": (".csv.xz", _packed(lzma.open)),
+    "csv.zst": (".csv.zst", _zst),
+    "xlsx": (".xlsx", _xlsx),
+    "parquet": (".parquet", _parquet),
+    "h5ad": (".h5ad", _h5ad(X)),
+    "sparse h5ad": (".h5ad", _h5ad(sparse.csr_matrix(X))),
+    "h5": (".h5", _h5),
+    "sparse h5": (".h5", _sparse_h5),
+    "zarr": (".zarr", _zarr),
+    "10x": ("", _tenx),
+}
+
+
+def flipped(content: bytes, rng: np.random.Generator) -> bytes:
+    """Change up to three bytes, and now and then cut the file short."""
+    damaged = bytearray(content)
+    for place in rng.integers(len(damaged), size=rng.integers(1, 4)):
+        damaged[place] = rng.integers(256)
+    return bytes(damaged[: rng.integers(len(damaged))] if rng.random() < 0.1 else damaged)
+
+
+def read_and_fit(path: Path) -> None:
+    """Read a table, or a store by its rows, and fit."""
+    if path.suffix in STORES:
+        MaxVariance(2).fit(path)
+        return
+    MaxVariance(1).fit(read_table(path, ReadOptions(guess=False)).data)
+
+
+def flip_bytes(name: str, count: int, seed: int, folder: Path) -> None:
+    """Damage a file of a format so many times, and read it.
+
+    Raises
+    ------
+    Defect
+        If it ends in anything but a table or one sentence.
+    """
+    suffix, write = WRITERS[name]
+    whole, damaged = folder / f"whole{suffix}", folder / f"table{suffix}"
+    write(whole)
+    read_and_fit(whole)
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        _copy_damaged(whole, damaged, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            try:
+                read_and_fit(damaged)
+            except ValueError as error:
+                _check_sentence(str(error), f"{name}, flip {number}")
+            except Exception as error:
+                raise Defect(f"{name}, flip {number}: {type(error).__name__}: {error}") from error
+
+
+def _copy_damaged(whole: Path, damaged: Path, rng: np.random.Generator) -> None:
+    """Write a damaged copy; of a folder one file is damaged."""
+    if whole.is_dir():
+        shutil.rmtree(damaged, ignore_errors=True)
+        shutil.copytree(whole, damaged)
+        files = sorted(path for path in damaged.rglob("*") if path.is_file() and path.stat().st_size)
+        target = files[int(rng.integers(len(files)))]
+        target.write_bytes(flipped(target.read_bytes(), rng))
+    else:
+        damaged.unlink(missing_ok=True)  # a reader may still have the last one mapped
+        damaged.write_bytes(flipped(whole.read_bytes(), rng))
+
+
+def _check_sentence(sentence: str, where: str) -> None:
+    strange = [word for word in (*INTERNAL, "allow_pickle", "report") if word in sentence]
+    if strange or not sentence.endswith("."):
+        raise Defect(f"{where}: {sentence}")
