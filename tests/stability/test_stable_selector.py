@@ -47,6 +47,17 @@ def test_frequencies_are_those_of_the_halves(data):
     np.testing.assert_array_equal(stable.support_, np.mean(masks, axis=0) >= 0.5)
 
 
+def test_a_frequency_that_equals_the_threshold_reaches_it():
+    """29 of 50 is 0.58, although 0.58 · 50 is not 29 in floating-point numbers."""
+    noise = np.random.default_rng(1).standard_normal((60, 12))
+    stable = StableSelector(MaxVariance(5), n_resamples=50, threshold=0.5, warm_start=True, random_state=0)
+    counts = np.rint(50 * stable.fit(noise).frequencies_).astype(int)
+    assert np.unique(counts).size > 4
+    for count in counts[counts > 0]:
+        again = stable.set_params(threshold=float(f"{count / 50:.2f}")).fit(noise)
+        np.testing.assert_array_equal(again.support_, counts >= count)
+
+
 def test_halves_are_complementary_and_differ_between_pairs():
     experiment = Experiment(LEVERAGE, None, None, {}, 11, 5)
     first, second = experiment.rows(0), experiment.rows(1)

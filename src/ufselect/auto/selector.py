@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.auto.clustering import labels_of
-from ufselect.auto.counts import cluster_counts
+from ufselect.auto.counts import cluster_count
 from ufselect.auto.judges import GraphJudge, Judge, KMeansJudge, RebuildJudge
 from ufselect.auto.pool import (
     Candidate,
@@ -98,9 +98,7 @@ class AutoSelector(UnsupervisedSelector):
         library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or
         :class:`~ufselect.RebuildSelector`, greedy projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
-        Number of clusters to look for. ``"auto"`` judges by three numbers at once: that of
-        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
-        geometric mean.
+        Number of clusters to look for. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     time_budget : float or None, default=None
         Seconds after which no further candidate is begun; at least one is tried. The most promising come
         first. With a budget the result can depend on the machine.
@@ -267,7 +265,7 @@ class AutoSelector(UnsupervisedSelector):
             shared = Shared(X, None, wanted)
             return Setting(shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, chosen, seed)
         rows = rows_of(sample)
-        references = build_references(rows, cluster_counts(self.n_clusters, rows, seed), seed)
+        references = build_references(rows, (cluster_count(self.n_clusters, rows, seed),), seed)
         judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
         shared = Shared(X, references, wanted)
         return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)
