@@ -185,6 +185,14 @@ def test_a_store_that_cannot_be_used_names_its_file(tmp_path):
     "case",
     [
         Case("SPCAPSD", "constant", "csc", (20, 140), 0, {"n_features_to_select": 3}),
+        Case(
+            "PartitionSelector",
+            "constant",
+            "rows",
+            (30, 40),
+            0,
+            {"n_features_to_select": 2, "random_state": 0},
+        ),
         Case("SPCAPSD", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
         Case("SPCAFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
         Case("DSCOFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "tau": 1e300}),

@@ -138,7 +138,7 @@ class FitStore:
         for path in sorted(self.folder.glob("half_*.npz")):
             index = int(path.stem.split("_")[1])
             try:
-                with np.load(path, allow_pickle=False) as stored:
+                with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                     self.fits[index] = HalfFit(index, stored["support"], stored["place"])
             except Exception as error:  # damaged bytes lead to errors of any type
                 raise ValueError(f"{path} is damaged; delete it, and its fit is made again.") from error
