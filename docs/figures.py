@@ -76,6 +76,8 @@ def _follow(found: Any, steps: list[str]) -> Any:
 def _records_of(found: Any) -> Any:
     """Return a table with ``columns`` and ``rows`` as a list of records; anything else as it is."""
     if isinstance(found, Mapping) and {"columns", "rows"} <= found.keys():
+        if len({*found["columns"]}) < len(found["columns"]):
+            raise ValueError(f"Two columns have one name: {found['columns']}.")
         return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
     return found
 
