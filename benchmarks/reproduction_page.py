@@ -22,6 +22,7 @@ PAGE = ROOT / "docs" / "reproduction.md"
 RESULTS = ROOT / "benchmarks" / "results" / "reproduction"
 PICTURES = ROOT / "docs" / "_static" / "reproduction"
 MARK = re.compile(r"(<!-- (table|figure): (\w+) -->\n).*?(<!-- end -->)", re.S)
+EARLIER = "†"
 AGAINST = ("acc_against_paper", "nmi_against_paper")
 # Pixels across: what a page shows; and colours, since drawings have few.
 WIDTH, COLOURS = 1100, 64
@@ -73,9 +74,37 @@ def block(kind: str, name: str) -> str:
     return f"\n{title.strip('*')}\n\n" + "\n".join(lines) + "\n\n"
 
 
-def reason(line: str) -> str:
+def against(name: str) -> list[str]:
+    """Return a table against the paper, with rows of the earlier run for what the last one left out."""
+    head, rule, *new = rows_of(RESULTS / f"{name}.md")
+    found = {tuple(cells[:2]): cells for cells in map(cells_of, new)}
+    earlier = RESULTS / f"earlier_{name}.md"
+    old = [cells_of(line) for line in rows_of(earlier)[2:]] if earlier.exists() else []
+    for dataset, method, here, paper, *rest in old:
+        mark = "" if here == "not available" else f" {EARLIER}"
+        found.setdefault((dataset, method), [dataset, method, paper, here + mark, *rest, "–"])
+    places = list(dict.fromkeys(cells[0] for cells in (*old, *found.values())))
+    ordered = sorted(found.values(), key=lambda cells: places.index(cells[0]))
+    return [
+        head + " Why |",
+        rule + " --- |",
+        *(f"| {' | '.join([*cells, reason(cells)])} |" for cells in ordered),
+    ]
+
+
+def rows_of(path: Path) -> list[str]:
+    """Return the lines of a table in Markdown, without its title."""
+    return path.read_text(encoding="utf-8").split("\n\n", 1)[1].strip().split("\n")
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a line."""
+    return [cell.strip() for cell in line.strip().strip("|").split("|")]
+
+
+def reason(cells: list[str]) -> str:
     """Return a link to the section that explains a row."""
-    dataset, method = (cell.strip() for cell in line.strip("| ").split(" | ")[:2])
+    dataset, method = cells[:2]
     target = "MSTAR" if dataset.startswith("MSTAR") else method
     return f"[{target}](#why-{slug(target)})"
 
