@@ -1,13 +1,15 @@
 """What label-free selection and clustering reach on labelled data: selectors, clusterers, criteria, cost.
 
     UFSELECT_DATA=folder python benchmarks/label_free_study.py [--seeds 5] [--sets coil20 usps ...]
-        [--json benchmarks/results/label_free.json] [--title "seven sets"]
+        [--parts selections clusterers criteria] [--title "seven sets"]
+        [--json benchmarks/results/label_free.json]
 
 Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
 scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 30 runs of
 K-means with plain k-means++ seeding, or that of one graph clustering. Costs are CPU times in one process:
 that of one fit over the smallest of the runs of PCA between the fits; a busy machine makes the ratio larger.
-Results are written to the JSON file under the title after every set. Leiden takes part if leidenalg is there.
+Results are written to the JSON file under the title after every set, beside parts run before. Leiden takes
+part if leidenalg is there.
 """
 
 from __future__ import annotations
@@ -219,26 +221,29 @@ def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
 
 
 def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Print the tables of all sets and return what they say on average."""
+    """Print the tables of the parts that have been run, each by set, and return what they say on average."""
     print(f"\n## {title}")
-    selections = {name: result["selections"] for name, result in results.items()}
-    clusterings = {name: result["clusterers"] for name, result in results.items()}
-    criteria = {name: result["criteria"] for name, result in results.items()}
 
     def mean_of(column: int) -> Callable[[Any], float]:
         return lambda entries: float(np.mean([entry[column] for entry in entries]))
 
-    means = {
-        "kmeans_acc": table("ACC of K-means", selections, mean_of(0)),
-        "kmeans_nmi": table("NMI of K-means", selections, mean_of(1)),
-        "graph_acc": table("ACC of graph clustering", selections, mean_of(2)),
-        "clusterers_acc": table(
-            "ACC of clusterers on all features", clusterings, lambda entries: float(np.mean(entries))
-        ),
-        "criteria_acc": table("ACC of K-means on what a criterion picks", criteria, float),
-    }
-    spread = seed_spread(selections)
-    for method, per_seed in spread.items():
+    means: dict[str, dict[str, float]] = {}
+    if results["clusterers"]:
+        means["clusterers_acc"] = table(
+            "ACC of clusterers on all features",
+            results["clusterers"],
+            lambda entries: float(np.mean(entries)),
+        )
+    if results["criteria"]:
+        means["criteria_acc"] = table("ACC of K-means on what a criterion picks", results["criteria"], float)
+    selections = results["selections"]
+    if not selections:
+        return {"means": means}
+    means["kmeans_acc"] = table("ACC of K-means", selections, mean_of(0))
+    means["kmeans_nmi"] = table("NMI of K-means", selections, mean_of(1))
+    means["graph_acc"] = table("ACC of graph clustering", selections, mean_of(2))
+    by_seed = seed_spread(selections)
+    for method, per_seed in by_seed.items():
         print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
     costs = {
         method: geometric_mean([entry[3] for result in selections.values() for entry in result[method]])
@@ -246,31 +251,36 @@ def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
         if method not in UNTIMED
     }
     print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in costs.items()})
-    return {"means": means, "by_seed": spread, "cpu_over_pca": costs}
+    return {"means": means, "by_seed": by_seed, "cpu_over_pca": costs}
+
+
+PARTS: dict[str, Callable[[NDArray, NDArray, int], Any]] = {
+    "selections": selection_results,
+    "clusterers": clusterer_results,
+    "criteria": lambda X, y, n_seeds: criterion_results(X, y),
+}
 
 
 def main() -> None:
     """Run the study on a folder of labelled files."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--title", default="labelled sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    results: dict[str, dict[str, Any]] = {}
+    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
+    before = known.get(options.title, {})
+    results: dict[str, dict[str, Any]] = {part: before.get(part, {}) for part in PARTS}
     for name, X, y in data_sets(options.sets):
         print(f"{name}: {X.shape[0]} × {X.shape[1]}, {y.max() + 1} classes", flush=True)
-        results[name] = {
-            "selections": selection_results(X, y, options.seeds),
-            "clusterers": clusterer_results(X, y, options.seeds),
-            "criteria": criterion_results(X, y),
-        }
-        summary = tables(options.title, results)
+        for part in options.parts:
+            results[part][name] = rounded(PARTS[part](X, y, options.seeds))
+        setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
+        known[options.title] = {**setting, **tables(options.title, results), **results}
         if options.json:
-            known = json.loads(options.json.read_text()) if options.json.exists() else {}
-            setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
-            known[options.title] = {**setting, **summary, "sets": rounded(results)}
             options.json.parent.mkdir(parents=True, exist_ok=True)
             options.json.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
 
