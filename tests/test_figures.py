@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 ROLE = re.compile(r"\{fig\}`([^`]+)`")
 TABLE = re.compile(r"^```\{result-table\} (.+)$", re.MULTILINE)
-# A page that writes measured numbers as they are names the files they stand in. It lists numbers of other kinds,
-# and those of comparisons that were made once and whose rows were not kept.
+# A page that writes measured numbers as they are names the files they stand in. It lists numbers of other
+# kinds, and those of comparisons that were made once and whose rows were not kept.
 SOURCES = re.compile(r"<!-- figures: (.+?) -->", re.DOTALL)
 OTHERS = re.compile(r"<!-- (?:not measured here|measured once, not kept): (.+?) -->", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?![\w.])")
