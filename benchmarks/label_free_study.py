@@ -8,8 +8,8 @@ Every npz file of the folder with arrays X and y and at least 30 features takes 
 scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 30 runs of
 K-means with plain k-means++ seeding, or that of one graph clustering. Costs are CPU times in one process:
 that of one fit over the smallest of the runs of PCA between the fits; a busy machine makes the ratio larger.
-Results are written to the JSON file under the title after every set, beside parts run before. Leiden takes
-part if leidenalg is there.
+Results are written to the JSON file under the title after every set, beside parts run before, and the tables
+to one with ``_tables`` in its name. Leiden takes part if leidenalg is there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -198,16 +199,25 @@ def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
     return {**picked, "mean of the pool": float(np.mean(acc)), "best of the pool by labels": max(acc)}
 
 
-def table(title: str, results: dict[str, dict[str, Any]], value: Callable[[Any], float]) -> dict[str, float]:
-    """Print one row per method and one column per set; return the means."""
-    names = list(results)
-    rows, means = [], {}
-    for method in results[names[0]]:
-        values = [value(results[name][method]) for name in names]
-        means[method] = float(np.mean(values))
-        rows.append([method, *(f"{v:.1f}" for v in values), f"{means[method]:.2f}"])
-    print_table(title, ["", *names, "mean"], rows)
-    return means
+@dataclass(frozen=True)
+class Tables:
+    """Prints tables and keeps them, as columns and rows, for the documentation."""
+
+    title: str
+    kept: dict[str, dict[str, list]] = field(default_factory=dict)
+
+    def add(self, name: str, results: dict[str, Any], value: Callable[[Any], float]) -> dict[str, float]:
+        """Print one row per method and one column per set; return the means."""
+        names = list(results)
+        rows, means = [], {}
+        for method in results[names[0]]:
+            values = [value(results[name][method]) for name in names]
+            means[method] = float(np.mean(values))
+            rows.append([method, *(f"{v:.1f}" for v in values), f"{means[method]:.1f}"])
+        columns = ["method", *names, "mean"]
+        print_table(name, columns, rows)
+        self.kept[f"{self.title}: {name}"] = {"columns": columns, "rows": rows}
+        return means
 
 
 def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
@@ -220,28 +230,30 @@ def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
     }
 
 
-def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def summary(tables: Tables, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Print the tables of the parts that have been run, each by set, and return what they say on average."""
-    print(f"\n## {title}")
+    print(f"\n## {tables.title}")
 
     def mean_of(column: int) -> Callable[[Any], float]:
         return lambda entries: float(np.mean([entry[column] for entry in entries]))
 
     means: dict[str, dict[str, float]] = {}
     if results["clusterers"]:
-        means["clusterers_acc"] = table(
+        means["clusterers_acc"] = tables.add(
             "ACC of clusterers on all features",
             results["clusterers"],
             lambda entries: float(np.mean(entries)),
         )
     if results["criteria"]:
-        means["criteria_acc"] = table("ACC of K-means on what a criterion picks", results["criteria"], float)
+        means["criteria_acc"] = tables.add(
+            "ACC of K-means on what a criterion picks", results["criteria"], float
+        )
     selections = results["selections"]
     if not selections:
         return {"means": means}
-    means["kmeans_acc"] = table("ACC of K-means", selections, mean_of(0))
-    means["kmeans_nmi"] = table("NMI of K-means", selections, mean_of(1))
-    means["graph_acc"] = table("ACC of graph clustering", selections, mean_of(2))
+    means["kmeans_acc"] = tables.add("ACC of K-means", selections, mean_of(0))
+    means["kmeans_nmi"] = tables.add("NMI of K-means", selections, mean_of(1))
+    means["graph_acc"] = tables.add("ACC of graph clustering", selections, mean_of(2))
     by_seed = seed_spread(selections)
     for method, per_seed in by_seed.items():
         print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
@@ -279,10 +291,21 @@ def main() -> None:
         for part in options.parts:
             results[part][name] = rounded(PARTS[part](X, y, options.seeds))
         setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
-        known[options.title] = {**setting, **tables(options.title, results), **results}
+        tables = Tables(options.title)
+        known[options.title] = {**setting, **summary(tables, results), **results}
         if options.json:
-            options.json.parent.mkdir(parents=True, exist_ok=True)
-            options.json.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+            write(options.json, known)
+            add_to(options.json.with_stem(f"{options.json.stem}_tables"), tables.kept)
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def add_to(path: Path, content: dict[str, Any]) -> None:
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    write(path, {**known, **content})
 
 
 def rounded(value: Any) -> Any:
