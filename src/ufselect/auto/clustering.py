@@ -42,10 +42,10 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in whitened
-        scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster; if clusters
-        lie apart, c is where the eigenvalues fall; if they touch, it is one more than the components of the
-        broken-stick rule, which can be far off: give the number if you know it.
+        Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
+        whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster; if
+        clusters lie apart, c is where the eigenvalues fall; if they touch, it is one more than the components
+        of the broken-stick rule, which can be far off: give the number if you know it.
     max_samples : int, default=2000
         Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
     random_state : int, RandomState, Generator or None, default=None
@@ -58,8 +58,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         The c used; ``labels_`` can hold fewer where rows repeat.
     gap_ : float
-        How much more cleanly the graph can be cut than that of as many Gaussian samples, between −1 and 1: the
-        difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to speak
+        How much more cleanly the graph can be cut than that of as many Gaussian samples, between −1 and 1:
+        the difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to speak
         of, or they have so few features that Gaussian data are cut as cleanly.
     powers_ : tuple of float
         Powers of the singular values in the scores: 0 whitened, 1 as in the data.

@@ -183,8 +183,8 @@ def verdict(
         reason += f"; of {n_rivals} candidates that tie it is the most stable, {_stable(winner)}"
     if comparison.has_no_clusters:
         return (
-            "No clusters to speak of, so none to choose columns by: keep all columns. The graph of the rows is "
-            f"cut hardly more cleanly than that of Gaussian data {reason}."
+            "No clusters to speak of, so none to choose columns by: keep all columns. The graph of the rows "
+            f"is cut hardly more cleanly than that of Gaussian data {reason}."
         )
     if not is_better_than_random(winner, comparison):
         return f"No better than random: keep all columns {reason}."
