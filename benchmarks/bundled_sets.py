@@ -1,22 +1,18 @@
 """Every selector on the data sets that come with scikit-learn: clustering scores and CPU seconds.
 
-``--write docs/guide/bundled_table.md`` renews the documentation's table, ``--json
-benchmarks/results/bundled.json``
-the means from which its table of selectors takes the gains.
-Default parameters throughout; labels are used for scoring only. Selectors come from the registry, so a new
-method is listed without editing this file; one whose optional packages are absent is named with the reason.
+``python benchmarks/bundled_sets.py | python benchmarks/record.py bundled`` renews the documentation's tables,
+and with them the gains in its table of selectors. Default parameters throughout; labels are used for scoring
+only. Selectors come from the registry, so a new method is listed without editing this file; one whose
+optional packages are absent is named with the reason.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 import warnings
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from common import print_table
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import scale
 from threadpoolctl import threadpool_limits
@@ -47,97 +43,50 @@ def with_clusters(selector: type[UnsupervisedSelector], count: int, n_classes: i
     return selector(**{name: value for name, value in given.items() if name in known})
 
 
-@dataclass(frozen=True)
-class Measured:
-    """All runs of a method on a set: K-means runs and, where it is random, seeds."""
-
-    acc: list[float]
-    nmi: list[float]
-    errors: list[float]
-    seconds: list[float]
-
-    def means(self) -> dict[str, float]:
-        """Return the means, the share of the variance that is rebuilt among them, in per cent."""
-        shares = {"acc": np.mean(self.acc), "nmi": np.mean(self.nmi), "rebuilt": rebuilt(self.errors)}
-        return {name: round(float(value), 2) for name, value in shares.items()}
-
-    def cells(self) -> list[str]:
-        """Return the cells of the Markdown table."""
-        seconds = f"{np.mean(self.seconds):.2g}" if self.seconds else "–"
-        return [_spread(self.acc), _spread(self.nmi), f"{rebuilt(self.errors):.1f}", seconds]
-
-
-def measured(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, count: int) -> Measured:
-    """Fit and score a method."""
-    found = Measured([], [], [], [])
+def score(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, count: int) -> list[str]:
+    """Return ACC, NMI and seconds; mean and spread over K-means runs and, where random, over seeds."""
+    accuracy, information, errors, seconds = [], [], [], []
     for seed in SEEDS if selector.is_stochastic else (0,):
         estimator = with_clusters(selector, count, np.unique(y).size, seed)
         started = time.process_time()
         estimator.fit(X)
-        found.seconds.append(time.process_time() - started)
+        seconds.append(time.process_time() - started)
         record = evaluate_selection(X, y, np.flatnonzero(estimator.support_), n_runs=N_RUNS)
-        found.acc.extend(record.acc_runs)
-        found.nmi.extend(record.nmi_runs)
-        found.errors.append(map_from_rows(X, np.flatnonzero(estimator.support_), None, None).error)
-    return found
+        accuracy.extend(record.acc_runs)
+        information.extend(record.nmi_runs)
+        errors.append(map_from_rows(X, np.flatnonzero(estimator.support_), None, None).error)
+    return [_spread(accuracy), _spread(information), _rebuilt(errors), f"{np.mean(seconds):.2g}"]
 
 
-def rebuilt(errors: list[float]) -> float:
+def _rebuilt(errors: list[float]) -> str:
     """Return the share of the variance of rows left out that a linear map rebuilds, in per cent."""
-    return 100 * (1 - float(np.mean(np.square(errors))))
+    return f"{100 * (1 - np.mean(np.square(errors))):.1f}"
 
 
 def _spread(values: list[float]) -> str:
     return f"{np.mean(values):.1f} ± {np.std(values):.1f}"
 
 
-def all_features(X: np.ndarray, y: np.ndarray) -> Measured:
+def all_features(X: np.ndarray, y: np.ndarray) -> list[str]:
     record = evaluate_selection(X, y, np.arange(X.shape[1]), n_runs=N_RUNS)
-    return Measured(list(record.acc_runs), list(record.nmi_runs), [0.0], [])
+    return [_spread(record.acc_runs), _spread(record.nmi_runs), "100", "–"]
 
 
-def study() -> dict[str, dict[str, Measured]]:
-    """Return what was measured, by set and method."""
-    present = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
-    return {
-        title: {"all features": all_features(X, y)}
-        | {name: measured(selector, X, y, count) for name, selector in present.items()}
-        for title, (X, y, count) in bundled_sets().items()
-    }
-
-
-def table(found: dict[str, dict[str, Measured]]) -> list[str]:
-    """Return the lines of the Markdown table."""
-    header = ["method"] + [f"{name}: {what}" for name in found for what in ("ACC", "NMI", "rebuilt", "CPU s")]
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    for name in ["all features", *all_selectors()]:
-        if all(name in by_method for by_method in found.values()):
-            cells = [cell for by_method in found.values() for cell in by_method[name].cells()]
-        else:
-            missing = ", ".join(missing_requirements(all_selectors()[name]))
-            cells = [f"needs {missing}"] + [""] * (4 * len(found) - 1)
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return lines
+def rows(X: np.ndarray, y: np.ndarray, count: int) -> list[list[str]]:
+    """Return a line for each method."""
+    found = [["all features", *all_features(X, y)]]
+    for name, selector in all_selectors().items():
+        missing = missing_requirements(selector)
+        cells = [f"needs {', '.join(missing)}", "", "", ""] if missing else score(selector, X, y, count)
+        found.append([name, *cells])
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="file to write the table to")
-    parser.add_argument("--json", type=Path, help="file to write the means to")
-    options = parser.parse_args()
     warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        found = study()
-    text = "\n".join(table(found)) + "\n"
-    print(text)
-    if options.write is not None:
-        options.write.write_text(text, encoding="utf-8")
-    if options.json is not None:
-        means = {
-            title: {name: each.means() for name, each in by_method.items()}
-            for title, by_method in found.items()
-        }
-        options.json.write_text(json.dumps(means, indent=1) + "\n", encoding="utf-8")
+        for title, (X, y, count) in bundled_sets().items():
+            print_table(title, ("method", "ACC", "NMI", "rebuilt", "CPU s"), rows(X, y, count))
 
 
 if __name__ == "__main__":

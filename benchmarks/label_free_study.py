@@ -1,13 +1,15 @@
 """What label-free selection and clustering reach on labelled data: selectors, clusterers, criteria, cost.
 
     UFSELECT_DATA=folder python benchmarks/label_free_study.py [--seeds 5] [--sets coil20 usps ...]
-        [--json benchmarks/results/label_free.json] [--title "seven sets"]
+        [--parts selections clusterers criteria] [--title "seven sets"]
+        [--json benchmarks/results/label_free.json]
 
 Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
 scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 30 runs of
-K-means with plain k-means++ seeding, or that of one graph clustering. Costs are CPU times in one process: the
-smallest of two fits over the smallest of the runs of PCA between them, since a busy machine only adds time.
-Results are written to the JSON file under the title after every set. Leiden takes part if leidenalg is there.
+K-means with plain k-means++ seeding, or that of one graph clustering. Costs are CPU times in one process:
+that of one fit over the smallest of the runs of PCA between the fits; a busy machine makes the ratio larger.
+Results are written to the JSON file under the title after every set, beside parts run before, and the tables
+to one with ``_tables`` in its name. Leiden takes part if leidenalg is there.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -48,7 +51,7 @@ KMEANS_RUNS = 30
 LEIDEN_SCORES = 50
 LEIDEN_NEIGHBORS = 15
 # Seeds for which every random method runs; beyond them only the default does.
-FULL_SEEDS = 2
+FULL_SEEDS = 1
 GIVEN = "AutoSelector, clusters given"
 UNTIMED = ("random subsets", "all features")
 
@@ -70,7 +73,7 @@ def number_selected(X: NDArray) -> int:
 
 
 def selectors(r: int, c: int, X: NDArray, seed: int) -> dict[str, Any]:
-    """Return the selectors of the table: all for the first seed, random ones for two, then the default."""
+    """Return the selectors of the table: all for the first seeds, then the default alone."""
     m = min(c, X.shape[1], len(X) - 1)
     seeded = {
         GIVEN: AutoSelector(r, n_clusters=c, random_state=seed),
@@ -157,7 +160,7 @@ def selection_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[tu
     unit = np.inf
     for seed in range(n_seeds):
         for name, selector in selectors(r, c, X, seed).items():
-            seconds = cpu_seconds(lambda selector=selector: selector.fit(X), 2)
+            seconds = cpu_seconds(lambda selector=selector: selector.fit(X), 1)
             unit = min(unit, cpu_seconds(lambda: PCA(c, random_state=0).fit(X)))
             results.setdefault(name, []).append((*scored(X, y, selector.support_), seconds))
     return {name: [(*entry[:3], entry[3] / unit) for entry in entries] for name, entries in results.items()}
@@ -196,16 +199,25 @@ def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
     return {**picked, "mean of the pool": float(np.mean(acc)), "best of the pool by labels": max(acc)}
 
 
-def table(title: str, results: dict[str, dict[str, Any]], value: Callable[[Any], float]) -> dict[str, float]:
-    """Print one row per method and one column per set; return the means."""
-    names = list(results)
-    rows, means = [], {}
-    for method in results[names[0]]:
-        values = [value(results[name][method]) for name in names]
-        means[method] = float(np.mean(values))
-        rows.append([method, *(f"{v:.1f}" for v in values), f"{means[method]:.2f}"])
-    print_table(title, ["", *names, "mean"], rows)
-    return means
+@dataclass(frozen=True)
+class Tables:
+    """Prints tables and keeps them, as columns and rows, for the documentation."""
+
+    title: str
+    kept: dict[str, dict[str, list]] = field(default_factory=dict)
+
+    def add(self, name: str, results: dict[str, Any], value: Callable[[Any], float]) -> dict[str, float]:
+        """Print one row per method and one column per set; return the means."""
+        names = list(results)
+        rows, means = [], {}
+        for method in results[names[0]]:
+            values = [value(results[name][method]) for name in names]
+            means[method] = float(np.mean(values))
+            rows.append([method, *(f"{v:.1f}" for v in values), f"{means[method]:.1f}"])
+        columns = ["method", *names, "mean"]
+        print_table(name, columns, rows)
+        self.kept[f"{self.title}: {name}"] = {"columns": columns, "rows": rows}
+        return means
 
 
 def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
@@ -218,27 +230,32 @@ def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
     }
 
 
-def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Print the tables of all sets and return what they say on average."""
-    print(f"\n## {title}")
-    selections = {name: result["selections"] for name, result in results.items()}
-    clusterings = {name: result["clusterers"] for name, result in results.items()}
-    criteria = {name: result["criteria"] for name, result in results.items()}
+def summary(tables: Tables, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Print the tables of the parts that have been run, each by set, and return what they say on average."""
+    print(f"\n## {tables.title}")
 
     def mean_of(column: int) -> Callable[[Any], float]:
         return lambda entries: float(np.mean([entry[column] for entry in entries]))
 
-    means = {
-        "kmeans_acc": table("ACC of K-means", selections, mean_of(0)),
-        "kmeans_nmi": table("NMI of K-means", selections, mean_of(1)),
-        "graph_acc": table("ACC of graph clustering", selections, mean_of(2)),
-        "clusterers_acc": table(
-            "ACC of clusterers on all features", clusterings, lambda entries: float(np.mean(entries))
-        ),
-        "criteria_acc": table("ACC of K-means on what a criterion picks", criteria, float),
-    }
-    spread = seed_spread(selections)
-    for method, per_seed in spread.items():
+    means: dict[str, dict[str, float]] = {}
+    if results["clusterers"]:
+        means["clusterers_acc"] = tables.add(
+            "ACC of clusterers on all features",
+            results["clusterers"],
+            lambda entries: float(np.mean(entries)),
+        )
+    if results["criteria"]:
+        means["criteria_acc"] = tables.add(
+            "ACC of K-means on what a criterion picks", results["criteria"], float
+        )
+    selections = results["selections"]
+    if not selections:
+        return {"means": means}
+    means["kmeans_acc"] = tables.add("ACC of K-means", selections, mean_of(0))
+    means["kmeans_nmi"] = tables.add("NMI of K-means", selections, mean_of(1))
+    means["graph_acc"] = tables.add("ACC of graph clustering", selections, mean_of(2))
+    by_seed = seed_spread(selections)
+    for method, per_seed in by_seed.items():
         print(f"{method}: by seed {[round(v, 2) for v in per_seed]}, std {np.std(per_seed):.2f}")
     costs = {
         method: geometric_mean([entry[3] for result in selections.values() for entry in result[method]])
@@ -246,33 +263,49 @@ def tables(title: str, results: dict[str, dict[str, Any]]) -> dict[str, Any]:
         if method not in UNTIMED
     }
     print("CPU time over PCA(n_clusters), geometric mean:", {m: round(v, 1) for m, v in costs.items()})
-    return {"means": means, "by_seed": spread, "cpu_over_pca": costs}
+    return {"means": means, "by_seed": by_seed, "cpu_over_pca": costs}
+
+
+PARTS: dict[str, Callable[[NDArray, NDArray, int], Any]] = {
+    "selections": selection_results,
+    "clusterers": clusterer_results,
+    "criteria": lambda X, y, n_seeds: criterion_results(X, y),
+}
 
 
 def main() -> None:
     """Run the study on a folder of labelled files."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--title", default="labelled sets")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    results: dict[str, dict[str, Any]] = {}
+    known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
+    before = known.get(options.title, {})
+    results: dict[str, dict[str, Any]] = {part: before.get(part, {}) for part in PARTS}
     for name, X, y in data_sets(options.sets):
         print(f"{name}: {X.shape[0]} × {X.shape[1]}, {y.max() + 1} classes", flush=True)
-        results[name] = {
-            "selections": selection_results(X, y, options.seeds),
-            "clusterers": clusterer_results(X, y, options.seeds),
-            "criteria": criterion_results(X, y),
-        }
-        summary = tables(options.title, results)
+        for part in options.parts:
+            results[part][name] = rounded(PARTS[part](X, y, options.seeds))
+        setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
+        tables = Tables(options.title)
+        known[options.title] = {**setting, **summary(tables, results), **results}
         if options.json:
-            known = json.loads(options.json.read_text()) if options.json.exists() else {}
-            setting = {"seeds": options.seeds, "kmeans_runs": KMEANS_RUNS}
-            known[options.title] = {**setting, **summary, "sets": rounded(results)}
-            options.json.parent.mkdir(parents=True, exist_ok=True)
-            options.json.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
+            write(options.json, known)
+            add_to(options.json.with_stem(f"{options.json.stem}_tables"), tables.kept)
+
+
+def write(path: Path, content: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def add_to(path: Path, content: dict[str, Any]) -> None:
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    write(path, {**known, **content})
 
 
 def rounded(value: Any) -> Any:

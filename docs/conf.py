@@ -31,7 +31,7 @@ extensions = [
     "inserts",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "guide/bundled_table.md"]
+exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
@@ -94,6 +94,7 @@ sphinx_gallery_conf = {
     "doc_module": ("ufselect",),
     "download_all_examples": False,
     "write_computation_times": False,
+    "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 5,
     "abort_on_example_error": True,

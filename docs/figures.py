@@ -76,11 +76,13 @@ def _follow(found: Any, steps: list[str]) -> Any:
 def _records_of(found: Any) -> Any:
     """Return a table with ``columns`` and ``rows`` as a list of records; anything else as it is."""
     if isinstance(found, Mapping) and {"columns", "rows"} <= found.keys():
+        if len({*found["columns"]}) < len(found["columns"]):
+            raise ValueError(f"Two columns have one name: {found['columns']}.")
         return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
     return found
 
 
-def _number(value: Any) -> Any:
+def number(value: Any) -> Any:
     """Return the leading number of a cell such as ``58.67 ± 4.49``; what is no text as it is."""
     return float(value.split()[0].replace("−", "-")) if isinstance(value, str) else value
 
@@ -108,7 +110,7 @@ def figure(name: str) -> str:
 def _value(spec: Mapping[str, Any], place: str) -> float:
     """Return the number at a place, or the summary of the numbers there."""
     found = look_up(spec[place])
-    return SUMMARIES[spec["of"]]([*map(_number, found)]) if "of" in spec else _number(found)
+    return SUMMARIES[spec["of"]]([*map(number, found)]) if "of" in spec else number(found)
 
 
 def marked(text: str) -> list[tuple[str, str, str]]:

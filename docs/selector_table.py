@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from figures import results
+from figures import look_up, number, results
 from sklearn.utils.validation import has_fit_parameter
 
 from ufselect import GramSelector
@@ -49,7 +49,7 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
         _word(selector.accepts_missing),
         "criterion" if "groups" in selector.honours else "ranking",
         selector.cost,
-        *(gain(selector.__name__, measure) for measure in ("acc", "rebuilt")),
+        *(gain(selector.__name__, measure) for measure in ("ACC", "rebuilt")),
     ]
 
 
@@ -65,12 +65,12 @@ def row_abilities(selector: type[UnsupervisedSelector]) -> str:
 
 def gain(name: str, measure: str) -> str:
     """Return the mean gain over random subsets on the bundled sets, in points."""
-    gains = [
-        by_method[name][measure] - by_method["RandomSubset"][measure]
-        for by_method in results("bundled").values()
-        if name in by_method
-    ]
-    return f"{sum(gains) / len(gains):+.1f}".replace("-", "−") if gains else "not measured"
+    tables = [{row["method"]: row for row in look_up(f"bundled/{title}")} for title in results("bundled")]
+    measured = [rows for rows in tables if name in rows and not rows[name]["ACC"].startswith("needs")]
+    if not measured:
+        return "not measured"
+    gains = [number(rows[name][measure]) - number(rows["RandomSubset"][measure]) for rows in measured]
+    return f"{sum(gains) / len(gains):+.1f}".replace("-", "−")
 
 
 def _word(is_so: bool) -> str:

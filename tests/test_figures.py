@@ -12,9 +12,10 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 ROLE = re.compile(r"\{fig\}`([^`]+)`")
 TABLE = re.compile(r"^```\{result-table\} (.+)$", re.MULTILINE)
-# A page that writes measured numbers as they are names the files they stand in, and numbers of other kinds.
+# A page that writes measured numbers as they are names the files they stand in. It lists numbers of other
+# kinds, and those of comparisons that were made once and whose rows were not kept.
 SOURCES = re.compile(r"<!-- figures: (.+?) -->", re.DOTALL)
-OTHERS = re.compile(r"<!-- not measured here: (.+?) -->", re.DOTALL)
+OTHERS = re.compile(r"<!-- (?:not measured here|measured once, not kept): (.+?) -->", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?![\w.])")
 # What is not prose: code, formulas, roles, addresses, comments.
 ASIDE = re.compile(
@@ -84,12 +85,15 @@ def test_a_figure_that_is_not_there_is_an_error(figures, monkeypatch):
 def test_places_in_lists_tables_and_all_entries(figures, monkeypatch):
     held = {
         "records": [{"data": "a", "share": 0.1, "x": 1.0}, {"data": "a", "share": 0.2, "x": -2.5}],
+        "doubled": {"columns": ["ACC", "ACC"], "rows": [["1", "2"]]},
         "table": {"columns": ["data", "ACC"], "rows": [["a", "12.34 ± 5"], ["b", "10.0"]]},
     }
     monkeypatch.setattr(figures, "results", lambda _: held)
     assert figures.look_up("f/records/data=a&share=0.2/x") == -2.5
     assert figures.look_up("f/records/*/x") == [1.0, -2.5]
     assert figures.look_up("f/table/data=a/ACC") == "12.34 ± 5"
+    with pytest.raises(ValueError, match="Two columns have one name"):
+        figures.look_up("f/doubled/0")
     with pytest.raises(ValueError, match="unpack"):
         figures.look_up("f/records/data=a/x")
     named = {

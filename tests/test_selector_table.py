@@ -74,5 +74,5 @@ def test_sparse_groups_and_the_goal_are_as_the_class_says(table, name):
 
 
 def test_random_subsets_gain_nothing_over_themselves(table):
-    assert table.gain("RandomSubset", "acc") == "+0.0"
-    assert table.gain("NotThere", "acc") == "not measured"
+    assert table.gain("RandomSubset", "ACC") == "+0.0"
+    assert table.gain("NotThere", "ACC") == "not measured"

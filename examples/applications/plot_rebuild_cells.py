@@ -7,25 +7,20 @@ be told? 700 blood cells with 765 genes, a part of a set of 10x Genomics, come w
 """
 
 # %%
-from importlib.util import find_spec
-from pathlib import Path
+import warnings
 
-import h5py
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.sparse import csr_array
+import scanpy
 
 from ufselect import RebuildSelector, Reconstructor
 from ufselect.plotting import ReconstructionDisplay
 
-# ``scanpy.datasets.pbmc68k_reduced()`` reads the same file; this needs none of scanpy's own requirements.
-folder = Path(find_spec("scanpy").origin).parent / "datasets"
-with h5py.File(folder / "10x_pbmc68k_reduced.h5ad") as file:
-    stored = [file["raw.X"][part][:] for part in ("data", "indices", "indptr")]
-    genes = file["raw.var"]["index"].astype(str)
-    types = file["uns/bulk_labels_categories"].asstr()[:][file["obs"]["bulk_labels"]]
-# Counts of each cell as logarithms, not scaled: a gene counts by how much it varies.
-expression = csr_array(tuple(stored), shape=(types.size, genes.size)).toarray().astype(float)
+warnings.filterwarnings("ignore", category=FutureWarning)
+# Logarithms of normalised counts, not scaled: a gene counts by how much it varies.
+cells = scanpy.datasets.pbmc68k_reduced().raw.to_adata()
+expression = cells.X.toarray().astype(float)
+genes, types = cells.var_names.to_numpy(), cells.obs["bulk_labels"].to_numpy().astype(str)
 is_new = np.arange(len(expression)) % 3 == 0
 train, test, test_types = expression[~is_new], expression[is_new], types[is_new]
 reconstructor = Reconstructor(RebuildSelector(n_features_to_select=100)).fit(train)

@@ -26,11 +26,11 @@ scaled = StandardScaler().set_output(transform="pandas").fit_transform(cells)
 selector = RebuildSelector(n_features_to_select=6).fit(scaled)
 explanation = explain(selector, scaled)
 page = Path(mkdtemp()) / "page.html"
-page.write_text(report_html(explanation, title="breast cancer"), encoding="utf-8")
+_ = page.write_text(report_html(explanation, title="breast cancer"), encoding="utf-8")
 
 # %%
 # In a notebook, an explanation shows the page itself; here it is.
-explanation  # noqa: B018
+explanation
 
 # %%
 # Everything on it is in the explanation. Here: the variance that comes back from the six columns, beside

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from ufselect.auto import counts as module
-from ufselect.auto.counts import cluster_counts, widest_gap_count
+from ufselect.auto.counts import cluster_count, widest_gap_count
 from ufselect.auto.rows import rows_of
 from ufselect.selectors.dimension import auto_n_components
 
@@ -18,28 +18,33 @@ def blobs(n_clusters, n=240):
 
 @pytest.mark.parametrize("n_clusters", [3, 6, 8])
 def test_well_separated_clusters_are_counted(n_clusters):
-    assert widest_gap_count(blobs(n_clusters), 0) == n_clusters
+    count, share = widest_gap_count(blobs(n_clusters), 0)
+    assert count == n_clusters
+    assert share >= module.PERFECT
+    assert cluster_count("auto", blobs(n_clusters), 0) == n_clusters
 
 
 def test_many_rows_are_sampled(monkeypatch):
     monkeypatch.setattr(module, "MAX_ROWS", 100)
-    assert widest_gap_count(blobs(4, 2000), 0) == 4
+    assert widest_gap_count(blobs(4, 2000), 0)[0] == 4
 
 
-def test_auto_judges_by_the_gap_and_by_the_directions_that_clusters_span():
+def test_auto_is_between_the_gap_and_the_directions_that_clusters_span(monkeypatch):
     rows = blobs(6)
-    counts = cluster_counts("auto", rows, 0)
-    assert counts[0] == 6
-    assert counts[-1] == auto_n_components(rows.gram) + 1
+    monkeypatch.setattr(module, "widest_gap_count", lambda *_: (24, 0.9))
+    spanned = auto_n_components(rows.gram) + 1
+    assert cluster_count("auto", rows, 0) == round((24 * spanned) ** 0.5)
+    monkeypatch.setattr(module, "widest_gap_count", lambda *_: (24, 0.995))
+    assert cluster_count("auto", rows, 0) == 24
 
 
 def test_a_given_number_is_taken_as_it_is():
-    assert cluster_counts(np.int64(7), blobs(3), 0) == (7,)
+    assert cluster_count(np.int64(7), blobs(3), 0) == 7
 
 
 def test_few_rows_have_few_clusters():
     rows = rows_of(np.random.default_rng(0).standard_normal((5, 3)))
-    assert all(1 <= count <= 5 for count in cluster_counts("auto", rows, 0))
+    assert 1 <= cluster_count("auto", rows, 0) <= 5
 
 
 @pytest.mark.parametrize(
@@ -47,4 +52,4 @@ def test_few_rows_have_few_clusters():
 )
 def test_other_values_are_refused(value, message):
     with pytest.raises(ValueError, match=message):
-        cluster_counts(value, blobs(3), 0)
+        cluster_count(value, blobs(3), 0)

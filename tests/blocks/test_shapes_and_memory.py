@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ufselect import MaxVariance
+from ufselect import AutoSelector, LaplacianScore, MaxVariance
 
 dask = pytest.importorskip("dask")
 dask_array = pytest.importorskip("dask.array")
@@ -24,9 +24,18 @@ dask_array = pytest.importorskip("dask.array")
     ],
     ids=["one dimension", "none", "delayed", "unknown columns"],
 )
-def test_other_shapes_are_refused(X, sentence):
+@pytest.mark.parametrize("selector", [MaxVariance, LaplacianScore, AutoSelector])
+def test_other_shapes_are_refused(selector, X, sentence):
     with pytest.raises((TypeError, ValueError), match=sentence):
-        MaxVariance(1).fit(X)
+        selector(1).fit(X)
+
+
+def test_a_dask_series_has_no_columns():
+    pandas, frames = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    series = frames.from_pandas(pandas.Series([1.0, 2.0, 3.0]), npartitions=1)
+    for selector in (MaxVariance(1), LaplacianScore(1)):
+        with pytest.raises(ValueError, match="two dimensions"):
+            selector.fit(series)
 
 
 @pytest.mark.parametrize("content", [np.arange(5.0), np.array(1.0)], ids=["one dimension", "none"])

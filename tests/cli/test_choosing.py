@@ -111,7 +111,8 @@ def test_clusters_have_sizes_and_the_columns_that_tell_them(chosen):
     for found in record["clusters"]:
         best = found["columns"][0]
         assert f"{best['name']} {best['distance']:+.1f}" in out
-        assert f'{best["name"]} <span class="r">{best["distance"]:+.1f}</span>' in page
+        distance = f"{best['distance']:+.1f}".replace("-", "−")
+        assert f'{best["name"]} <span class="r">{distance}</span>' in page
     values = np.loadtxt(table().splitlines()[1:], delimiter=",")[:, 4:]
     inside = [group == GROUPS for group in range(3)]
     signs = {tuple(np.sign(values[rows].mean(axis=0) - values[~rows].mean(axis=0))) for rows in inside}

@@ -9,12 +9,16 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from tests.fuzz.cases import Defect, case_number, run, sweep
+from tests.fuzz.cases import Defect, Tally, case_number, run, sweep
 from tests.fuzz.damage import WRITERS, flip_bytes
+from ufselect.common.orphans import EndingWithParent
+
+PART = 100  # cases that a process takes at a time
 
 
 def say(line: str) -> None:
     sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def damage_all(count: int, seed: int) -> int:
@@ -45,21 +49,26 @@ def main() -> int:
         case = case_number(arguments.seed, arguments.only)
         say(f"{case}\n{run(case)}")
         return 0
-    jobs = (
-        delayed(sweep)(arguments.count, arguments.seed, first, arguments.jobs)
-        for first in range(arguments.jobs)
-    )
-    tallies = Parallel(n_jobs=arguments.jobs)(jobs)
-    defects = sorted((defect for tally in tallies for defect in tally.defects), key=lambda defect: defect[0])
-    for number, case, defect in defects:
-        say(f"case {number}: {defect}\n    {case}")
-    fitted, refused, total = (
-        sum(getattr(tally, name) for tally in tallies) for name in ("fitted", "refused", "seconds")
-    )
-    seconds, slowest = max((tally.slowest for tally in tallies), key=lambda pair: pair[0])
-    say(f"seed {arguments.seed}: {fitted} fitted, {refused} refused, {len(defects)} defects")
-    say(f"{total:.0f} s of processor time; slowest: {seconds:.1f} s, {slowest}")
-    return int(bool(defects))
+    return sweep_all(arguments.count, arguments.seed, arguments.jobs)
+
+
+def sweep_all(count: int, seed: int, n_jobs: int) -> int:
+    """Run the first cases of a seed, print defects as they are found, and return whether there was one."""
+    work = EndingWithParent(sweep)
+    parts = [range(first, min(first + PART, count)) for first in range(0, count, PART)]
+    jobs = (delayed(work)(seed, part) for part in parts)
+    total, n_done = Tally(), 0
+    for tally in Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs):
+        for number, case, defect in tally.defects:
+            say(f"case {number}: {defect}\n    {case}")
+        total += tally
+        n_done += tally.n_cases
+        sys.stderr.write(f"\r{n_done} of {count}")
+    seconds, slowest = total.slowest
+    sys.stderr.write("\n")
+    say(f"seed {seed}: {total.fitted} fitted, {total.refused} refused, {len(total.defects)} defects")
+    say(f"{total.seconds:.0f} s of processor time; slowest: {seconds:.1f} s, {slowest}")
+    return int(bool(total.defects))
 
 
 if __name__ == "__main__":

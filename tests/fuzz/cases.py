@@ -8,6 +8,7 @@ import tempfile
 import time
 import traceback
 import warnings
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -247,11 +248,23 @@ class Tally:
     seconds: float = 0.0  # of processor time: the machine may be busy with other things
     slowest: tuple[float, Case | None] = (0.0, None)
 
+    @property
+    def n_cases(self) -> int:
+        return self.fitted + self.refused + len(self.defects)
 
-def sweep(count: int, seed: int, first: int = 0, step: int = 1) -> Tally:
-    """Run cases of a seed below ``count``, every ``step``-th from ``first`` on."""
+    def __iadd__(self, other: Tally) -> Tally:
+        self.fitted += other.fitted
+        self.refused += other.refused
+        self.defects += other.defects
+        self.seconds += other.seconds
+        self.slowest = max(self.slowest, other.slowest, key=lambda pair: pair[0])
+        return self
+
+
+def sweep(seed: int, numbers: Iterable[int]) -> Tally:
+    """Run some cases of a seed."""
     tally = Tally()
-    for number in range(first, count, step):
+    for number in numbers:
         case = case_number(seed, number)
         started = time.process_time()
         try:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import savemat
+from scipy.io import mmwrite, savemat
 
 from ufselect import MaxVariance
 from ufselect.common.sparse_structure import canonical_csr, sparse_damage
@@ -155,13 +157,57 @@ def test_a_canonical_matrix_is_not_copied_and_others_are_left_alone():
     assert unsorted.indices.tolist() == [2, 0, 0]
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".mat"])
-def test_files_that_unpack_to_too_much_are_refused(suffix, tmp_path, monkeypatch):
-    path = tmp_path / f"table{suffix}"
-    if suffix == ".npz":
-        np.savez_compressed(path, X=np.zeros((100, 10)))
+def write_large(path):
+    X = np.zeros((100, 10))
+    if path.suffix == ".npz":
+        np.savez_compressed(path, X=X)
+    elif path.suffix == ".mat":
+        savemat(path, {"X": X}, do_compression=True)
+    elif path.suffix == ".xlsx":
+        book = pytest.importorskip("openpyxl").Workbook()
+        for row in X.tolist():
+            book.active.append(row)
+        book.save(path)
     else:
-        savemat(path, {"X": np.zeros((100, 10))}, do_compression=True)
+        path.mkdir()
+        with gzip.open(path / "matrix.mtx.gz", "wb") as file:
+            mmwrite(file, sparse.coo_array(np.ones((100, 10))))
+        (path / "features.tsv").write_text("".join(f"g{j}\n" for j in range(100)))
+        (path / "barcodes.tsv").write_text("".join(f"c{j}\n" for j in range(10)))
+
+
+@pytest.mark.parametrize("name", ["table.npz", "table.mat", "table.xlsx", "cells"])
+def test_files_that_unpack_to_too_much_are_refused(name, tmp_path, monkeypatch):
+    write_large(tmp_path / name)
     monkeypatch.setattr("ufselect.io.damage.UNPACKED_BYTES", 1000)
-    with pytest.raises(ValueError, match=rf"table\{suffix}"):
+    with pytest.raises(ValueError, match=name) as refusal:
+        read_table(tmp_path / name)
+    if not name.endswith(".mat"):  # its elements are walked through as those of any other damage
+        assert "more than is read" in str(refusal.value)
+
+
+def test_a_matlab_file_that_claims_more_rows_than_it_has_bytes_is_refused(tmp_path):
+    path = tmp_path / "table.mat"
+    savemat(path, {"X": sparse.csc_array((np.ones(3), ([0, 1, 2], [0, 1, 2])), shape=(1_717_986_918, 4))})
+    with pytest.raises(
+        ValueError, match=r"table\.mat holds a damaged sparse matrix: it claims a shape of 1717"
+    ):
         read_table(path)
+
+
+def test_data_that_lie_in_other_files_are_not_followed(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("dask")
+    (tmp_path / "secret.bin").write_bytes(np.eye(4).tobytes())
+    with h5py.File(tmp_path / "outside.h5", "w") as file:
+        storage = [(str(tmp_path / "secret.bin"), 0, 128)]
+        file.create_dataset("X", (4, 4), dtype="f8", external=storage)
+    with h5py.File(tmp_path / "secret.h5", "w") as file:
+        file["X"] = np.eye(4)
+    layout = h5py.VirtualLayout((4, 4), dtype="f8")
+    layout[:] = h5py.VirtualSource(tmp_path / "secret.h5", "X", (4, 4))
+    with h5py.File(tmp_path / "virtual.h5", "w") as file:
+        file.create_virtual_dataset("X", layout)
+    for name in ("outside.h5", "virtual.h5"):
+        with pytest.raises(ValueError, match="another file, which is not followed"):
+            MaxVariance(2).fit(tmp_path / name)

@@ -71,6 +71,19 @@ def test_those_that_wait_come_after_those_that_do_not():
     assert ranking.tolist() == [1, 6, 2, 3, 4, 5]
 
 
+def test_a_limit_of_one_lets_nothing_wait():
+    """A column waits if its correlation exceeds the limit; that of a copy is 1, and no more."""
+    X = np.array([[1.0, 1, 2], [2, 2, 0], [4, 4, 1], [8, 8, 5]])
+    assert MaxVariance(2, max_correlation=1.0).fit(X).support_.tolist() == [True, True, False]
+
+
+def test_ties_are_decided_by_what_is_given_and_then_by_place():
+    wanted = wanted_of(MaxVariance(2), 5)
+    scores, ties = np.array([0.0, 3.0, 0.0, 0.0, 0.0]), np.array([1.0, 0.0, 5.0, 2.0, 5.0])
+    assert choose(scores, wanted, lambda: None, ties).ranking.tolist() == [5, 1, 2, 4, 3]
+    assert choose(scores, wanted, lambda: None).ranking.tolist() == [2, 1, 3, 4, 5]
+
+
 def columns_of(X):
     return [same.tolist() for same in identical_columns(X)]
 

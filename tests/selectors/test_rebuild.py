@@ -167,3 +167,19 @@ def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
     pivots = qr(loadings, mode="economic", pivoting=True)[2][:8]
     chosen = DOptimalLeverage(8, n_components=8, ridge=1e-6).fit(X).get_support(indices=True)
     np.testing.assert_array_equal(chosen, np.sort(pivots))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("count", [5, 10, 20])
+def test_d_optimal_leverage_chooses_what_pysensors_does(pixels, count):
+    """With its own ridge and as many components as columns."""
+    basis = pytest.importorskip("pysensors.basis", reason="python-sensors is not installed")
+    reconstruction = pytest.importorskip("pysensors.reconstruction")
+    model = reconstruction.SSPOR(
+        basis=basis.SVD(n_basis_modes=count, algorithm="arpack"), n_sensors=count
+    ).fit(pixels - pixels.mean(axis=0), quiet=True)
+    selector = DOptimalLeverage(count, n_components=count).fit(pixels)
+    assert selector.ridge == 0.01
+    np.testing.assert_array_equal(
+        selector.get_support(indices=True), np.sort(model.get_selected_sensors()[:count])
+    )

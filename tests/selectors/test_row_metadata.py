@@ -347,6 +347,21 @@ def test_batches_in_an_accumulator_keep_their_digits_and_means():
     np.testing.assert_allclose(merged.to_dense() * merged.scale**2, within, rtol=1e-10)
 
 
+@pytest.mark.parametrize("distance", [1e3, 1e6])
+def test_far_batches_of_single_precision_keep_their_digits(distance):
+    """Against sums in double precision of the same numbers."""
+    far = (X + distance * (LABELS == "red")[:, None]).astype(np.float32)
+    gram = GramAccumulator().update(far, WEIGHTS, LABELS).gram()
+    within = sum(
+        scatter(np.repeat(far.astype(float)[label == LABELS], WEIGHTS[label == LABELS], axis=0))
+        for label in np.unique(LABELS)
+    )
+    error = np.abs(gram.to_dense() * gram.scale**2 - within).max()
+    assert error < 1e-6 * np.abs(within).max()
+    constant = np.where(LABELS == "red", 0.1, 0.7)[:, None] * np.ones((1, 3))
+    assert not GramAccumulator().update(constant, WEIGHTS / 3, LABELS).gram().to_dense().any()
+
+
 def test_single_rows_of_huge_data_in_batches_stay_in_range():
     """A row by itself has no spread to tell its size; only the distance to the next one has."""
     huge = X * 1e200

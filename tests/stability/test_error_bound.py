@@ -16,6 +16,7 @@ def test_published_values():
     assert error_bound(0.9, 10, 100, 50).worst_case == pytest.approx(1 / 0.8)
     assert error_bound(0.7, 10, 100, 50).unimodal == pytest.approx(1 / (2 * (0.4 - 0.01)))
     assert error_bound(0.9, 10, 100, 50).unimodal == pytest.approx(4 * (0.1 + 0.01) / 1.02)
+    assert error_bound(0.75, 10, 100, 50).unimodal == pytest.approx(1 / (2 * (0.5 - 0.01)))  # ¾ is below
 
 
 def test_nothing_is_promised_at_one_half():

@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ufselect import MaxVariance, PCALeverage, RandomSubset, StableSelector
 from ufselect.exceptions import UnreachableBoundWarning
 from ufselect.stability import half_samples
-from ufselect.stability.half_samples import Experiment, with_seed
+from ufselect.stability.half_samples import Experiment, HalfFit, with_seed
 
 LEVERAGE = PCALeverage(n_features_to_select=3, n_components=2)
 
@@ -45,6 +45,16 @@ def test_frequencies_are_those_of_the_halves(data):
     masks = [clone(LEVERAGE).fit(data[experiment.rows(index)]).support_ for index in range(6)]
     np.testing.assert_array_equal(stable.frequencies_, np.mean(masks, axis=0))
     np.testing.assert_array_equal(stable.support_, np.mean(masks, axis=0) >= 0.5)
+
+
+def test_a_frequency_that_equals_the_threshold_reaches_it():
+    """Floating-point numbers make 0.58 · 50 a little less than 29, and 0.28 · 50 a little more than 14."""
+    stable = StableSelector(MaxVariance(1), n_resamples=50)
+    for count in range(1, 51):
+        supports = np.arange(51) > np.arange(50)[:, None]  # feature j is selected j times
+        stable.set_params(threshold=float(f"{count / 50:.2f}"))
+        stable._set_fitted([HalfFit(index, row, np.zeros(51)) for index, row in enumerate(supports)])
+        np.testing.assert_array_equal(stable.support_, np.arange(51) >= count)
 
 
 def test_halves_are_complementary_and_differ_between_pairs():
@@ -257,3 +267,24 @@ def test_bad_parameters_are_refused(data, parameters, message):
 def test_too_few_rows_are_refused(data):
     with pytest.raises(ValueError, match="minimum of 4"):
         StableSelector(LEVERAGE).fit(data[:3])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("experiment.json", b'{"fingerprint": "ab', r"experiment\.json is damaged; delete its folder"),
+        ("half_00001.npz", b"PK\x03\x04 nothing", r"half_00001\.npz is damaged; delete it"),
+    ],
+)
+def test_a_damaged_folder_names_the_file(tmp_path, name, content, sentence):
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    stable = StableSelector(
+        MaxVariance(2), n_resamples=4, threshold=0.6, random_state=0, path=tmp_path / "fits"
+    )
+    expected = clone(stable).fit(X).frequencies_
+    (tmp_path / "fits" / name).write_bytes(content)
+    with pytest.raises(ValueError, match=sentence):
+        clone(stable).fit(X)
+    if name.startswith("half"):
+        (tmp_path / "fits" / name).unlink()
+        np.testing.assert_array_equal(clone(stable).fit(X).frequencies_, expected)

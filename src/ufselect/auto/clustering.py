@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.auto.assign import assigned
-from ufselect.auto.counts import cluster_counts
+from ufselect.auto.counts import cluster_count
 from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
@@ -44,7 +44,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` takes, of the numbers 2, 3, 4, 6, 8, 11, 15, 21, 29 and 41, the one
         with the largest product of gap and its share of the largest possible gap, where the gap is how much
-        more cleanly the graph is cut than that of Gaussian data.
+        more cleanly the graph can be cut than that of Gaussian data; unless that share is 0.99, its geometric
+        mean with one more than the components of the broken-stick rule.
     max_samples : int, default=2000
         Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
     random_state : int, RandomState, Generator or None, default=None
@@ -57,8 +58,9 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         The c used; ``labels_`` can hold fewer where rows repeat.
     gap_ : float
-        How much more cleanly the graph is cut than that of Gaussian data, between −1 and 1. Near 0 there are
-        no clusters to speak of.
+        How much more cleanly the graph can be cut than that of Gaussian data, between −1 and 1: the
+        difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to speak
+        of.
     powers_ : tuple of float
         Powers of the singular values in the scores: 0 whitened, 1 as in the data.
 
@@ -116,7 +118,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         # Products this small only lose time in threads, and one thread keeps sums reproducible.
         with one_blas_thread():
             rows = rows_of(X if chosen.size == X.shape[0] else X[chosen])
-            count = cluster_counts(self.n_clusters, rows, seed)[0]
+            count = cluster_count(self.n_clusters, rows, seed)
             reference = build_reference(rows, count, seed)
             self.labels_ = labels_of(reference, X, chosen)
         self._reference = reference

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.auto.counts import cluster_counts
+from ufselect.auto.counts import cluster_count
 from ufselect.auto.reference import build_references
 from ufselect.auto.rows import rows_of
 from ufselect.auto.rules import RULES, Rankings
@@ -60,9 +60,7 @@ class PartitionSelector(UnsupervisedSelector):
     n_features_to_select : int or float, default=0.1
         Number r of features, or their share.
     n_clusters : int or "auto", default="auto"
-        Number c of clusters. ``"auto"`` follows three numbers: the one of
-        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
-        geometric mean.
+        Number c of clusters. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     rule : str or sequence of str, default="margin"
         How features are chosen once the clusters are known: any of "margin", "trace-ratio",
         "variance-ratio", "clusters", "embedding" and "components".
@@ -89,7 +87,7 @@ class PartitionSelector(UnsupervisedSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     n_clusters_ : int
-        The c used, or the first of the three.
+        The c used.
     power_ : float
         Mean power of the singular values in the scores: 0 if they were whitened, 1 if left as they are.
 
@@ -167,8 +165,8 @@ class PartitionSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         rows = rows_of(sampled_rows(X, self.max_samples, seed))
         with one_blas_thread():
-            counts = cluster_counts(self.n_clusters, rows, seed)
-            return self._rank(Rankings(build_references(rows, counts, seed), wanted.n_selected))
+            count = cluster_count(self.n_clusters, rows, seed)
+            return self._rank(Rankings(build_references(rows, (count,), seed), wanted.n_selected))
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.auto.clustering import labels_of
-from ufselect.auto.counts import cluster_counts
+from ufselect.auto.counts import cluster_count
 from ufselect.auto.judges import GraphJudge, Judge, KMeansJudge, RebuildJudge
 from ufselect.auto.pool import (
     Candidate,
@@ -68,7 +68,9 @@ class AutoSelector(UnsupervisedSelector):
     neighbours in the whitened leading principal-component scores of *all* features is cut into clusters, as
     :class:`~ufselect.GraphClustering` does. Each candidate selects its features; K-means on them, ten runs,
     gives partitions; the candidate wins whose partitions have the largest normalised mutual information with
-    the graph's clusters on average. A candidate far behind after four runs gets no more.
+    the graph's clusters on average. A candidate far behind after three or six runs gets no more. Candidates
+    within a tenth of the standard error tie, or within all of it if none is better than random: then each
+    chooses again from two halves of the rows, and the one wins that chooses most columns from both.
 
     Whitening removes the dominance of a few strong directions, which are as often a nuisance as the
     structure sought, and which K-means on raw data follows. The judge fails where neighbours in the
@@ -95,15 +97,14 @@ class AutoSelector(UnsupervisedSelector):
         Selectors, or pairs of a name and a selector: any object with ``fit`` and one of ``scores_``,
         ``ranking_`` and ``get_support``. ``"dscofs"`` judges :class:`~ufselect.DSCOFS` alone: two starts
         from the graph, three strengths of its penalties, with and without entry sparsity. None takes the
-        library's pool: eight mixtures of the rules of :class:`~ufselect.PartitionSelector`, or
+        library's pool: six mixtures of the rules of :class:`~ufselect.PartitionSelector`, or
         :class:`~ufselect.RebuildSelector`, greedy projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
-        Number of clusters to look for. ``"auto"`` judges by three numbers at once: that of
-        :class:`~ufselect.GraphClustering`, one more than the components of the broken-stick rule, and their
-        geometric mean.
+        Number of clusters to look for. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     time_budget : float or None, default=None
-        Seconds after which no further candidate is begun; at least one is tried. The most promising come
-        first. With a budget the result can depend on the machine.
+        Seconds after which no candidate, and no further run, is to end. The clusters, the comparison with
+        random subsets and one candidate take what they take; of the others none is begun that would end too
+        late. The most promising come first. With a budget the result can depend on the machine.
     n_jobs : int or None, default=None
         Number of candidates tried at once, in threads. The result does not depend on it.
     max_samples : int, default=2000
@@ -132,11 +133,13 @@ class AutoSelector(UnsupervisedSelector):
         Its parameters.
     report_ : list of dict
         One row per candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the runs,
-        ``seconds``, ``selected``, ``tied`` if it is behind the winner by less than a standard error, and
+        ``seconds``, ``selected``, ``tied`` if it is behind the winner by less than a standard error,
+        ``stability`` (the share of columns chosen from both halves of the rows, where a tie asked for it) and
         ``note``. The rows "all features" and "random subsets" are for comparison.
         ``pandas.DataFrame(selector.report_)`` makes it a data frame.
     verdict_ : str
-        One sentence: whether the selection is better than random, or all columns should be kept.
+        One sentence: whether the selection is better than random, or all columns should be kept, and whether
+        stability broke a tie.
     labels_ : ndarray of shape (n_samples,)
         The clusters found with all features, for the goal "clusters"; of a dask collection those of the
         sampled rows.
@@ -267,7 +270,7 @@ class AutoSelector(UnsupervisedSelector):
             shared = Shared(X, None, wanted)
             return Setting(shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, chosen, seed)
         rows = rows_of(sample)
-        references = build_references(rows, cluster_counts(self.n_clusters, rows, seed), seed)
+        references = build_references(rows, (cluster_count(self.n_clusters, rows, seed),), seed)
         judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
         shared = Shared(X, references, wanted)
         return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)

@@ -126,11 +126,8 @@ class DaskBlocks:
     """
 
     def __init__(self, X: Any) -> None:
+        check_collection(X)
         array = _frame_values(X) if is_frame(X) else X
-        if getattr(array, "ndim", None) != 2:
-            raise ValueError("X must be a dask array of two dimensions or a dask data frame.")
-        if np.isnan(array.shape[1]):
-            array = _with_known_chunks(array)
         check_room_for_blocks(array)
         self.array = array
         self.dtype = working_dtype(array.dtype)

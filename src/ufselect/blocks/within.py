@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.common.row_blocks import row_blocks
-from ufselect.gram.centring import mean_and_scale, power_of_two_near, working_dtype
+from ufselect.gram.centring import NOT_FINITE, power_of_two_near, working_dtype
 from ufselect.gram.row_details import RowDetails
 from ufselect.gram.rows import RowLayout
 
@@ -85,15 +85,16 @@ def batch_moments(block: Any, probe: Probe, name: str, details: RowDetails) -> B
 def _of_few_rows(block: Any, probe: Probe, name: str, details: RowDetails, dtype: np.dtype) -> BatchMoments:
     rows = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=dtype)
     labels = np.full(len(rows), ONE_BATCH) if details.labels is None else details.labels
-    present, codes = np.unique(labels, return_inverse=True)
+    if not np.all(np.isfinite(rows)):
+        raise ValueError(NOT_FINITE.format(name))
+    present, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     layout = RowLayout(details.weights, codes, len(rows))
-    around, _ = mean_and_scale(rows, name)
-    deviations = rows - around.astype(dtype)
-    means = np.tile(around, (present.size, 1))
-    for _ in range(2):  # a second time for what rounding left, where batches lie far apart
-        offsets = layout.means(deviations)
-        deviations -= layout.spread(offsets).astype(dtype)
-        means += offsets
+    # About the first row of each batch, so that no digits are lost to large means or far batches.
+    with np.errstate(over="ignore"):
+        deviations = rows - rows[first][codes]
+    offsets = layout.means(deviations)
+    deviations -= layout.spread(offsets).astype(dtype)
+    means = rows[first] + offsets
     deviations = layout.rooted(deviations)
     scale = power_of_two_near(float(np.abs(deviations).max(initial=0.0)), dtype)
     second = probe.zeros(rows.shape[1])

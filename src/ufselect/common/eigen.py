@@ -48,6 +48,17 @@ def eigenpairs_between(
     return values[first : last + 1], vectors[:, first : last + 1]
 
 
+def eigenvalues_between(matrix: NDArray, first: int, last: int) -> NDArray:
+    """Return eigenvalues number ``first`` to ``last`` alone, with the same care."""
+    try:
+        values = linalg.eigvalsh(matrix, subset_by_index=[first, last], check_finite=False)
+    except linalg.LinAlgError:
+        values = np.empty(0)
+    if values.size == last - first + 1:
+        return values
+    return linalg.eigvalsh(matrix, driver="evd", check_finite=False)[first : last + 1]
+
+
 def lanczos_pairs(matrix: Any, count: int, **options: Any) -> tuple[NDArray, NDArray]:
     """Return ``count`` eigenpairs by Lanczos' method, as ``scipy.sparse.linalg.eigsh`` with the same options.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence
 
-from ufselect.common.eigen import eigenpairs_between, lanczos_pairs
+from ufselect.common.eigen import eigenpairs_between, eigenvalues_between, lanczos_pairs
 from ufselect.common.row_blocks import row_blocks
 
 N_NEIGHBORS = 5
@@ -92,7 +92,7 @@ def smooth_values(graph: sparse.csr_array, count: int) -> NDArray:
     normalised = _normalised(graph)[0].toarray()
     order = graph.shape[0]
     lowest = order - min(count, order)
-    return linalg.eigvalsh(normalised, subset_by_index=[lowest, order - 1], check_finite=False)[::-1]
+    return eigenvalues_between(normalised, lowest, order - 1)[::-1]
 
 
 def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:

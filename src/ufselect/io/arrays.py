@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from scipy.io import loadmat
 
 from ufselect.common.wording import Setting, listed
 from ufselect.exceptions import TableError
-from ufselect.io import damage
-from ufselect.io.damage import readable
+from ufselect.io.damage import readable, refuse_large_archive
 from ufselect.io.mat_structure import check_mat
 from ufselect.io.naming import distinct_names
 from ufselect.io.stores import check_stored, refuse_damage
@@ -70,21 +68,9 @@ def _npz_arrays(path: Path) -> dict[str, Any]:
     return {"X": check_stored(matrix, path)}
 
 
-def _refuse_too_large(path: Path) -> None:
-    if not zipfile.is_zipfile(path):
-        return  # NumPy says what it is instead
-    with zipfile.ZipFile(path) as packed:
-        n_bytes = sum(member.file_size for member in packed.infolist())
-    if n_bytes > damage.UNPACKED_BYTES:
-        raise TableError(
-            f"{path} unpacks to {n_bytes / 2**30:.0f} GiB, more than is read; store the array as .npy, which "
-            "is read by blocks."
-        )
-
-
 def _npz_members(path: Path) -> dict[str, Any]:
     with readable(path, ".npz"):
-        _refuse_too_large(path)
+        refuse_large_archive(path, "store the array as .npy, which is read by blocks")
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
                 return {name: stored[name] for name in stored.files}

@@ -11,7 +11,7 @@ from typing import Any
 from ufselect.common.extras import import_extra
 from ufselect.common.wording import listed
 from ufselect.exceptions import TableError
-from ufselect.io.damage import readable
+from ufselect.io.damage import readable, refuse_large_archive
 from ufselect.io.temporary import TemporaryFolder
 from ufselect.io.text import TextOptions, TextRows
 
@@ -37,6 +37,7 @@ def as_text(path: Path, sheet: str | None, options: TextOptions) -> TextRows:
     """
     openpyxl = import_extra("openpyxl", "Reading xlsx", "tables")
     with readable(path, "xlsx"):
+        refuse_large_archive(path, "export it as csv, which is read by blocks")
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         with readable(path, "xlsx"):

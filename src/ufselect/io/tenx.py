@@ -12,7 +12,7 @@ from scipy.io import mmread
 
 from ufselect.exceptions import TableError
 from ufselect.io.compression import open_unpacked
-from ufselect.io.damage import readable
+from ufselect.io.damage import read_unpacked, readable
 from ufselect.io.naming import distinct_names
 from ufselect.io.stores import check_stored
 from ufselect.io.table import Table
@@ -43,7 +43,7 @@ def read_tenx(folder: Path) -> Table:
     if matrix is None or features is None or barcodes is None:
         raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
     with open_unpacked(matrix) as file, readable(matrix, "Matrix Market"):
-        stored = check_stored(mmread(io.BytesIO(file.read())), matrix)
+        stored = check_stored(mmread(io.BytesIO(read_unpacked(file, matrix))), matrix)
         counts = sparse.csr_array(stored.T)
     genes = [row[1] if len(row) > 1 else row[0] for row in _lines(features)]
     cells = [row[0] for row in _lines(barcodes)]

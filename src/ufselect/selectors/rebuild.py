@@ -69,7 +69,8 @@ class RebuildSelector(PlacedSelector):
         the fit.
     groups : sequence or dict, default=None
         One label per column, None for a column of its own; or names of groups with their columns. A group is
-        selected whole or not at all, and counts as one feature.
+        selected whole or not at all, by what its columns add together, and counts as one feature; then the
+        leave-one-out error has no part in the choice.
     max_correlation : float, default=None
         A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
         of identical columns are then listed in ``duplicates_``, for data in memory.

@@ -86,7 +86,8 @@ def test_squares_at_hand_change_nothing():
     for column in (4, 0, 6):
         span.add(column)
         other.add(column)
-    np.testing.assert_allclose(other.remainders.explained, span.remainders.explained, atol=1e-8 * (S @ S).max())
+    tolerance = 1e-8 * (S @ S).max()
+    np.testing.assert_allclose(other.remainders.explained, span.remainders.explained, atol=tolerance)
     assert other.error() == pytest.approx(span.error())
 
 

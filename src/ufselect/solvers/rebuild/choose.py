@@ -26,8 +26,8 @@ MOST_ROWS_LEFT_OUT = 200
 CHOICE_BIAS = 4.0
 FIRST_SHARE = 0.5
 PENALTY_STEPS = 3
-# S² is worth its d³ operations, which run in the cache, where more than one in so many columns will join: else
-# each takes a product of S with a vector, which waits for memory. No more than this many columns, 130 megabytes.
+# S² is worth its d³ operations, which run in the cache, where more than one in so many columns joins; else
+# each takes a product of S with a vector, which waits for memory. At most so many columns: 130 megabytes.
 SQUARED_SHARE = 16
 MOST_SQUARED = 4096
 # A sweep that has lowered the error by less than this share is the last one.

@@ -29,8 +29,8 @@ KNEE_FALL = 0.4
 KNEE_RATIO = 2.5
 # Nor is it one while most of the fall, in powers of ten, is still to come.
 KNEE_DEPTH = 2 / 3
-# Nor if the error falls to less than four tenths after it. After a planted rank it still falls to about a half, as
-# more columns are known and the noise of more is averaged.
+# Nor if the error falls to less than four tenths after it. After a planted rank it still falls to about a
+# half, as more columns are known and the noise of more is averaged.
 KNEE_REST = 2.5
 # Relative errors below this are rounding.
 LEAST_ERROR = 1e-6

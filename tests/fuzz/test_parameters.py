@@ -1,0 +1,151 @@
+"""Extreme, wrong and wasteful parameters: refused by name, or right, and never without end."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.cases import SELECTORS, Case, run
+from tests.fuzz.data import DATA
+from tests.solvers.test_udfs import dense_laplacian
+from ufselect import DSCOFS, SPCAFS, UDFS, DOptimalLeverage, MaxVariance, PCALeverage
+from ufselect.solvers.dscofs import pencf
+from ufselect.solvers.udfs import local_scatter_laplacian
+
+TALL, WIDE = (np.random.default_rng(0).standard_normal(shape) for shape in ((40, 6), (6, 40)))
+KINDS = sorted(set(DATA) - {"with NaN", "with infinity"})
+
+
+def with_parameter(name):
+    return [selector for selector in SELECTORS if name in SELECTORS[selector]().get_params()]
+
+
+def run_with(selector, shape, **parameters):
+    known = SELECTORS[selector]().get_params()
+    if "random_state" in known:
+        parameters.setdefault("random_state", 0)
+    if "candidates" in known:
+        parameters["candidates"] = [PCALeverage(), MaxVariance()]
+    return run(Case(selector, "normal", "rows", shape, 0, {"n_features_to_select": 2, **parameters}))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("mu", [0.01, 1e4])
+@pytest.mark.parametrize("tau", [1e-3, 1e4, 1e9])
+def test_the_inner_budget_of_pencf_is_one_for_the_whole_run(monkeypatch, tau, mu):
+    n_directions = 0
+    direction = pencf._direction
+
+    def counted(*arguments):
+        nonlocal n_directions
+        n_directions += 1
+        return direction(*arguments)
+
+    monkeypatch.setattr(pencf, "MAX_RUN_STEPS", 500)
+    monkeypatch.setattr(pencf, "_direction", counted)
+    X = np.random.default_rng(0).standard_normal((2, 7))
+    fitted = DSCOFS(3, x_solver="pencf", tau=tau, mu_row=mu, tol=0.0).fit(X)
+    assert n_directions <= 500 + fitted.n_iter_ + 1  # each X-step begins with one
+    assert np.all(np.diff(fitted.objective_history_) <= 0)
+
+
+@pytest.mark.parametrize("X", [TALL, WIDE], ids=["tall", "wide"])
+@pytest.mark.parametrize("gamma", [1e-300, 1e-20, 1e-15, 1e150, 1e300])
+def test_weights_out_of_proportion_are_refused_by_name(X, gamma):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"^gamma=.* beyond comparison .* choose it between"):
+            UDFS(2, gamma=gamma).fit(X)
+        if gamma > 1:
+            with pytest.raises(ValueError, match=r"^gamma="):
+                SPCAFS(2, gamma=gamma).fit(X)
+            with pytest.raises(ValueError, match=r"^mu_row="):
+                DSCOFS(2, mu_row=gamma).fit(X)
+            with pytest.raises(ValueError, match=r"^mu_entry="):
+                DSCOFS(2, mu_entry=gamma).fit(X)
+        else:
+            with pytest.raises(ValueError, match=r"^ridge="):
+                DOptimalLeverage(2, ridge=gamma).fit(X)
+
+
+def test_neighbourhoods_of_all_samples_take_one_inverse(monkeypatch):
+    X = TALL - TALL.mean(axis=0)
+    n = len(X)
+    neighborhoods = np.array([np.roll(np.arange(n), -i) for i in range(n)])
+    expected = dense_laplacian(X, neighborhoods, 1.0)
+    n_inverses = 0
+    solve = np.linalg.solve
+
+    def counted(matrices, right):
+        nonlocal n_inverses
+        n_inverses += len(matrices)
+        return solve(matrices, right)
+
+    monkeypatch.setattr(np.linalg, "solve", counted)
+    np.testing.assert_allclose(local_scatter_laplacian(X, neighborhoods, 1.0).toarray(), expected, atol=1e-10)
+    assert n_inverses == 1
+
+
+@pytest.mark.parametrize("selector", with_parameter("n_clusters"))
+@pytest.mark.parametrize("n_samples", [3, 6])
+def test_as_many_clusters_as_samples(selector, n_samples):
+    run_with(selector, (n_samples, 8), n_clusters=n_samples)
+
+
+@pytest.mark.parametrize("selector", with_parameter("n_neighbors"))
+def test_all_others_as_neighbours(selector):
+    assert run_with(selector, (12, 6), n_neighbors=11) == "fitted"
+
+
+@pytest.mark.parametrize("bad", ["abc", -1, 1.5, True])
+@pytest.mark.parametrize("selector", with_parameter("random_state"))
+def test_seeds_that_are_none_are_named(selector, bad):
+    with pytest.raises(ValueError, match=r"^random_state must be"):
+        SELECTORS[selector](2, random_state=bad).fit(TALL)
+
+
+@pytest.mark.parametrize("bad", [0, "x", 1.5])
+@pytest.mark.parametrize("selector", with_parameter("n_jobs"))
+def test_numbers_of_jobs_that_are_none_are_named(selector, bad):
+    with pytest.raises(ValueError, match=r"^n_jobs must be"):
+        SELECTORS[selector](2, n_jobs=bad).fit(TALL)
+
+
+@st.composite
+def reweighted_cases(draw):
+    """Draw data of every kind and a selector with weights over the whole range."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shape = draw(st.sampled_from([2, 3, 5, 12, 20, 30])), draw(st.sampled_from([1, 2, 3, 6, 12, 40]))
+    with np.errstate(all="ignore"):
+        X = DATA[draw(st.sampled_from(KINDS))](rng, *shape)
+    options = {
+        "gamma": 10.0 ** draw(st.sampled_from([-12, -6, -2, 0, 2, 6, 12, 50, 99])),
+        "tol": draw(st.sampled_from([0.0, 1e-6])),
+        "max_iter": draw(st.sampled_from([5, 50])),
+    }
+    if draw(st.booleans()):
+        return SPCAFS(1, p=draw(st.sampled_from([1e-3, 0.1, 0.5, 1.0, 1.5, 2.0])), **options), X
+    reg = 10.0 ** draw(st.sampled_from([-300, -12, -6, 0, 6]))
+    return UDFS(1, reg=reg, n_neighbors=draw(st.sampled_from([1, 3, 5])), **options), X
+
+
+@given(reweighted_cases())
+@settings(max_examples=60, deadline=None)
+def test_objectives_of_reweighted_methods_never_rise(case):
+    selector, X = case
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            selector.fit(X)
+        except np.linalg.LinAlgError:
+            raise
+        except ValueError:
+            return
+    history = selector.objective_history_
+    if np.all(np.isfinite(history)):  # squares of the largest data are not
+        assert np.all(np.diff(history) <= 0)

@@ -1,0 +1,146 @@
+"""Threads and their limits, bars of progress, and where randomness may enter."""
+
+from __future__ import annotations
+
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import ufselect
+from tests.fuzz.cases import SELECTORS
+from tests.fuzz.data import CONTAINERS
+from ufselect import MaxVariance, PCALeverage
+from ufselect.common import eigen
+from ufselect.solvers import tsfs
+
+SPARSE = ("csr", "csr matrix", "csc", "coo", "unsorted csr")
+SOURCE = Path(ufselect.__file__).parent
+
+
+def fake_torch(n_threads):
+    """Stand in for torch: one number for the process, which a thread takes over when it first asks."""
+    process, own = SimpleNamespace(n=n_threads), threading.local()
+
+    def get():
+        own.n = getattr(own, "n", process.n)
+        return own.n
+
+    def limit(n):
+        process.n = own.n = n
+
+    return SimpleNamespace(get_num_threads=get, set_num_threads=limit)
+
+
+def test_overlapping_limits_of_torch_are_all_undone(monkeypatch):
+    torch = fake_torch(4)
+    monkeypatch.setattr(tsfs, "import_torch", lambda: torch)
+    first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
+
+    def first():
+        with tsfs.one_torch_thread():
+            first_is_in.set()
+            assert second_is_in.wait(10)
+            inside = torch.get_num_threads()
+        first_is_out.set()
+        return inside, torch.get_num_threads()
+
+    def second():
+        assert first_is_in.wait(10)
+        with tsfs.one_torch_thread():
+            second_is_in.set()
+            assert first_is_out.wait(10)
+            inside = torch.get_num_threads()
+        return inside, torch.get_num_threads()
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = [pool.submit(work) for work in (first, second)]
+        assert [outcome.result() for outcome in outcomes] == [(1, 4), (1, 4)]
+    with ThreadPoolExecutor(1) as pool:  # a thread that is new takes the number of the process
+        assert pool.submit(torch.get_num_threads).result() == 4
+
+
+def our_threads():
+    """Return all but the listeners of scikit-learn's callbacks, which it leaves waiting after any fit."""
+    return {thread for thread in threading.enumerate() if "_accept" not in thread.name}
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_bar_of_progress_leaves_no_threads_behind(method):
+    callback = pytest.importorskip("sklearn.callback")
+    pytest.importorskip("rich")
+    X = np.random.default_rng(0).standard_normal((30, 6))
+    selector = ufselect.DSCOFS(2).set_callbacks(callback.ProgressBar())
+    before = our_threads()
+    for _ in range(3):
+        getattr(selector, method)(X)
+    assert our_threads() == before
+
+
+def test_randomness_of_libraries_enters_through_one_seeded_helper():
+    """SciPy's Lanczos method, its sparse SVD and LOBPCG draw from fresh entropy unless told otherwise."""
+    drawn = re.compile(r"\b(eigsh|svds|lobpcg|randomized_svd)\(|default_rng\(\)|RandomState\(\)")
+    found = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if drawn.search(line)
+    }
+    assert found == {"common/eigen.py"}
+
+
+def test_part_of_a_spectrum_is_asked_for_in_one_place():
+    asking = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        if "subset_by_index" in path.read_text(encoding="utf-8")
+    }
+    assert asking == {"common/eigen.py"}
+
+
+def test_pairs_that_a_driver_loses_are_found_by_the_other(monkeypatch):
+    matrix = np.diag([1.0, 2.0, 2.0, 2.0, 5.0])
+    partial_pairs, partial_values = eigen.linalg.eigh, eigen.linalg.eigvalsh
+
+    def losing_pairs(*arguments, subset_by_index=None, **options):
+        values, vectors = partial_pairs(*arguments, **options)
+        return (values, vectors) if subset_by_index is None else (values[:1], vectors[:, :1])
+
+    def losing_values(*arguments, subset_by_index=None, **options):
+        values = partial_values(*arguments, **options)
+        return values if subset_by_index is None else values[:1]
+
+    monkeypatch.setattr(eigen.linalg, "eigh", losing_pairs)
+    monkeypatch.setattr(eigen.linalg, "eigvalsh", losing_values)
+    values, vectors = eigen.eigenpairs_between(matrix, 1, 4)
+    np.testing.assert_allclose(values, [2, 2, 2, 5])
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-12)
+    np.testing.assert_allclose(eigen.eigenvalues_between(matrix, 1, 4), [2, 2, 2, 5])
+
+
+@pytest.mark.parametrize("container", SPARSE)
+@pytest.mark.parametrize("selector", [name for name in SELECTORS if SELECTORS[name].accepts_sparse])
+def test_sparse_data_give_the_scores_of_dense_ones(selector, container, tmp_path):
+    """Unsorted CSR stores one entry in two halves."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((40, 12)) < 0.4, rng.standard_normal((40, 12)), 0.0)
+    options = {"n_features_to_select": 3}
+    if "random_state" in SELECTORS[selector]().get_params():
+        options["random_state"] = 0
+    if selector == "AutoSelector":
+        options["candidates"] = [PCALeverage(), MaxVariance()]
+    expected = SELECTORS[selector](**options).fit(X)
+    found = SELECTORS[selector](**options).fit(CONTAINERS[container](X, tmp_path))
+    np.testing.assert_allclose(found.scores_, expected.scores_, atol=1e-10)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+
+
+def test_duplicates_whose_sum_is_not_finite_are_refused():
+    entries = (np.array([1.5e308, 1.5e308, 1.0]), np.array([0, 0, 1]), np.array([0, 2, 3]))
+    with pytest.raises(ValueError, match="infinity"):
+        ufselect.LaplacianScore(1, n_neighbors=1).fit(sparse.csr_array(entries, shape=(2, 2)))
