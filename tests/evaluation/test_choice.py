@@ -62,6 +62,7 @@ def test_curves_average_the_best_of_each_start():
 def test_modes_without_labels_take_the_count_and_refuse_to_choose():
     rows = [row(50.0, 10), row(40.0, 20), row(90.0, 30)]
     assert choose(rows, "fixed", "acc", 25)["toy", "A"].n_features == 20
+    assert choose(rows, "fixed", "acc", 20)["toy", "A"].n_features == 20
     assert choose(rows, "fixed", "acc")["toy", "A"].n_features == 30
     assert choose(rows, "fixed", "acc", 5)["toy", "A"].n_features == 30
     with pytest.raises(ValueError, match="2 parameter points at 10 features"):
