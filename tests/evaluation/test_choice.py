@@ -39,6 +39,7 @@ def test_labels_never_choose_among_starts_that_are_kept_apart():
     assert found.acc_runs == (59.0, 61.0, 79.0, 81.0)
     assert found.acc_std == pytest.approx(10.05, abs=0.01)
     assert found.start is None
+    assert found.params == Params({"point": 1})  # those of the first start
     assert found.subsets == ("0-1", "1-0")
     assert choose(rows, "oracle", "acc") == {("toy", "A"): found}
 
