@@ -70,7 +70,7 @@ INSTALLED = Path(sys.executable).with_name("ufselect")
 
 
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed beside this Python")
-@pytest.mark.parametrize("name", ["zeros.csv", "thou_de.csv", "utf16.csv", "blanks_r.txt", "short.csv"])
+@pytest.mark.parametrize("name", sorted(tables()))
 def test_the_installed_command_does_as_the_program(folder, name, capsys, monkeypatch):
     (folder / name).write_bytes(tables()[name])
     monkeypatch.chdir(folder)

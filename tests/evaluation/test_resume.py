@@ -30,13 +30,14 @@ CHILD = textwrap.dedent(
         os.kill(os.getpid(), signal.SIGKILL)
 
     def listen(event):
-        # An event comes after every fit and every score; up to twenty milliseconds later the next is on its way.
+        # An event comes after every fit and every score; soon after it the next is on its way.
         global seen
         seen += 1
         if seen == n_events:
             threading.Timer(rng.uniform(0, 0.02), die).start()
 
-    compare(arrays["X"], arrays["y"], METHODS, COUNTS, mode="oracle", quick=True, store=store, progress=listen)
+    compare(arrays["X"], arrays["y"], METHODS, COUNTS, mode="oracle", quick=True,
+            store=store, progress=listen)
     """
 )
 

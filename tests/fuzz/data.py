@@ -198,7 +198,9 @@ def frozen(X: Any) -> Any:
 
 
 def digest(X: Any) -> int:
-    """Return a hash of the arrays of a container; of others a constant."""
+    """Return a hash of the arrays of a container, or of the bytes of a file; of others a constant."""
+    if isinstance(X, Path):
+        return hash(X.read_bytes())
     return hash(tuple(part.tobytes() for part in _arrays(X)))
 
 

@@ -7,11 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from threadpoolctl import threadpool_info
 
-from tests.fuzz.cases import SELECTORS, Case, case_number, run
-from tests.fuzz.data import CONTAINERS, unsorted_csr
+from tests.fuzz.cases import SELECTED, SELECTORS, VALUES, Case, case_number, run
+from tests.fuzz.data import CONTAINERS, DATA, unsorted_csr
 from ufselect import AutoSelector, MaxVariance, PCALeverage
 from ufselect.common.threads import one_blas_thread
 from ufselect.common.warn import warn_user, without_warnings
@@ -27,7 +29,36 @@ def test_random_cases(part):
         run(case_number(0, number))
 
 
-@pytest.mark.parametrize("container", ["rows", "columns", "csr", "csc", "unsorted csr", "memmap", "frame"])
+@st.composite
+def cases(draw):
+    """Draw a case that Hypothesis can shrink: towards the first names, few rows and no parameters."""
+    selector = draw(st.sampled_from(sorted(SELECTORS)))
+    known = SELECTORS[selector]().get_params()
+    names = [name for name in VALUES if name in known]
+    chosen = draw(st.lists(st.sampled_from(names), max_size=3, unique=True)) if names else []
+    parameters = {name: draw(st.sampled_from(VALUES[name])) for name in chosen}
+    parameters["n_features_to_select"] = draw(st.sampled_from(SELECTED))
+    if "random_state" in known:
+        parameters.setdefault("random_state", 0)
+    if selector == "AutoSelector":
+        parameters["candidates"] = [PCALeverage(), MaxVariance()]
+    return Case(
+        selector,
+        draw(st.sampled_from(list(DATA))),
+        draw(st.sampled_from(list(CONTAINERS))),
+        (draw(st.integers(1, 30)), draw(st.integers(1, 30))),
+        draw(st.integers(0, 2**31 - 1)),
+        parameters,
+    )
+
+
+@given(cases())
+@settings(max_examples=50, deadline=None)
+def test_drawn_cases(case):
+    run(case)
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("selector", SELECTORS)
 def test_input_is_never_changed(selector, container):
     """The case freezes and hashes what is given."""
@@ -154,6 +185,14 @@ def test_a_store_that_cannot_be_used_names_its_file(tmp_path):
     "case",
     [
         Case("SPCAPSD", "constant", "csc", (20, 140), 0, {"n_features_to_select": 3}),
+        Case(
+            "PartitionSelector",
+            "constant",
+            "rows",
+            (30, 40),
+            0,
+            {"n_features_to_select": 2, "random_state": 0},
+        ),
         Case("SPCAPSD", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
         Case("SPCAFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
         Case("DSCOFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "tau": 1e300}),

@@ -16,6 +16,7 @@ import ufselect
 from tests.fuzz.cases import SELECTORS
 from tests.fuzz.data import CONTAINERS
 from ufselect import MaxVariance, PCALeverage
+from ufselect.common import eigen
 from ufselect.solvers import tsfs
 
 SPARSE = ("csr", "csr matrix", "csc", "coo", "unsorted csr")
@@ -100,6 +101,26 @@ def test_part_of_a_spectrum_is_asked_for_in_one_place():
         if "subset_by_index" in path.read_text(encoding="utf-8")
     }
     assert asking == {"common/eigen.py"}
+
+
+def test_pairs_that_a_driver_loses_are_found_by_the_other(monkeypatch):
+    matrix = np.diag([1.0, 2.0, 2.0, 2.0, 5.0])
+    partial_pairs, partial_values = eigen.linalg.eigh, eigen.linalg.eigvalsh
+
+    def losing_pairs(*arguments, subset_by_index=None, **options):
+        values, vectors = partial_pairs(*arguments, **options)
+        return (values, vectors) if subset_by_index is None else (values[:1], vectors[:, :1])
+
+    def losing_values(*arguments, subset_by_index=None, **options):
+        values = partial_values(*arguments, **options)
+        return values if subset_by_index is None else values[:1]
+
+    monkeypatch.setattr(eigen.linalg, "eigh", losing_pairs)
+    monkeypatch.setattr(eigen.linalg, "eigvalsh", losing_values)
+    values, vectors = eigen.eigenpairs_between(matrix, 1, 4)
+    np.testing.assert_allclose(values, [2, 2, 2, 5])
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-12)
+    np.testing.assert_allclose(eigen.eigenvalues_between(matrix, 1, 4), [2, 2, 2, 5])
 
 
 @pytest.mark.parametrize("container", SPARSE)

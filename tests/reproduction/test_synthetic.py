@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from ufselect.datasets import make_noisy_shapes
+from ufselect.evaluation.fitting import FitTask, fit_tasks, run_fit
 from ufselect.evaluation.methods import choose_methods
 from ufselect.evaluation.protocol import Protocol
 from ufselect.reproduction import synthetic
 from ufselect.reproduction.paper_grid import paper_grid
-from ufselect.reproduction.synthetic import ShapeResult, ShapeTask, shape_draw, shapes_table
+from ufselect.reproduction.synthetic import ShapeResult, feasible_grid, shape_draw, shapes_table
+from ufselect.selectors import DSCOFS
 
 
 @pytest.fixture
@@ -53,16 +55,18 @@ def test_points_are_generated_where_it_is_not(monkeypatch):
     assert synthetic.is_published("dartboard")
 
 
-def test_no_point_of_our_space_is_refused_and_those_of_the_paper_are_counted(banana):
+def test_no_point_is_refused_and_those_that_would_be_are_left_out(banana):
     problem = synthetic._problem("banana")
     ours = next(m for m in choose_methods(["DSCOFS"], "oracle", problem, Protocol()) if m.key == "DSCOFS")
-    assert synthetic._solved(ShapeTask("banana", ours, 1, True))["refused"] == 0
-    grid = paper_grid(problem, n_starts=1)
-    few = tuple(p for p in grid.points if p["mu_entry"] == p["mu_row"] == 1.0)
-    found = synthetic._solved(
-        ShapeTask("banana", type(grid)(grid.key, grid.label, grid.selector, few), 1, True)
-    )
-    assert found["refused"] == 1  # one entry for two components where a tenth of eighteen is kept
+    X, _ = shape_draw("banana", 0)
+    rows = [row for task in fit_tasks(ours, (2,), 9) for row in run_fit(X, "", task)]
+    assert {row.status for row in rows} == {"ok"}
+    grid = feasible_grid(problem)
+    assert len(grid.points) == 441 - 49
+    assert min(point["entry_sparsity"] for point in grid.points) == 0.2  # a tenth of 18 is one entry
+    left_out = set(paper_grid(problem).points) - set(grid.points)
+    (bad,) = run_fit(X, "", FitTask("DSCOFS", DSCOFS, (min(left_out, key=str),), (2,), 0, "v"))
+    assert bad.status == "failed"
 
 
 def test_components_are_as_many_in_all_modes():
@@ -79,10 +83,10 @@ def _runner():
 
 
 def test_the_table_says_what_the_counts_are(banana):
-    results = [ShapeResult(kind, "DSCOFS", "DSCOFS", 20, 9.0, 10.0, 11.0, 49) for kind in synthetic.KINDS] + [
-        ShapeResult(kind, "UDFS", "UDFS", 20, 1.0, 2.0, None, 0) for kind in synthetic.KINDS
+    results = [ShapeResult(kind, "DSCOFS", "DSCOFS", 20, 9.0, 10.0, 11.0) for kind in synthetic.KINDS] + [
+        ShapeResult(kind, "UDFS", "UDFS", 20, 1.0, 2.0, None) for kind in synthetic.KINDS
     ]
     table = shapes_table(results)
     assert table.body == (("DSCOFS", *["9 / 10 / 11"] * 3), ("UDFS", *["1 / 2"] * 3))
-    assert "49 keep fewer entries" in table.title
+    assert "keep fewer entries than components" in table.title
     assert "published file" in table.title

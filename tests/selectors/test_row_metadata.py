@@ -353,7 +353,7 @@ def test_far_batches_of_single_precision_keep_their_digits(distance):
     far = (X + distance * (LABELS == "red")[:, None]).astype(np.float32)
     gram = GramAccumulator().update(far, WEIGHTS, LABELS).gram()
     within = sum(
-        scatter(np.repeat(far.astype(float)[LABELS == label], WEIGHTS[LABELS == label], axis=0))
+        scatter(np.repeat(far.astype(float)[label == LABELS], WEIGHTS[label == LABELS], axis=0))
         for label in np.unique(LABELS)
     )
     error = np.abs(gram.to_dense() * gram.scale**2 - within).max()

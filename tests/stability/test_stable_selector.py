@@ -267,3 +267,24 @@ def test_bad_parameters_are_refused(data, parameters, message):
 def test_too_few_rows_are_refused(data):
     with pytest.raises(ValueError, match="minimum of 4"):
         StableSelector(LEVERAGE).fit(data[:3])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("experiment.json", b'{"fingerprint": "ab', r"experiment\.json is damaged; delete its folder"),
+        ("half_00001.npz", b"PK\x03\x04 nothing", r"half_00001\.npz is damaged; delete it"),
+    ],
+)
+def test_a_damaged_folder_names_the_file(tmp_path, name, content, sentence):
+    X = np.random.default_rng(0).standard_normal((20, 5))
+    stable = StableSelector(
+        MaxVariance(2), n_resamples=4, threshold=0.6, random_state=0, path=tmp_path / "fits"
+    )
+    expected = clone(stable).fit(X).frequencies_
+    (tmp_path / "fits" / name).write_bytes(content)
+    with pytest.raises(ValueError, match=sentence):
+        clone(stable).fit(X)
+    if name.startswith("half"):
+        (tmp_path / "fits" / name).unlink()
+        np.testing.assert_array_equal(clone(stable).fit(X).frequencies_, expected)

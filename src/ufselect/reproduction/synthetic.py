@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from ufselect.datasets import load_dataset, make_noisy_shapes
 from ufselect.datasets.catalogue import ENTRIES
 from ufselect.datasets.loading import local_file
 from ufselect.datasets.shapes import POINTS_PER_CLASS, among_noise
-from ufselect.evaluation.fitting import OK, fit_program, fit_tasks, run_fit
+from ufselect.evaluation.fitting import fit_program, fit_tasks, run_fit
 from ufselect.evaluation.keys import Params
 from ufselect.evaluation.methods import BEST_DRAW, Method, choose_methods
 from ufselect.evaluation.protocol import Problem, make_problem
@@ -80,7 +79,6 @@ class ShapeResult:
     fixed: float
     oracle: float
     paper: float | None
-    n_refused: int
 
 
 def is_published(kind: str) -> bool:
@@ -162,13 +160,19 @@ def _tasks(
         if len(method.points) > 1 and method.key != BEST_DRAW:
             yield ShapeTask(kind, method, n_draws, published)
         if method.key == "DSCOFS":
-            yield ShapeTask(kind, paper_grid(problem, n_starts=1), n_draws, published)
+            yield ShapeTask(kind, feasible_grid(problem), n_draws, published)
 
 
-def _solved(task: ShapeTask) -> dict[str, float]:
-    """Return the number of draws that the best parameter point solves, and how many points were refused."""
+def feasible_grid(problem: Problem) -> Method:
+    """Return the published grid without the points that keep fewer entries than there are components."""
+    grid, size = paper_grid(problem, n_starts=1), problem.X.shape[1] * problem.n_components
+    kept = (point for point in grid.points if int(point["entry_sparsity"] * size) >= problem.n_components)
+    return replace(grid, points=tuple(kept))
+
+
+def _solved(task: ShapeTask) -> float:
+    """Return the number of draws that the best parameter point solves."""
     solved: dict[Params, float] = defaultdict(float)
-    refused: set[Params] = set()
     n_seeds = task.method.n_seeds if _varies(task.method) else 1
     for draw in range(task.n_draws):
         X, _ = shape_draw(task.kind, draw)
@@ -176,9 +180,7 @@ def _solved(task: ShapeTask) -> dict[str, float]:
             # A new draw gets new seeds: else a random method would try the same few subsets every time.
             for row in run_fit(X, "", replace(fit, seed=SEEDS_PER_DRAW * draw + fit.seed)):
                 solved[row.params] += (row.features == TRUE_FEATURES) / n_seeds
-                if row.status != OK:
-                    refused.add(row.params)
-    return {"solved": max(solved.values()), "refused": len(refused)}
+    return max(solved.values())
 
 
 def _varies(method: Method) -> bool:
@@ -186,18 +188,13 @@ def _varies(method: Method) -> bool:
     return len({task.seed for task in tasks}) > 1
 
 
-def _results(
-    tasks: Sequence[ShapeTask], found: Mapping[str, Mapping[str, Any]], n_draws: int
-) -> list[ShapeResult]:
+def _results(tasks: Sequence[ShapeTask], found: Mapping[str, float], n_draws: int) -> list[ShapeResult]:
     best: dict[tuple[str, str], float] = defaultdict(float)
-    refused: dict[tuple[str, str], int] = defaultdict(int)
     fixed: dict[tuple[str, str], tuple[float, str]] = {}
     for task in tasks:
-        place = task.kind, task.method.key
-        best[place] = max(best[place], float(found[task.key]["solved"]))
-        refused[place] = max(refused[place], int(found[task.key]["refused"]))
-        # The defaults come first.
-        fixed.setdefault(place, (float(found[task.key]["solved"]), task.method.label))
+        place, solved = (task.kind, task.method.key), float(found[task.key])
+        best[place] = max(best[place], solved)
+        fixed.setdefault(place, (solved, task.method.label))  # the defaults come first
     return [
         ShapeResult(
             kind=kind,
@@ -207,7 +204,6 @@ def _results(
             fixed=solved,
             oracle=best[kind, method],
             paper=best.get((kind, PAPER_GRID)) if method == "DSCOFS" else None,
-            n_refused=refused[kind, PAPER_GRID] if method == "DSCOFS" else refused[kind, method],
         )
         for (kind, method), (solved, label) in fixed.items()
         if method != PAPER_GRID
@@ -220,10 +216,8 @@ def shapes_table(results: Sequence[ShapeResult]) -> Table:
     labels = {result.method: result.label for result in results}
     body = [(label, *(_counts(by_key[kind, method]) for kind in KINDS)) for method, label in labels.items()]
     n_draws = results[0].n_draws
-    refused = max((result.n_refused for result in results if result.paper is not None), default=0)
     of_grid = (
-        f" / with the best point of the paper's grid, of which {refused} keep fewer entries than components "
-        "and are refused"
+        " / with the best point of the paper's grid, without those that keep fewer entries than components"
         if any(result.paper is not None for result in results)
         else ""
     )

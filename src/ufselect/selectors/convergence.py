@@ -77,6 +77,6 @@ def check_comparable(name: str, value: float, size: float) -> None:
     unit = size or 1.0
     if not LEAST_WEIGHT * unit <= value <= LARGEST_WEIGHT * unit:
         raise ValueError(
-            f"{name}={value} is beyond comparison with the criterion, whose size is {unit:.0e} on these data; "
+            f"{name}={value} is beyond comparison with the criterion, which is {unit:.0e} on these data; "
             f"choose it between {LEAST_WEIGHT * unit:.0e} and {LARGEST_WEIGHT * unit:.0e}."
         )

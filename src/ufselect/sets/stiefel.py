@@ -15,6 +15,8 @@ def project(matrix: NDArray) -> NDArray:
     For well-conditioned input the m × m Gram matrix gives it at the cost of two products; where that
     loses digits, one Newton–Schulz step squares the remaining error. Otherwise QR and the SVD of R are used.
     """
+    if matrix.shape[1] == 0:
+        return matrix  # no columns are orthonormal
     gram = matrix.T @ matrix
     values, vectors = np.linalg.eigh(gram)  # on small matrices half the overhead of SciPy
     # Forming the Gram matrix squares the condition number; past 1/sqrt(eps) its digits are gone.

@@ -137,14 +137,35 @@ class FitStore:
         assert self.folder is not None
         for path in sorted(self.folder.glob("half_*.npz")):
             index = int(path.stem.split("_")[1])
-            with np.load(path, allow_pickle=False) as stored:
-                self.fits[index] = HalfFit(index, stored["support"], stored["place"])
+            try:
+                with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+                    self.fits[index] = HalfFit(index, stored["support"], stored["place"])
+            except Exception as error:  # damaged bytes lead to errors of any type
+                raise ValueError(f"{path} is damaged; delete it, and its fit is made again.") from error
 
 
 def stored_entropy(folder: Path) -> int | None:
     """Return the seed of the run that a folder belongs to, None for a new folder."""
-    manifest = folder / "experiment.json"
-    return int(json.loads(manifest.read_text())["entropy"]) if manifest.exists() else None
+    stored = _manifest(folder)
+    return None if stored is None else int(stored["entropy"])
+
+
+def _manifest(folder: Path) -> dict[str, Any] | None:
+    """Return what a folder says of the run that it belongs to, None for a new folder.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged.
+    """
+    path = folder / "experiment.json"
+    if not path.exists():
+        return None
+    try:
+        stored = json.loads(path.read_text())
+        return {"fingerprint": str(stored["fingerprint"]), "entropy": int(stored["entropy"])}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is damaged; delete its folder or give another path.") from error
 
 
 def open_store(folder: Path, experiment: Experiment) -> FitStore:
@@ -155,16 +176,18 @@ def open_store(folder: Path, experiment: Experiment) -> FitStore:
     ValueError
         If the folder belongs to other data, another selector or another seed.
     """
-    manifest, fingerprint = folder / "experiment.json", experiment.fingerprint()
-    if manifest.exists():
-        if json.loads(manifest.read_text())["fingerprint"] != fingerprint:
+    stored, fingerprint = _manifest(folder), experiment.fingerprint()
+    if stored is not None:
+        if stored["fingerprint"] != fingerprint:
             raise ValueError(
                 f"{folder} holds half-samples of other data, another selector or another seed; "
                 "give another path or delete it."
             )
     else:
         folder.mkdir(parents=True, exist_ok=True)
-        manifest.write_text(json.dumps({"fingerprint": fingerprint, "entropy": experiment.entropy}))
+        partial = folder / f"experiment.{os.getpid()}.part"
+        partial.write_text(json.dumps({"fingerprint": fingerprint, "entropy": experiment.entropy}))
+        partial.replace(folder / "experiment.json")
     store = FitStore(fingerprint, folder)
     store.load()
     return store

@@ -31,8 +31,8 @@ class PenCF:
     :math:`D = \nabla l - X\Lambda + \beta X(X^\top X - I)`, iterate
     :math:`X \leftarrow P_{ball}(X - \eta D)` with alternating Barzilai–Borwein steps :math:`\eta` [1]_.
 
-    One object serves one run: it makes at most ``MAX_RUN_STEPS`` gradient steps in all, and power steps, which
-    lower the objective too, once they are used up.
+    One object serves one run: it makes at most ``MAX_RUN_STEPS`` gradient steps in all, and power steps,
+    which lower the objective too, once they are used up.
 
     References
     ----------
