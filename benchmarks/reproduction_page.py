@@ -64,13 +64,7 @@ def block(kind: str, name: str) -> str:
         words = json.loads((RESULTS / "captions.json").read_text(encoding="utf-8"))[name]
         return f"\n![{words['title']}](_static/reproduction/{name}.png)\n\n*{words['caption']}*\n\n"
     title, table = (RESULTS / f"{name}.md").read_text(encoding="utf-8").split("\n\n", 1)
-    lines = table.strip().split("\n")
-    if name in AGAINST:
-        lines = [
-            lines[0] + " Why |",
-            lines[1] + " --- |",
-            *(f"{line} {reason(line)} |" for line in lines[2:]),
-        ]
+    lines = against(name) if name in AGAINST else table.strip().split("\n")
     return f"\n{title.strip('*')}\n\n" + "\n".join(lines) + "\n\n"
 
 
