@@ -17,7 +17,7 @@ TABLE = re.compile(r"^```\{result-table\} (.+)$", re.MULTILINE)
 # kinds, and those of comparisons that were made once and whose rows were not kept.
 SOURCES = re.compile(r"<!-- figures: (.+?) -->", re.DOTALL)
 OTHERS = re.compile(r"<!-- (?:not measured here|measured once, not kept): (.+?) -->", re.DOTALL)
-NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?![\w.])")
+NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?!\w|\.\d)")
 # What is not prose: code, formulas, roles, addresses, comments.
 ASIDE = re.compile(
     r"^```.*?^```|^\$\$.*?^\$\$|\$[^$\n]+\$|\{\w+(?::\w+)*\}`[^`]+`|`[^`]+`|\]\([^)]*\)|https?://\S+|<!--.*?-->"
@@ -140,7 +140,7 @@ def test_a_page_quotes_no_figure_that_is_not_there(figures, page):
 
 def test_the_check_finds_a_wrong_figure():
     page = (
-        "It has 63.2, not `1.25` or $2.5$.\n\n| a | 1.3 |\n\n```python\nx = 9.9\n```\n"
+        "It has 63.2. Not `1.25` or $2.5$.\n\n| a | 1.3 |\n\n```python\nx = 9.9\n```\n"
         "<!-- not measured here: 1.3 -->"
     )
     assert unknown(page, [63.24]) == []
