@@ -94,16 +94,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="renew the committed results")
     write = parser.parse_args().write
-    found = {}
+    sets = {}
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name in REAL_SETS:
-            found[name] = {what: round(value, 2) for what, value in measure(name).items()}
-            print(name, found[name], flush=True)
-    found["mean"] = {
-        what: round(float(np.mean([found[name][what] for name in REAL_SETS])), 2)
-        for what in found[REAL_SETS[0]]
+            sets[name] = {what: round(value, 2) for what, value in measure(name).items()}
+            print(name, sets[name], flush=True)
+    mean = {
+        what: round(float(np.mean([row[what] for row in sets.values()])), 2) for what in sets[REAL_SETS[0]]
     }
+    found: dict[str, dict] = {"sets": sets, "mean": mean}
     found["smallest eigenvalue of M"] = {
         name: float(f"{smallest_eigenvalue(name):.1e}") for name in ("usps", "isolet", "coil20")
     }

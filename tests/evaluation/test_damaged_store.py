@@ -32,7 +32,7 @@ def read_all(path):
         return list(store.selections()) + list(store.scores())
 
 
-@pytest.mark.parametrize("share", [0.02, 0.3, 0.6])
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.95, 0.999])
 def test_a_file_that_is_cut_short_names_itself(tmp_path, share):
     path = filled(tmp_path / "results.sqlite")
     content = path.read_bytes()

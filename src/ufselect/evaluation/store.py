@@ -185,6 +185,7 @@ class ResultStore:
 
     def _prepare(self) -> None:
         """Make the tables of a new file, and refuse a file that has others."""
+        self._refuse_part_of_a_page()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         (n_tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if n_tables and version != SCHEMA_VERSION:
@@ -199,6 +200,12 @@ class ResultStore:
         if not n_tables:
             # One transaction: a file has all tables and its number, or nothing.
             self._connection.executescript(f"BEGIN;{SCHEMA}PRAGMA user_version={SCHEMA_VERSION};COMMIT;")
+
+    def _refuse_part_of_a_page(self) -> None:
+        """Refuse a file that is cut within its last page: SQLite would read zeros there and miss rows."""
+        (page_size,) = self._connection.execute("PRAGMA page_size").fetchone()
+        if Path(self.path).exists() and Path(self.path).stat().st_size % page_size:
+            raise sqlite3.DatabaseError("it ends within a page")
 
     def _has_our_tables(self) -> bool:
         names = self._connection.execute("SELECT name FROM sqlite_master WHERE type='table'")

@@ -57,7 +57,9 @@ def readable(path: Path, kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except (TableError, ImportError, FileNotFoundError, PermissionError):
+    except (TableError, ImportError, PermissionError):
         raise
     except Exception as error:
+        if isinstance(error, FileNotFoundError) and not path.exists():
+            raise  # what is there and is not found, such as a part of a zarr store, is damage
         raise TableError(f"{path} is not a readable {kind} file; write or copy it again.") from error
