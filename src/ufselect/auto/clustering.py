@@ -59,8 +59,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         The c used; ``labels_`` can hold fewer where rows repeat.
     gap_ : float
         How much more cleanly the graph can be cut than that of as many Gaussian samples, between −1 and 1:
-        the difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to speak
-        of, or they have so few features that Gaussian data are cut as cleanly.
+        the difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to
+        speak of, or they have so few features that Gaussian data are cut as cleanly.
     powers_ : tuple of float
         Powers of the singular values in the scores: 0 whitened, 1 as in the data.
 
