@@ -86,8 +86,10 @@ def test_without_a_clear_cut_the_directions_that_clusters_span_decide(monkeypatc
 def test_the_fall_of_the_eigenvalues_ends_clusters_that_lie_apart():
     assert found_count(shares([1.0, 1.0, 0.7], [1.0, 1.0, 0.2]), 7) == 3
     # a fall after which shares rise again ends nothing, nor does the end of the grid
-    assert found_count(shares([1.0, 0.9, 0.9], [1.0, 0.5, 0.9]), 2) == 2
-    assert found_count(shares([1.0, 0.95, 0.93], [1.0, 0.9, 0.85]), 4) == 4
+    assert found_count(shares([1.0, 0.9, 0.9], [1.0, 0.5, 0.95]), 5) == 5
+    assert found_count(shares([1.0, 0.95, 0.93], [1.0, 0.93, 0.9]), 4) == 4
+    # the first of two falls leaves the cleaner cut
+    assert found_count(shares([1.0, 1.0, 0.8, 0.7], [1.0, 1.0, 0.7, 0.3]), 2) == 3
 
 
 def test_a_given_number_is_taken_as_it_is():

@@ -24,8 +24,10 @@ MAX_ROWS = 800
 NO_CLUSTERS = 0.4
 # Share from which on clusters lie apart: hardly an edge joins them.
 APART = 0.99
-# Fall of the share of one eigenvalue to all later ones that ends the clusters.
-CLEAR_FALL = 0.25
+# Factor by which what is missing to a perfect cut grows after the last cluster, and what is always missing:
+# eigenvalues nearer to 1 than this tell nothing from each other.
+CLEAR_RISE = 2.0
+ALWAYS_MISSING = 0.1
 
 
 def cluster_count(n_clusters: int | str, rows: Rows, seed: int, at_least: int = 1) -> int:
@@ -82,9 +84,9 @@ def found_count(shares: CutShares, spanned: int) -> int:
         return spanned
     # The largest share of a later number: a fall after which shares rise again ends nothing.
     later = np.append(np.maximum.accumulate(shares.last[::-1])[-2::-1], shares.last[-1])
-    falls = shares.last - later
-    if falls.max() >= CLEAR_FALL:
-        return int(shares.counts[np.argmax(falls)])
+    rises = (1 - later + ALWAYS_MISSING) / np.maximum(1 - shares.last + ALWAYS_MISSING, ALWAYS_MISSING)
+    if rises.max() >= CLEAR_RISE:
+        return int(shares.counts[np.argmax(rises)])
     return max(int(perfect[-1]), spanned)
 
 
