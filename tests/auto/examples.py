@@ -35,4 +35,4 @@ def reference_with(X, labels):
     graph = sparse.csr_array((labels[:, None] == labels[None, :]).astype(float))
     vectors = np.eye(n_clusters)[labels]
     scores = leading_scores(rows, min(2 * n_clusters, *rows.shape))
-    return Reference(rows, scores, (n_clusters,), (0.0,), graph, vectors, labels, n_clusters, 1.0)
+    return Reference(rows, scores, (n_clusters,), (0.0,), graph, vectors, labels, n_clusters, 1.0, 1.0)

@@ -4,38 +4,90 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles, make_moons
 
 from ufselect.auto import counts as module
-from ufselect.auto.counts import cluster_count, widest_gap_count
+from ufselect.auto.counts import CutShares, cluster_count, cut_shares, found_count
 from ufselect.auto.rows import rows_of
 from ufselect.selectors.dimension import auto_n_components
 
 
-def blobs(n_clusters, n=240):
-    return rows_of(make_blobs(n, 15, centers=n_clusters, cluster_std=0.7, random_state=n_clusters)[0])
+def blobs(n_clusters, n=240, d=15, seed=None):
+    seed = n_clusters if seed is None else seed
+    return rows_of(make_blobs(n, d, centers=n_clusters, cluster_std=0.7, random_state=seed)[0])
 
 
-@pytest.mark.parametrize("n_clusters", [3, 6, 8])
-def test_well_separated_clusters_are_counted(n_clusters):
-    count, share = widest_gap_count(blobs(n_clusters), 0)
-    assert count == n_clusters
-    assert share >= module.PERFECT
-    assert cluster_count("auto", blobs(n_clusters), 0) == n_clusters
+@pytest.mark.parametrize("n_clusters", [3, 5, 10])
+@pytest.mark.parametrize(("n", "d"), [(200, 10), (400, 20), (400, 50)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_well_separated_clusters_are_counted(n_clusters, n, d, seed):
+    assert cluster_count("auto", blobs(n_clusters, n, d, seed), 0) == n_clusters
+
+
+def test_clusters_of_many_rows_are_counted():
+    X = make_blobs(1000, 20, centers=10, random_state=0)[0]
+    assert cluster_count("auto", rows_of(X), 0) == 10
+
+
+def test_clusters_of_unequal_sizes_are_counted():
+    X = make_blobs([200, 60, 30], centers=[[0, 0], [10, 0], [0, 10]], random_state=0)[0]
+    assert cluster_count("auto", rows_of(X), 0) == 3
+
+
+@pytest.mark.parametrize("make", [make_moons, make_circles])
+def test_clusters_that_are_no_balls_are_counted(make):
+    options = {"factor": 0.5} if make is make_circles else {}
+    X = make(400, noise=0.04, random_state=0, **options)[0]
+    assert cluster_count("auto", rows_of(X), 0) in (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("load", "low", "high"), [(load_iris, 2, 3), (load_wine, 2, 4), (load_digits, 8, 13)]
+)
+def test_classes_of_known_data_are_counted_nearly(load, low, high):
+    assert low <= cluster_count("auto", rows_of(load().data), 0) <= high
+
+
+@pytest.mark.parametrize(("n", "d"), [(200, 2), (200, 10), (100, 40)])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_blob_is_one_cluster(n, d, seed):
+    rows = rows_of(np.random.default_rng(seed).standard_normal((n, d)))
+    assert cluster_count("auto", rows, 0) == 1
+    assert cluster_count("auto", rows, 0, at_least=2) == 2
+
+
+def test_shares_are_one_up_to_the_number_of_separated_clusters_and_fall_beyond():
+    shares = cut_shares(blobs(5), 0)
+    inside = shares.counts <= 5
+    np.testing.assert_allclose(shares.last[inside], 1, atol=0.02)
+    np.testing.assert_allclose(shares.mean[inside], 1, atol=0.01)
+    assert shares.last[~inside].max() < 0.7
+    assert (np.diff(shares.mean[shares.counts >= 5]) < 0.02).all()
 
 
 def test_many_rows_are_sampled(monkeypatch):
     monkeypatch.setattr(module, "MAX_ROWS", 100)
-    assert widest_gap_count(blobs(4, 2000), 0)[0] == 4
+    assert cut_shares(blobs(4, 2000), 0).counts.max() == 23
+    assert cluster_count("auto", blobs(4, 2000), 0) == 4
 
 
-def test_auto_is_between_the_gap_and_the_directions_that_clusters_span(monkeypatch):
+def shares(mean, last):
+    return CutShares(np.arange(2, 2 + len(mean)), np.array(mean), np.array(last))
+
+
+def test_without_a_clear_cut_the_directions_that_clusters_span_decide(monkeypatch):
+    assert found_count(shares([0.3, 0.2, 0.1], [0.3, 0.1, 0.0]), 7) == 1
+    assert found_count(shares([0.9, 0.8, 0.5], [0.9, 0.7, 0.1]), 7) == 7
     rows = blobs(6)
-    monkeypatch.setattr(module, "widest_gap_count", lambda *_: (24, 0.9))
-    spanned = auto_n_components(rows.gram) + 1
-    assert cluster_count("auto", rows, 0) == round((24 * spanned) ** 0.5)
-    monkeypatch.setattr(module, "widest_gap_count", lambda *_: (24, 0.995))
-    assert cluster_count("auto", rows, 0) == 24
+    monkeypatch.setattr(module, "cut_shares", lambda *_: shares([0.9, 0.8], [0.9, 0.7]))
+    assert cluster_count("auto", rows, 0) == auto_n_components(rows.gram) + 1
+
+
+def test_the_fall_of_the_eigenvalues_ends_clusters_that_lie_apart():
+    assert found_count(shares([1.0, 1.0, 0.7], [1.0, 1.0, 0.2]), 7) == 3
+    # a fall after which shares rise again ends nothing, nor does the end of the grid
+    assert found_count(shares([1.0, 0.9, 0.9], [1.0, 0.5, 0.9]), 2) == 2
+    assert found_count(shares([1.0, 0.95, 0.93], [1.0, 0.9, 0.85]), 4) == 4
 
 
 def test_a_given_number_is_taken_as_it_is():

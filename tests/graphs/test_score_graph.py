@@ -51,3 +51,23 @@ def test_components_of_a_graph_are_its_smoothest_vectors():
     assert basis.shape == (12, 1)
     np.testing.assert_allclose(basis[:5], basis[0, 0], atol=1e-12)
     np.testing.assert_allclose(basis[5:], basis[5, 0], atol=1e-12)
+
+
+def far_apart(n_groups, size=60):
+    rng = np.random.default_rng(5)
+    return rng.standard_normal((n_groups * size, 3)) + 100 * np.arange(n_groups).repeat(size)[:, None]
+
+
+@pytest.mark.parametrize(("n_groups", "count"), [(7, 3), (7, 7), (7, 12), (2, 5)])
+@pytest.mark.parametrize("size", [60, 350])
+def test_every_component_has_its_vector(n_groups, count, size):
+    """Lanczos' method on the whole graph finds one vector of an eigenvalue that several components share."""
+    graph = score_graph(far_apart(n_groups, size), [3])
+    values, vectors = smooth_vectors(graph, count)
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    dense = np.linalg.eigvalsh(graph.toarray() / np.sqrt(np.outer(degrees, degrees)))[::-1]
+    np.testing.assert_allclose(values, dense[:count], atol=1e-6)
+    np.testing.assert_allclose(graph @ vectors, degrees[:, None] * vectors * values, atol=1e-4)
+    gram = vectors.T @ (degrees[:, None] * vectors)
+    np.testing.assert_allclose(gram, np.eye(count), atol=1e-6)
+    assert np.abs(vectors).max(axis=1).min() > 0

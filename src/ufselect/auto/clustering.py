@@ -42,10 +42,10 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
-        Number c of clusters. ``"auto"`` takes, of the numbers 2, 3, 4, 6, 8, 11, 15, 21, 29 and 41, the one
-        with the largest product of gap and its share of the largest possible gap, where the gap is how much
-        more cleanly the graph can be cut than that of Gaussian data; unless that share is 0.99, its geometric
-        mean with one more than the components of the broken-stick rule.
+        Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
+        whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster; if
+        clusters lie apart, c is where the eigenvalues fall; if they touch, it is one more than the components
+        of the broken-stick rule, which can be far off: give the number if you know it.
     max_samples : int, default=2000
         Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
     random_state : int, RandomState, Generator or None, default=None
@@ -58,9 +58,9 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     n_clusters_ : int
         The c used; ``labels_`` can hold fewer where rows repeat.
     gap_ : float
-        How much more cleanly the graph can be cut than that of Gaussian data, between −1 and 1: the
-        difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to speak
-        of.
+        How much more cleanly the graph can be cut than that of as many Gaussian samples, between −1 and 1:
+        the difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to
+        speak of, or they have so few features that Gaussian data are cut as cleanly.
     powers_ : tuple of float
         Powers of the singular values in the scores: 0 whitened, 1 as in the data.
 

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ufselect.auto.cut import clarity
-from ufselect.auto.reference import Scores, gaussian_clarity, leading_scores
+from ufselect.auto.reference import gaussian_scores, leading_scores, share_of_possible
 from ufselect.auto.rows import Rows, rows_of
 from ufselect.auto.sampling import sampled_indices
 from ufselect.graphs.score_graph import score_graph, score_widths, smooth_vectors
 from ufselect.selectors.dimension import auto_n_components
 
-# Each about 1.4 times the one before: a finer grid follows noise.
-GRID = (2, 3, 4, 6, 8, 11, 15, 21, 29, 41)
+# Every number that is easily told from the next; beyond, each about 1.15 times the one before.
+GRID = (*range(2, 13), 14, 16, 18, 20, 23, 26, 30, 35, 41)
 SAMPLES_PER_CLUSTER = 4
-MAX_ROWS = 1200
-N_DRAWS = 1
-# Share of the largest possible gap from which on the count is beyond doubt.
-PERFECT = 0.99
+MAX_ROWS = 800
+# Where the largest share over all numbers is below this, there are no clusters: Gaussian data with few
+# features reach 0.3, seldom more.
+NO_CLUSTERS = 0.4
+# Share from which on clusters lie apart: hardly an edge joins them.
+APART = 0.99
+# Fall of the share of one eigenvalue to all later ones that ends the clusters.
+CLEAR_FALL = 0.25
 
 
-def cluster_count(n_clusters: int | str, rows: Rows, seed: int) -> int:
-    """Turn ``n_clusters`` into the number of clusters to look for.
+def cluster_count(n_clusters: int | str, rows: Rows, seed: int, at_least: int = 1) -> int:
+    """Turn ``n_clusters`` into the number of clusters to look for, ``at_least`` so many if it is to be found.
 
-    ``"auto"`` takes the number whose graph can be cut most cleanly beside that of Gaussian data, if the cut
-    is all but perfect; else the geometric mean of it and of one more than the components that the
-    broken-stick rule keeps, since c clusters in general position span c − 1 directions. Each errs, mostly to
-    different sides.
+    ``"auto"`` compares graphs with those of Gaussian data. If none is cut more cleanly, there is one cluster.
+    If clusters lie apart, their number is where the eigenvalues fall, or else the largest number of parts
+    that no edges join, or one more than the components that the broken-stick rule keeps if that is
+    larger. If they touch, it is the latter, since c clusters in general position span c − 1 directions.
 
     Raises
     ------
@@ -37,11 +43,8 @@ def cluster_count(n_clusters: int | str, rows: Rows, seed: int) -> int:
     """
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":
-        clearest, share = widest_gap_count(rows, seed)
-        if share >= PERFECT:
-            return clearest
         spanned = min(auto_n_components(rows.gram) + 1, n_rows)
-        return round((clearest * spanned) ** 0.5)
+        return max(found_count(cut_shares(rows, seed), spanned), min(at_least, n_rows))
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
     if n_clusters > n_rows:
@@ -49,12 +52,47 @@ def cluster_count(n_clusters: int | str, rows: Rows, seed: int) -> int:
     return int(n_clusters)
 
 
-def widest_gap_count(rows: Rows, seed: int) -> tuple[int, float]:
-    """Return the number of clusters whose cut is cleaner than that of Gaussian data by the widest gap [1]_.
+@dataclass(frozen=True)
+class CutShares:
+    """How cleanly the graph for a number of clusters is cut: 0 as that of Gaussian data, 1 perfectly.
 
-    The gap alone grows with the number of clusters while Gaussian data are cut less and less cleanly; its
-    share of the largest possible gap falls as soon as true clusters are split. Their product decides, and
-    that share is returned beside the number.
+    Attributes
+    ----------
+    counts : ndarray of int
+        The numbers of clusters c, ascending.
+    mean : ndarray
+        Of the eigenvalues 2, …, c of the random walk together.
+    last : ndarray
+        Of the eigenvalue c alone.
+    """
+
+    counts: NDArray
+    mean: NDArray
+    last: NDArray
+
+
+def found_count(shares: CutShares, spanned: int) -> int:
+    """Return the number of clusters that the shares tell, or the directions that they span plus one."""
+    if shares.counts.size == 0:
+        return min(2, spanned)
+    if shares.mean.max() < NO_CLUSTERS:
+        return 1
+    perfect = shares.counts[shares.mean >= APART]
+    if perfect.size == 0:
+        return spanned
+    # The largest share of a later number: a fall after which shares rise again ends nothing.
+    later = np.append(np.maximum.accumulate(shares.last[::-1])[-2::-1], shares.last[-1])
+    falls = shares.last - later
+    if falls.max() >= CLEAR_FALL:
+        return int(shares.counts[np.argmax(falls)])
+    return max(int(perfect[-1]), spanned)
+
+
+def cut_shares(rows: Rows, seed: int) -> CutShares:
+    """Compare the eigenvalues of graphs in whitened scores with those of Gaussian data [1]_.
+
+    There are as many Gaussian samples as rows: the more there are, the larger the eigenvalues of a graph in
+    which each has few neighbours, clusters or not.
 
     References
     ----------
@@ -62,24 +100,23 @@ def widest_gap_count(rows: Rows, seed: int) -> tuple[int, float]:
        via the gap statistic", Journal of the Royal Statistical Society B 63.
     """
     few = rows if rows.shape[0] <= MAX_ROWS else rows_of(_sample(rows, seed))
-    grid = [count for count in GRID if count * SAMPLES_PER_CLUSTER <= few.shape[0]]
-    if not grid:
-        return min(2, rows.shape[0]), 0.0
-    scores = leading_scores(few, min(2 * max(grid), few.shape[0] - 1, few.shape[1]))
-    gaps = {count: _gap(scores, count) for count in grid}
-    best = max(grid, key=lambda count: gaps[count][0] * max(gaps[count][1], 0))
-    return best, gaps[best][1]
+    n_samples = few.shape[0]
+    counts = [count for count in GRID if count * SAMPLES_PER_CLUSTER <= n_samples]
+    if not counts:
+        return CutShares(*np.empty((3, 0)))
+    scores = leading_scores(few, min(2 * max(counts), n_samples - 1, few.shape[1])).values
+    gaussian = gaussian_scores(n_samples, scores.shape[1])
+    mean, last = [], []
+    for count in counts:
+        widths = score_widths(count, scores.shape[1])
+        values, null = (
+            smooth_vectors(score_graph(points[:, : max(widths)], widths), count)[0]
+            for points in (scores, gaussian)
+        )
+        mean.append(share_of_possible(clarity(values, count), clarity(null, count)))
+        last.append(share_of_possible(values[-1], null[-1]))
+    return CutShares(np.array(counts), np.array(mean), np.array(last))
 
 
 def _sample(rows: Rows, seed: int) -> object:
     return rows.matrix[sampled_indices(rows.shape[0], MAX_ROWS, seed)]
-
-
-def _gap(scores: Scores, n_clusters: int) -> tuple[float, float]:
-    """Return how much more cleanly whitened scores are cut than Gaussian ones, and its share of the most."""
-    n_samples, rank = scores.values.shape
-    widths = score_widths(n_clusters, rank)
-    graph = score_graph(scores.values[:, : max(widths)], widths)
-    null = gaussian_clarity(n_samples, np.ones(max(widths)), widths, n_clusters, N_DRAWS)
-    gap = clarity(smooth_vectors(graph, n_clusters)[0], n_clusters) - null
-    return gap, gap / max(1 - null, np.finfo(float).eps)

@@ -165,7 +165,7 @@ class PartitionSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         rows = rows_of(sampled_rows(X, self.max_samples, seed))
         with one_blas_thread():
-            count = cluster_count(self.n_clusters, rows, seed)
+            count = cluster_count(self.n_clusters, rows, seed, at_least=2)
             return self._rank(Rankings(build_references(rows, (count,), seed), wanted.n_selected))
 
 

@@ -13,14 +13,21 @@ from scipy import sparse
 from ufselect.auto.cut import clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
 from ufselect.auto.rows import Rows
 from ufselect.exceptions import ConstantDataError
-from ufselect.graphs.score_graph import WIDTHS, centred_basis, score_graph, score_widths, smooth_values
+from ufselect.graphs.score_graph import (
+    WIDTHS,
+    centred_basis,
+    score_graph,
+    score_widths,
+    smooth_values,
+    smooth_vectors,
+)
 
 POWERS = (0.0, 0.5, 1.0)
 # Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
 # seven labelled sets among 0.02, 0.05 and 0.065; docs/tuning.md has the figures.
 TIED_GAP = 0.065
 NULL_DRAWS = 2
-# How cleanly Gaussian scores are cut hardly depends on the number of samples beyond this.
+# Enough to compare powers: their graphs have as many samples, so what is missing they miss alike.
 NULL_SAMPLES = 200
 NULL_SEED = 20240917
 
@@ -68,8 +75,10 @@ class Reference:
     n_clusters : int
         Number of clusters asked for.
     gap : float
-        How much more cleanly the graph can be cut than that of Gaussian scores with the same weights; NaN
-        where the powers were given.
+        How much more cleanly the graph can be cut than that of as many Gaussian scores with the same weights;
+        NaN where the powers were given.
+    share : float
+        The gap over the largest possible one.
     """
 
     rows: Rows
@@ -81,6 +90,7 @@ class Reference:
     labels: NDArray
     n_clusters: int
     gap: float
+    share: float
 
     @cached_property
     def scatters(self) -> tuple[NDArray, NDArray]:
@@ -134,20 +144,22 @@ def build_reference(
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
+    is_given = powers is not None
     if powers is None:
         cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
         # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
         if cuts[0].gap - cuts[1].gap <= TIED_GAP / 2:
             cuts.append(_weighted(scores, counts, n_clusters, POWERS[2]))
-        gap = max(cut.gap for cut in cuts)
-        tied = [cut for cut in cuts if cut.gap >= gap - TIED_GAP]
+        widest = max(cut.gap for cut in cuts)
+        tied = [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
         powers, graphs = [cut.power for cut in tied], [cut.graph for cut in tied]
         known = tied[0].pairs if len(tied) == 1 else None
     else:
-        gap, known = np.nan, None
+        known = None
         graphs = [score_graph(scores.values * scores.spread**power, counts) for power in powers]
-    graph = sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+    graph = _mean_graph(graphs)
     values, vectors = walk_pairs(graph, n_clusters) if known is None else known
+    gap, share = (np.nan, np.nan) if is_given else _gap(values, scores, counts, n_clusters, powers)
     runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, seed)
     return Reference(
         rows=rows,
@@ -159,6 +171,7 @@ def build_reference(
         labels=consensus(runs, n_clusters, seed),
         n_clusters=n_clusters,
         gap=gap,
+        share=share,
     )
 
 
@@ -169,6 +182,36 @@ def _weighted(scores: Scores, counts: list[int], n_clusters: int, power: float) 
     pairs = walk_pairs(graph, n_clusters)
     null = gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
     return _Weighted(power, graph, pairs, clarity(pairs[0], n_clusters) - null)
+
+
+def _mean_graph(graphs: Sequence[sparse.csr_array]) -> sparse.csr_array:
+    return sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+
+
+def _gap(
+    values: NDArray, scores: Scores, counts: list[int], n_clusters: int, powers: Sequence[float]
+) -> tuple[float, float]:
+    """Return how much more cleanly a graph is cut than a Gaussian one of its size, and the share of the most.
+
+    The few samples that do for comparing powers do not do here: the more samples, the larger the eigenvalues
+    of a graph in which each has few neighbours.
+    """
+    drawn = gaussian_scores(*scores.values.shape)
+    graph = _mean_graph([score_graph(drawn * scores.spread**power, counts) for power in powers])
+    null = clarity(smooth_vectors(graph, n_clusters)[0], n_clusters)
+    found = clarity(values, n_clusters)
+    return found - null, share_of_possible(found, null)
+
+
+def gaussian_scores(n_samples: int, width: int) -> NDArray:
+    """Return whitened scores of Gaussian data, the same for the same numbers."""
+    draw = np.random.default_rng(NULL_SEED).standard_normal((n_samples, width))
+    return np.linalg.qr(draw - draw.mean(axis=0))[0]
+
+
+def share_of_possible(value: float, null: float) -> float:
+    """Return how far a value is from that of Gaussian data to 1."""
+    return float((value - null) / max(1 - null, np.finfo(float).eps))
 
 
 def gaussian_clarity(

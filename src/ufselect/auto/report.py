@@ -15,8 +15,11 @@ ALL_FEATURES = "all features"
 RANDOM_SUBSETS = "random subsets"
 SKIPPED = "skipped: the time budget was used up"
 STOPPED = "stopped early: too far behind"
-# Standard errors by which the winner, the best of several, must be ahead of three random draws to count.
+# Standard errors by which the winner, the best of several, must be ahead of random subsets to count.
 SURE = 3.0
+# Share of the way from Gaussian data to a perfect cut below which there are no clusters to select for.
+# Selections are fitted to the clusters that they are judged by, so on noise too they are far ahead of random.
+NO_CLUSTERS = 0.2
 # Columns named per cluster: enough to recognise it, few enough to read.
 N_TELLING = 5
 
@@ -54,10 +57,41 @@ class Trial:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Selections that were not chosen by anyone: all features, and features drawn at random."""
+    """Selections that were not chosen by anyone: all features, and features drawn at random.
+
+    Attributes
+    ----------
+    all_features, random : ndarray
+        Values of all features, one per run, and of random subsets, one per draw.
+    share : float or None
+        How far the clusters are from Gaussian data to a perfect cut, None where there are none to find.
+    """
 
     all_features: NDArray
     random: NDArray
+    share: float | None = None
+
+    @property
+    def has_no_clusters(self) -> bool:
+        """Whether clusters were looked for that are not there."""
+        return self.share is not None and self.share < NO_CLUSTERS
+
+    @property
+    def error(self) -> float:
+        """How far the mean of the draws may be off.
+
+        For clusters its standard error: the question is what one may expect of a random subset, and their
+        spread is no doubt about that but what makes choosing worthwhile. For rebuilding the spread: a
+        choice that learned nothing is judged by new rows, as one more draw.
+        """
+        spread = float(self.random.std(ddof=1)) if self.random.size > 1 else 0.0
+        return spread if self.share is None else spread / float(np.sqrt(self.random.size))
+
+    def told(self) -> str:
+        """Say in words what random subsets are worth."""
+        meaning = "spread of" if self.share is None else "standard error of the mean of"
+        figures = f"{self.random.mean():.3f} ± {self.error:.3f}"
+        return f"random subsets {figures} ({meaning} {self.random.size} draws)"
 
 
 def report(trials: list[Trial], winner: Trial, comparison: Comparison) -> list[dict[str, Any]]:
@@ -130,23 +164,28 @@ def _stable(trial: Trial) -> str:
 
 def is_better_than_random(trial: Trial, comparison: Comparison) -> bool:
     """Tell whether a trial is ahead of random subsets beyond doubt."""
+    if comparison.has_no_clusters:
+        return False
     return trial.mean > float(comparison.random.mean()) + _slack(trial, comparison)
 
 
 def _slack(trial: Trial, comparison: Comparison) -> float:
-    return SURE * float(np.hypot(trial.error, comparison.random.std()))
+    return SURE * float(np.hypot(trial.error, comparison.error))
 
 
 def verdict(
     winner: Trial, comparison: Comparison, measure: str, *, all_compete: bool, n_rivals: int = 1
 ) -> str:
     """Say in one sentence whether the selection is worth having, and how a tie of rivals was broken."""
-    random, spread = float(comparison.random.mean()), float(comparison.random.std())
     everything = float(comparison.all_features.mean())
-    figures = f"{winner.mean:.3f}, random subsets {random:.3f} ± {spread:.3f}, all features {everything:.3f}"
-    reason = f"({measure}: {figures})"
+    reason = f"({measure}: {winner.mean:.3f}, {comparison.told()}, all features {everything:.3f})"
     if n_rivals > 1:
         reason += f"; of {n_rivals} candidates that tie it is the most stable, {_stable(winner)}"
+    if comparison.has_no_clusters:
+        return (
+            "No clusters to speak of, so none to choose columns by: keep all columns. The graph of the rows "
+            f"is cut hardly more cleanly than that of Gaussian data {reason}."
+        )
     if not is_better_than_random(winner, comparison):
         return f"No better than random: keep all columns {reason}."
     if all_compete and winner.mean < everything - _slack(winner, comparison):

@@ -270,7 +270,9 @@ class AutoSelector(UnsupervisedSelector):
             shared = Shared(X, None, wanted)
             return Setting(shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, chosen, seed)
         rows = rows_of(sample)
-        references = build_references(rows, (cluster_count(self.n_clusters, rows, seed),), seed)
+        # Without clusters the verdict says so; there must be two to judge by.
+        count = cluster_count(self.n_clusters, rows, seed, at_least=2)
+        references = build_references(rows, (count,), seed)
         judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
         shared = Shared(X, references, wanted)
         return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)

@@ -16,8 +16,11 @@ from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.report import Comparison, Trial
 from ufselect.common.warn import without_warnings
 
-# Random subsets to compare with.
+# Random subsets to compare with: many where they are cheap, since few columns differ most from draw to draw.
 N_DRAWS = 3
+N_CHEAP_DRAWS = 20
+# Values of a random subset, rows times columns, up to which it is cheap: K-means takes about a millisecond.
+CHEAP_VALUES = 10_000
 # Runs for each of them and for all features: enough to tell how far off they are.
 COMPARED_RUNS = 2
 # Standard errors of a difference by which a candidate must be behind to get no more runs.
@@ -77,9 +80,13 @@ class Course:
         n_features = self.shared.X.shape[1]
         first = slice(0, min(COMPARED_RUNS, self.judge.looks[0]))
         rng = np.random.default_rng(seed)
-        draws = [self.shared.choice(rng.random(n_features)).support for _ in range(N_DRAWS)]
+        is_cheap = self.shared.X.shape[0] * self.shared.wanted.n_selected <= CHEAP_VALUES
+        n_draws = N_CHEAP_DRAWS if is_cheap else N_DRAWS
+        draws = [self.shared.choice(rng.random(n_features)).support for _ in range(n_draws)]
         random = [self.judge.values(np.flatnonzero(draw), first).mean() for draw in draws]
-        return Comparison(self.judge.values(np.arange(n_features), first), np.array(random))
+        references = self.shared.references
+        share = None if references is None else references.parts[0].share
+        return Comparison(self.judge.values(np.arange(n_features), first), np.array(random), share)
 
     def has_time(self, seconds: float) -> bool:
         """Tell whether work of so many seconds, spread over the jobs, ends before the deadline."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,26 +107,19 @@ def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArr
     n_components, member = connected_components(matrix, directed=False)
     if n_components == 1:
         return _connected_pairs(matrix, count)
-    values, places, parts = [], [], []
+    pairs = []
     for component in range(n_components):
         rows = np.flatnonzero(member == component)
-        block = matrix[rows][:, rows]
-        found, vectors = _connected_pairs(block, min(count, rows.size))
-        values.append(found)
-        places.append(rows)
-        parts.append(vectors)
-    owner = np.repeat(np.arange(n_components), [found.size for found in values])
-    column = np.concatenate([np.arange(found.size) for found in values])
-    merged = np.concatenate(values)
-    # Of more components than vectors are wanted, every row shall still have coordinates: mixtures of their
-    # vectors are vectors of the eigenvalue 1 as well.
-    n_kept = max(count, n_components)
-    kept = np.argsort(merged, kind="stable")[-n_kept:]
-    basis = np.zeros((matrix.shape[0], kept.size))
-    for place, pair in enumerate(kept):
-        basis[places[owner[pair]], place] = parts[owner[pair]][:, column[pair]]
+        values, vectors = _connected_pairs(matrix[rows][:, rows], min(count, rows.size))
+        pairs += [(value, rows, vector) for value, vector in zip(values, vectors.T, strict=True)]
+    pairs.sort(key=itemgetter(0))
+    kept = pairs[-max(count, n_components) :]
+    basis = np.zeros((matrix.shape[0], len(kept)))
+    for place, (_, rows, vector) in enumerate(kept):
+        basis[rows, place] = vector
     if n_components <= count:
-        return merged[kept], basis
+        return np.array([value for value, _, _ in kept]), basis
+    # Mixtures of the components' vectors have the eigenvalue 1 too, and give every row coordinates.
     mixture = np.random.default_rng(MIXING_SEED).standard_normal((n_components, count))
     return np.ones(count), basis @ np.linalg.qr(mixture)[0]
 
