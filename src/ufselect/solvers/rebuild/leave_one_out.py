@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-# A row that fits itself but for rounding cannot be left out; this keeps the quotient finite. What rounding has
-# left of a squared error, 1e-16 of it, stays small beside the square of this.
+# A row that fits itself but for rounding cannot be left out; this keeps the quotient finite. What rounding
+# has left of a squared error, 1e-16 of it, stays small beside the square of this.
 LEAST_FREEDOM = 1e-6
 # The mean fourth power of the lengths of rows, in units of their squared mean square, is at most 3 for normal
 # data, whatever their covariances: 3 for one component, less for more. Over n rows of one component it varies
@@ -69,9 +69,9 @@ class LeaveOneOut:
         )
 
     def is_heavy_tailed(self) -> bool:
-        """Whether a few of the rows left so far hold more of the variance than they do in any normal data.
+        """Whether a few rows hold more of the variance than they do in any normal data.
 
-        Such rows decide both the covariances and the error on rows left out, and one tells little of the next.
+        Such rows decide both the covariances and the error on rows left out; one tells little of the next.
         """
         n_rows = self.weights.sum()
         fourth = n_rows * np.sum(np.square(self.squares) / self.weights)
