@@ -64,14 +64,15 @@ def block(kind: str, name: str) -> str:
         words = json.loads((RESULTS / "captions.json").read_text(encoding="utf-8"))[name]
         return f"\n![{words['title']}](_static/reproduction/{name}.png)\n\n*{words['caption']}*\n\n"
     title, table = (RESULTS / f"{name}.md").read_text(encoding="utf-8").split("\n\n", 1)
-    lines = table.strip().split("\n")
-    if name in AGAINST:
-        lines = [
-            lines[0] + " Why |",
-            lines[1] + " --- |",
-            *(f"{line} {reason(line)} |" for line in lines[2:]),
-        ]
+    lines = against(name) if name in AGAINST else without_empty(table.strip().split("\n"))
     return f"\n{title.strip('*')}\n\n" + "\n".join(lines) + "\n\n"
+
+
+def without_empty(lines: list[str]) -> list[str]:
+    """Leave out the columns of a table in which nothing is available."""
+    head, rule, *rows = map(cells_of, lines)
+    filled = [place for place in range(len(head)) if any(row[place] != "not available" for row in rows)]
+    return [f"| {' | '.join(cells[place] for place in filled)} |" for cells in (head, rule, *rows)]
 
 
 def against(name: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from pathlib import Path
 
@@ -16,7 +17,7 @@ TABLE = re.compile(r"^```\{result-table\} (.+)$", re.MULTILINE)
 # kinds, and those of comparisons that were made once and whose rows were not kept.
 SOURCES = re.compile(r"<!-- figures: (.+?) -->", re.DOTALL)
 OTHERS = re.compile(r"<!-- (?:not measured here|measured once, not kept): (.+?) -->", re.DOTALL)
-NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?![\w.])")
+NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?!\w|\.\d)")
 # What is not prose: code, formulas, roles, addresses, comments.
 ASIDE = re.compile(
     r"^```.*?^```|^\$\$.*?^\$\$|\$[^$\n]+\$|\{\w+(?::\w+)*\}`[^`]+`|`[^`]+`|\]\([^)]*\)|https?://\S+|<!--.*?-->"
@@ -56,6 +57,13 @@ def numbers_in(value):
         yield from map(float, re.findall(r"\d*\.\d+|\d+", value))
     elif isinstance(value, int | float):
         yield abs(float(value))
+
+
+def content(path):
+    """Return what a result file holds, or the text of all files of a folder."""
+    if path.is_dir():
+        return [each.read_text(encoding="utf-8") for each in path.iterdir()]
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def is_among(text, numbers):
@@ -125,14 +133,14 @@ def test_the_readme_has_the_figures_of_the_results(figures):
 def test_a_page_quotes_no_figure_that_is_not_there(figures, page):
     text = page.read_text(encoding="utf-8")
     files = [name.strip() for names in SOURCES.findall(text) for name in names.split(",")]
-    known = [number for name in files for number in numbers_in(figures.results(name.removesuffix(".json")))]
+    known = [number for name in files for number in numbers_in(content(figures.RESULTS / name))]
     known += [abs(float(figures.figure(name).replace("−", "-"))) for name in figures.names()]
     assert unknown(text, known) == []
 
 
 def test_the_check_finds_a_wrong_figure():
     page = (
-        "It has 63.2, not `1.25` or $2.5$.\n\n| a | 1.3 |\n\n```python\nx = 9.9\n```\n"
+        "It has 63.2. Not `1.25` or $2.5$.\n\n| a | 1.3 |\n\n```python\nx = 9.9\n```\n"
         "<!-- not measured here: 1.3 -->"
     )
     assert unknown(page, [63.24]) == []

@@ -39,6 +39,7 @@ def test_labels_never_choose_among_starts_that_are_kept_apart():
     assert found.acc_runs == (59.0, 61.0, 79.0, 81.0)
     assert found.acc_std == pytest.approx(10.05, abs=0.01)
     assert found.start is None
+    assert found.params == Params({"point": 1})  # those of the first start
     assert found.subsets == ("0-1", "1-0")
     assert choose(rows, "oracle", "acc") == {("toy", "A"): found}
 
@@ -62,6 +63,7 @@ def test_curves_average_the_best_of_each_start():
 def test_modes_without_labels_take_the_count_and_refuse_to_choose():
     rows = [row(50.0, 10), row(40.0, 20), row(90.0, 30)]
     assert choose(rows, "fixed", "acc", 25)["toy", "A"].n_features == 20
+    assert choose(rows, "fixed", "acc", 20)["toy", "A"].n_features == 20
     assert choose(rows, "fixed", "acc")["toy", "A"].n_features == 30
     assert choose(rows, "fixed", "acc", 5)["toy", "A"].n_features == 30
     with pytest.raises(ValueError, match="2 parameter points at 10 features"):

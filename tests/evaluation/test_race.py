@@ -60,6 +60,13 @@ def test_one_run_drops_nothing():
     assert contenders(rows, [row([90.0] * N_RUNS, 1)], N_RUNS) == {place_of(each) for each in rows}
 
 
+def test_two_runs_are_enough_to_know_their_spread():
+    rows = [row([49, 51], 0), row([89, 91], 1)]
+    final = [row([90.0] * N_RUNS, 1)]
+    kept = contenders([replace_nmi(each) for each in rows], [replace_nmi(each) for each in final], N_RUNS)
+    assert kept == {place_of(rows[1])}
+
+
 def test_more_points_hardly_ever_hurt():
     """Over many simulated grids, the race finds the best of all means; a superset is not worse."""
     rng = np.random.default_rng(0)

@@ -31,6 +31,14 @@ def test_the_space_of_dscofs_is_whole_within_the_budget():
     assert [{**point} for point in points] == [{"n_components": 3, **point} for point in expected]
 
 
+def test_the_space_of_dscofs_is_the_one_that_pages_describe():
+    points = parameter_points(DSCOFS, PROBLEM, max_points=100)
+    found = {name: {point[name] for point in points} for name in ("mu_entry", "mu_row", "entry_sparsity")}
+    assert found == {"mu_entry": {0.1, 1.0}, "mu_row": {0.01, 0.1}, "entry_sparsity": {0.02, 0.05, 0.3}}
+    starts = {(point["init"], point.get("random_state")) for point in points}
+    assert starts == {("pca", None), *(("random", seed) for seed in range(7))}
+
+
 def test_the_published_grid_of_dscofs_is_that_of_the_paper():
     points = published_points(DSCOFS, PROBLEM)
     shares = [round(0.1 * k, 1) for k in range(1, 10)]

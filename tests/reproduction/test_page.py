@@ -81,3 +81,13 @@ def test_rows_of_the_earlier_run_fill_the_gaps(page, tmp_path, monkeypatch):
     assert lines[3].startswith("| USPS | SOGFS | 55.58 | 56.67 † | +1.09 |")
     assert lines[4].endswith("[MSTAR](#why-mstar) |")
     assert len(lines) == 5
+
+
+def test_columns_in_which_nothing_is_available_are_left_out(page):
+    lines = [
+        "| a | b | c |",
+        "| --- | --- | --- |",
+        "| 1 | not available | 2 |",
+        "| 3 | not available | not available |",
+    ]
+    assert page.without_empty(lines) == ["| a | c |", "| --- | --- |", "| 1 | 2 |", "| 3 | not available |"]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence
 
 from ufselect.common.eigen import eigenpairs_between, eigenvalues_between, lanczos_pairs
@@ -21,6 +22,7 @@ BLOCK_BYTES = 2**18
 DENSE_ORDER = 300
 DENSE_SHARE = 0.2
 LANCZOS_TOL = 1e-6
+MIXING_SEED = 20240918
 
 
 def score_widths(n_clusters: int, rank: int, widths: Sequence[float] = WIDTHS) -> list[int]:
@@ -96,6 +98,39 @@ def smooth_values(graph: sparse.csr_array, count: int) -> NDArray:
 
 
 def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
+    """Return the largest eigenvalues, ascending, and their vectors, each component of the graph on its own.
+
+    Every component has the eigenvalue 1, and Lanczos' method finds only one vector of an eigenvalue that
+    several share.
+    """
+    n_components, member = connected_components(matrix, directed=False)
+    if n_components == 1:
+        return _connected_pairs(matrix, count)
+    values, places, parts = [], [], []
+    for component in range(n_components):
+        rows = np.flatnonzero(member == component)
+        block = matrix[rows][:, rows]
+        found, vectors = _connected_pairs(block, min(count, rows.size))
+        values.append(found)
+        places.append(rows)
+        parts.append(vectors)
+    owner = np.repeat(np.arange(n_components), [found.size for found in values])
+    column = np.concatenate([np.arange(found.size) for found in values])
+    merged = np.concatenate(values)
+    # Of more components than vectors are wanted, every row shall still have coordinates: mixtures of their
+    # vectors are vectors of the eigenvalue 1 as well.
+    n_kept = max(count, n_components)
+    kept = np.argsort(merged, kind="stable")[-n_kept:]
+    basis = np.zeros((matrix.shape[0], kept.size))
+    for place, pair in enumerate(kept):
+        basis[places[owner[pair]], place] = parts[owner[pair]][:, column[pair]]
+    if n_components <= count:
+        return merged[kept], basis
+    mixture = np.random.default_rng(MIXING_SEED).standard_normal((n_components, count))
+    return np.ones(count), basis @ np.linalg.qr(mixture)[0]
+
+
+def _connected_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
     order = matrix.shape[0]
     if order <= DENSE_ORDER or count > DENSE_SHARE * order:
         return _dense_pairs(matrix, count)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ufselect.evaluation.choice import METRICS, best_of_each_start, choose
+from ufselect.evaluation.methods import ALL_FEATURES
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import Table, method_labels, words_of
+from ufselect.registry import all_selectors
 from ufselect.reproduction.paper import METHODS, TITLES, TSFS, published
 from ufselect.reproduction.paper_grid import PAPER_GRID
 from ufselect.reproduction.paper_ranks import as_the_paper_runs
@@ -25,7 +27,7 @@ def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Ta
     for name in datasets:
         for method in METHODS:
             theirs = published(metric, name, method)
-            if theirs is None or method not in labels:
+            if theirs is None or not {method, as_the_paper_runs(method)} & set(labels):
                 continue
             printed = f"{theirs.mean:.2f} ± {theirs.std:.2f}"
             count = "" if theirs.n_features is None else f" ({theirs.n_features})"
@@ -34,7 +36,7 @@ def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Ta
             body.append(
                 (
                     TITLES.get(name, name),
-                    labels[method],
+                    label_of(method),
                     printed + count,
                     "not available" if here is None else words_of(here, metric),
                     "–" if difference is None else f"{difference:+.2f}",
@@ -57,6 +59,11 @@ def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Ta
         "these three."
     )
     return Table(f"{metric}_against_paper", title, columns, tuple(body))
+
+
+def label_of(method: str) -> str:
+    """Return the name of one of the paper's methods in tables."""
+    return "All features" if method == ALL_FEATURES else all_selectors()[method].label
 
 
 def verdict(difference: float, std: float) -> str:
