@@ -11,7 +11,7 @@ from ufselect.evaluation.keys import Params
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import Table, main_table
 from ufselect.reproduction.paper import TITLES
-from ufselect.reproduction.paper_tables import means_table, paper_table, verdict
+from ufselect.reproduction.paper_tables import verdict
 
 ROW = Row(
     dataset="isolet", method="DSCOFS", label="DSCOFS", params=Params(), n_features=10, n_starts=1, n_runs=2,
@@ -53,17 +53,6 @@ def test_tables_name_their_mode_and_missing_sets():
 def test_starts_show_in_the_cell():
     several = [replace(ROW, n_starts=5, acc_start_std=0.5)]
     assert main_table(several, "fixed", "acc", ["isolet"]).body[0][1] == "50.00 ± 1.00 (10, starts ± 0.50)"
-
-
-def test_against_the_paper():
-    table = paper_table(ROWS, "acc", ["isolet", "mstar_soc_cnn"])
-    assert table.body[0] == ("Isolet", "DSCOFS", "59.00 ± 1.00 (20)", "59.67 ± 3.46", "-0.67", "within")
-    assert table.body[1][4:] == ("-11.95", "below")
-    assert table.body[2][2] == "not available"
-
-
-def test_means_stand_beside_the_papers():
-    assert means_table(ROWS, ["isolet"]).body[0] == ("DSCOFS", "59.00", "59.67", "70.00", "75.01")
 
 
 @pytest.mark.parametrize(
