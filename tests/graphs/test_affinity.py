@@ -65,3 +65,10 @@ def test_the_graph_is_sparse_and_symmetric():
     assert graph.nnz <= 2 * 3 * 200
     assert abs(graph - graph.T).max() == 0
     np.testing.assert_array_equal(graph.diagonal(), 0)
+
+
+def test_distances_near_the_limit_of_double_do_not_overflow():
+    indices, distances = np.array([[1], [0], [1]]), np.array([[1.5e308], [1.5e308], [1.7e308]])
+    with np.errstate(over="raise"):
+        graph = heat_affinity(indices, distances)
+    np.testing.assert_allclose(graph.toarray(), heat_affinity(indices, distances / 1e308).toarray())

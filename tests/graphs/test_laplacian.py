@@ -93,6 +93,15 @@ def test_units_from_tiny_to_huge_do_not_overflow(kind):
     )
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_constant_near_the_limit_of_double_has_no_quotient(kind):
+    graph = random_graph(np.random.default_rng(6), 8)
+    X = np.column_stack([np.full(8, 1.7e308), np.arange(8.0)])
+    quotients = laplacian_quotients(kind(X), graph)
+    assert np.isnan(quotients[0])
+    assert quotients[1] == pytest.approx(laplacian_quotients(X[:, 1:], graph)[0])
+
+
 def test_blocks_do_not_change_the_result(monkeypatch):
     rng = np.random.default_rng(5)
     graph = random_graph(rng, 50)

@@ -130,3 +130,23 @@ def test_entries_that_cannot_bind_are_pointed_out():
     data = np.random.default_rng(6).standard_normal((30, 10))
     with pytest.warns(InactiveConstraintWarning):
         ConstrainedDSCOFS(3, n_components=2, entry_sparsity=6).fit(data)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_places_left_over_are_filled_by_the_criterion_and_never_by_a_constant(seed):
+    rng = np.random.default_rng(seed)
+    weak = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 20)) * np.r_[np.ones(4), np.full(16, 1e-3)]
+    X = np.hstack([np.full((40, 5), 3.0), weak])
+    selector = ConstrainedDSCOFS(12, n_components=2).fit(X)
+    assert selector.support_.sum() == 12
+    assert not selector.support_[:5].any()
+
+
+@pytest.mark.parametrize("n_features", [10, 70])
+def test_the_order_of_many_columns_does_not_matter(n_features):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 8)) @ rng.standard_normal((8, 80)) + 0.3 * rng.standard_normal((60, 80))
+    order = rng.permutation(80)
+    given = ConstrainedDSCOFS(n_features, n_components=5).fit(X)
+    turned = ConstrainedDSCOFS(n_features, n_components=5).fit(X[:, order])
+    np.testing.assert_array_equal(np.flatnonzero(given.support_), np.sort(order[turned.support_]))

@@ -12,6 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector, Reconstructor
 from ufselect.blocks import GramAccumulator
+from ufselect.solvers.rebuild.baselines import rebuild_error
 
 
 @pytest.fixture(scope="module")
@@ -183,3 +184,40 @@ def test_d_optimal_leverage_chooses_what_pysensors_does(pixels, count):
     np.testing.assert_array_equal(
         selector.get_support(indices=True), np.sort(model.get_selected_sensors()[:count])
     )
+
+
+def beats(seed, height=1.0):
+    """Return 100 windows of a signal of beats at uneven distances, every twentieth of another height."""
+    rng = np.random.default_rng(seed)
+    time, signal, beat = np.arange(10_000), 0.05 * rng.standard_normal(10_000), 0.0
+    while beat < time.size:
+        signal += np.exp(-(((time - beat) / 2) ** 2) / 2) + 0.4 * np.exp(-(((time - beat - 12) / 5) ** 2) / 2)
+        beat += 35 * (1 + 0.1 * rng.standard_normal())
+    X = signal.reshape(100, 100)
+    X[::20] *= height
+    return X
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_rows_of_most_variance_make_it_no_worse_than_greedy_steps(seed):
+    train, test = np.split(beats(seed, height=8), [70])
+    ours, greedy = (
+        rebuild_error(train, test, selector.fit(train).get_support(indices=True))
+        for selector in (RebuildSelector(50), GreedyProjection(50, target="features"))
+    )
+    assert ours <= greedy + 0.005
+
+
+def test_few_rows_of_most_variance_leave_a_given_penalty_and_its_exchanges_alone():
+    X = beats(0, height=8)[:70]
+    found = RebuildSelector(20, penalty=0.1).fit(X)
+    assert found.penalty_ == 0.1
+    assert found.n_iter_ > 0
+    assert RebuildSelector(20).fit(X).penalty_ == 0
+    assert RebuildSelector(20).fit(X).n_iter_ == 0
+
+
+def test_without_such_rows_the_penalty_comes_from_the_data():
+    found = RebuildSelector(20).fit(beats(0)[:70])
+    assert found.penalty_ > 0
+    assert found.n_iter_ > 0

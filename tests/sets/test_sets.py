@@ -125,3 +125,9 @@ def test_polar_factor_of_a_rank_deficient_matrix_is_orthonormal():
     matrix = np.zeros((6, 3))
     matrix[0, 0] = 1.0
     assert stiefel.contains(stiefel.project(matrix), tol=1e-12)
+
+
+def test_the_polar_factor_of_one_column_has_unit_length():
+    column = np.array([[3.0], [4.0]])
+    np.testing.assert_allclose(stiefel.project(column), [[0.6], [0.8]])
+    assert stiefel.project(column[:, :0]).shape == (2, 0)

@@ -49,7 +49,7 @@ def heat_affinity(
     # Below this bandwidth only the nearest pairs have any weight; a smaller one would overflow the quotients.
     t = max(t, farthest / LARGEST_RATIO)
     if t > 0:
-        weights = np.exp(-((distances - nearest) / t) * ((distances + nearest) / t) / 2)
+        weights = np.exp(-((distances - nearest) / t) * (distances / t + nearest / t) / 2)
     else:
         weights = np.ones_like(distances)  # all samples coincide with their neighbours
     n_samples, n_neighbors = indices.shape

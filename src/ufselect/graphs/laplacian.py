@@ -53,7 +53,8 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array) -> NDArray:
         Symmetric non-negative weights W without diagonal.
     """
     spread, first = _spread(X)
-    unit = np.where(spread > 0, spread, 1.0)
+    # A constant feature has no quotient; its size as the unit keeps the sums of sparse data finite.
+    unit = np.where(spread > 0, spread, np.where(first != 0, np.abs(first), 1.0))
     variation = _edge_variation(X, incidence(affinity), unit)
     variance = _degree_variance(X, affinity.sum(axis=1), unit, first)
     varies = (spread > 0) & (variance > 0)

@@ -33,7 +33,9 @@ class RebuildSelector(PlacedSelector):
     four times the shrinkage of least expected squared error of the correlations [1]_, times the share of the
     variance that a first choice leaves; it vanishes as rows grow in number, and where columns have no noise.
     With at most 200 rows and more columns than rows, the leave-one-out error [2]_ decides among
-    the columns of largest gain, so that no single row recommends a column.
+    the columns of largest gain, so that no single row recommends a column. Where a few of these rows hold
+    more of the variance than in any normal data, neither says much of new rows: unless a penalty is given,
+    ρ is then 0 and greedy steps decide alone, as in ``GreedyProjection(target="features")``.
 
     A greedy step costs a product of S with a vector, 2 d² operations for d ≤ n and 4 n d otherwise, and three
     products with an array of d × r; so does a sweep for each column it exchanges. More than 2000 sparse
@@ -90,7 +92,7 @@ class RebuildSelector(PlacedSelector):
     objective_history_ : list of float
         The error as a share of the variance, after the greedy steps and after each sweep.
     n_iter_ : int
-        Number of sweeps.
+        Number of sweeps; 0 where greedy steps decide alone.
     count_curve_ : list of dict
         With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
         ``standard_error`` and whether it was ``chosen``, with a ``note`` beside the chosen one.

@@ -120,6 +120,15 @@ def test_leave_one_out_error_is_that_of_refitting_without_each_row():
     assert judge.error() == pytest.approx(brute_force_left_out(A, penalties, [2, 5]))
 
 
+def test_a_row_that_nearly_fits_itself_is_left_out_as_by_refitting():
+    X = table(1, 12, 12)
+    X[0, 3] = 1e3  # no other row has anything like it
+    _, A, penalties = spanned(X, 1e-9, 4)
+    judge = LeaveOneOut.of_nothing(A).filled(np.array([3, 8]), penalties)
+    assert judge.leverage.max() > 0.9999
+    assert judge.error() == pytest.approx(brute_force_left_out(A, penalties, [3, 8]), rel=1e-4)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_every_swap_lowers_the_error_and_none_is_left_that_would(seed):
     X = table(seed, 25, 9)
@@ -169,3 +178,25 @@ def test_a_row_of_weight_three_is_left_out_as_one_of_three_rows():
     assert few.filled(members, penalties).error() == pytest.approx(many.filled(members, penalties).error())
     variance = np.array([2.0, 3.0])
     np.testing.assert_allclose(few.errors_with(members, variance), many.errors_with(members, variance))
+
+
+def test_rows_are_heavy_tailed_where_few_hold_most_of_the_variance():
+    rng = np.random.default_rng(0)
+    found = [
+        LeaveOneOut.of_nothing(np.outer(rng.standard_normal(60), rng.random(90))).is_heavy_tailed()
+        for _ in range(200)
+    ]
+    assert np.mean(found) < 0.05  # one component has the heaviest tails of all normal data
+    rows = rng.standard_normal((60, 90))
+    rows[:3] *= 8
+    assert LeaveOneOut.of_nothing(rows).is_heavy_tailed()
+
+
+@pytest.mark.parametrize("height", [1.0, 2.6, 3.4, 8.0])
+def test_weighted_rows_have_the_tails_of_repeated_ones(height):
+    rng = np.random.default_rng(1)
+    rows, times = rng.standard_normal((60, 90)), rng.integers(1, 4, 60)
+    rows[:4] *= height
+    repeated = LeaveOneOut.of_nothing(np.repeat(rows, times, axis=0))
+    weighted = LeaveOneOut.of_nothing(np.sqrt(times)[:, None] * rows, times.astype(float))
+    assert weighted.is_heavy_tailed() == repeated.is_heavy_tailed()

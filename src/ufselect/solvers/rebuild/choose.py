@@ -86,7 +86,8 @@ def choose_columns(
     max_sweeps : int
         Most sweeps of exchanges over the members; 0 for greedy steps alone.
     penalty : float, optional
-        The weight ρ; by default from the data.
+        The weight ρ; by default from the data, and 0 without exchanges where rows are few and some of them
+        hold much more of the variance than in normal data.
     start : sequence of int, optional
         Units that are members from the beginning and stay.
     units : Units, optional
@@ -106,6 +107,12 @@ def choose_columns(
         return RegularisedSpan(gram, weight * diagonal, norms, capacity, targets, squared, units)
 
     judge = _judge(gram) if units.is_single else None
+    if judge is not None and judge.is_heavy_tailed():
+        # Neither the shrinkage, which is that of normal data, nor rows left out tell what new rows will be
+        # like. What greedy steps take stays, unless the caller has given a penalty.
+        judge = None
+        if penalty is None:
+            penalty, max_sweeps = 0.0, 0
     if penalty is None:
         penalty = _penalty(empty, placement, shrinkage_weight(gram, float(norms.sum())), start, judge)
     search = ColumnSearch(empty(penalty), placement, judge)
