@@ -234,6 +234,12 @@ def test_formats_that_are_not_read(tmp_path, name, hint):
         read_table(tmp_path / "absent.csv")
 
 
+def test_a_stray_quote_spoils_its_cell_alone(written):
+    table = read_table(written('a,b,c\n1"5,2,3\n' + "".join(f"{i}.5,{i},{-i}\n" for i in range(9))))
+    assert table.feature_names == ["b", "c"]
+    assert "a is mostly numbers" in " ".join(table.notes)
+
+
 @given(
     st.lists(st.sampled_from(["a", "b", "a.2", "", " a ", "column_1", "column_2"]), min_size=1, max_size=8)
 )

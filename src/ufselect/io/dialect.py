@@ -194,8 +194,14 @@ def split(line: str, mark: str) -> list[str]:
     """Return the fields of a line."""
     if mark == BLANKS:
         return [cell.strip('"') for cell in re.findall(r'"[^"]*"|\S+', line)]
-    # the csv module refuses cells of more than 128 KiB, which a wrong mark makes of a wide line
-    return next(csv.reader([line], delimiter=mark)) if '"' in line else line.split(mark)
+    if '"' not in line:
+        return line.split(mark)
+    try:
+        return next(csv.reader([line], delimiter=mark))
+    except csv.Error:
+        # A quote within a cell quotes nothing, and a cell of more than 128 KiB comes of a wrong mark: neither
+        # says where fields end. Whether the file can be read is for the reader to say, not for this look at it.
+        return line.split(mark)
 
 
 def _sample(path: Path) -> bytes:
