@@ -200,7 +200,7 @@ def split(line: str, mark: str) -> list[str]:
         return next(csv.reader([line], delimiter=mark))
     except csv.Error:
         # A quote within a cell quotes nothing, and a cell of more than 128 KiB comes of a wrong mark: neither
-        # says where fields end. Whether the file can be read is for the reader to say, not for this look at it.
+        # says where fields end. Whether the file can be read is for its reader to say.
         return line.split(mark)
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from ufselect.common.extras import import_extra
 from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
+from ufselect.io.hdf5_heaps import check_heaps
 from ufselect.io.naming import distinct_names, find_column
 from ufselect.io.roles import ColumnRoles, is_label, look_at_typed
 from ufselect.io.row_columns import batch_labels, row_weights
@@ -24,6 +25,7 @@ def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table
     """Read the main matrix or a layer of an AnnData file with its names; sparse data stay sparse."""
     anndata = import_extra("anndata", "Reading h5ad", "tables")
     with open_hdf5(path) as file, readable(path, "AnnData"):
+        check_heaps(path)
         if not {"X", "obs", "var"} <= set(file):
             raise TableError(
                 f"{path} is not an AnnData file, which has X, obs and var; write it with AnnData."
