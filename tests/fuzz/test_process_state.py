@@ -79,7 +79,7 @@ def test_a_bar_of_progress_leaves_no_threads_behind(method):
     before = our_threads()
     for _ in range(3):
         getattr(selector, method)(X)
-    assert our_threads() == before
+    assert our_threads() <= before  # those of earlier tests may end meanwhile
 
 
 def test_randomness_of_libraries_enters_through_one_seeded_helper():
