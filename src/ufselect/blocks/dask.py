@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.blocks.accumulate import Probe, Record, block_moments, merge_moments
+from ufselect.blocks.accumulate import Record, block_moments, merge_moments
+from ufselect.blocks.probes import Probe
 from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
 from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import check_sparse

@@ -15,15 +15,14 @@ from ufselect.blocks.accumulate import (
     GramAccumulator,
     Moments,
     PairwiseSums,
-    Probe,
     Record,
-    WholeGram,
     block_moments,
     formed_gram,
     merge_moments,
     n_samples_of,
 )
 from ufselect.blocks.dask import DaskBlocks, is_dask
+from ufselect.blocks.probes import Probe, WholeGram
 from ufselect.blocks.rotate import (
     ColumnBlocks,
     SampleGram,

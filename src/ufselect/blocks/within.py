@@ -12,19 +12,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.blocks.probes import Probe
 from ufselect.common.row_blocks import row_blocks
 from ufselect.gram.centring import NOT_FINITE, power_of_two_near, working_dtype
 from ufselect.gram.row_details import RowDetails
 from ufselect.gram.rows import RowLayout
-
-if TYPE_CHECKING:
-    from ufselect.blocks.accumulate import Probe
 
 # Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
 CENTRED_BYTES = 2**23

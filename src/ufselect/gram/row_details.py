@@ -55,11 +55,10 @@ def row_details(sample_weight: Any, batch: Any, n_rows: int) -> RowDetails | Non
         If there is not one a row, if labels are missing or weights no numbers of at least zero, or if too few
         rows count for anything to vary.
     """
-    if sample_weight is None and batch is None:
+    details = details_of_part(sample_weight, batch, n_rows)
+    if details is None:
         return None
-    weights = np.ones(n_rows) if sample_weight is None else checked_weights(sample_weight, n_rows)
-    details = RowDetails(weights, None if batch is None else batch_labels(batch, n_rows))
-    counts = weights > 0
+    counts = details.weights > 0
     if np.count_nonzero(counts) < 2:
         raise ValueError("Only one row has a sample_weight above 0; a minimum of 2 is required.")
     if details.labels is not None:
@@ -67,8 +66,16 @@ def row_details(sample_weight: Any, batch: Any, n_rows: int) -> RowDetails | Non
         if n_batches == np.count_nonzero(counts):
             raise ValueError(LONE_ROWS)
         if n_batches == 1:
-            return RowDetails(weights, None)
+            return RowDetails(details.weights, None)
     return details
+
+
+def details_of_part(sample_weight: Any, batch: Any, n_rows: int) -> RowDetails | None:
+    """Check weights and labels of rows that are a part of the data, of which there may be one."""
+    if sample_weight is None and batch is None:
+        return None
+    weights = np.ones(n_rows) if sample_weight is None else checked_weights(sample_weight, n_rows)
+    return RowDetails(weights, None if batch is None else batch_labels(batch, n_rows))
 
 
 def batch_labels(batch: Any, n_rows: int) -> NDArray:
