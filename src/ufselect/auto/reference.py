@@ -144,22 +144,15 @@ def build_reference(
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
-    is_given = powers is not None
     if powers is None:
-        cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
-        # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
-        if cuts[0].gap - cuts[1].gap <= TIED_GAP / 2:
-            cuts.append(_weighted(scores, counts, n_clusters, POWERS[2]))
-        widest = max(cut.gap for cut in cuts)
-        tied = [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
-        powers, graphs = [cut.power for cut in tied], [cut.graph for cut in tied]
-        known = tied[0].pairs if len(tied) == 1 else None
+        tied = _widest(scores, counts, n_clusters)
+        powers, graph = [cut.power for cut in tied], _mean_graph([cut.graph for cut in tied])
+        values, vectors = tied[0].pairs if len(tied) == 1 else walk_pairs(graph, n_clusters)
+        gap, share = _gap(values, scores, counts, n_clusters, powers)
     else:
-        known = None
-        graphs = [score_graph(scores.values * scores.spread**power, counts) for power in powers]
-    graph = _mean_graph(graphs)
-    values, vectors = walk_pairs(graph, n_clusters) if known is None else known
-    gap, share = (np.nan, np.nan) if is_given else _gap(values, scores, counts, n_clusters, powers)
+        graph = _mean_graph([score_graph(scores.values * scores.spread**power, counts) for power in powers])
+        values, vectors = walk_pairs(graph, n_clusters)
+        gap = share = np.nan
     runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, seed)
     return Reference(
         rows=rows,
@@ -173,6 +166,16 @@ def build_reference(
         gap=gap,
         share=share,
     )
+
+
+def _widest(scores: Scores, counts: list[int], n_clusters: int) -> list[_Weighted]:
+    """Return the graphs with the widest gap, or as good as the widest."""
+    cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
+    # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
+    if cuts[0].gap - cuts[1].gap <= TIED_GAP / 2:
+        cuts.append(_weighted(scores, counts, n_clusters, POWERS[2]))
+    widest = max(cut.gap for cut in cuts)
+    return [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
 
 
 def _weighted(scores: Scores, counts: list[int], n_clusters: int, power: float) -> _Weighted:
@@ -205,7 +208,11 @@ def _gap(
 
 def gaussian_scores(n_samples: int, width: int) -> NDArray:
     """Return whitened scores of Gaussian data, the same for the same numbers."""
-    draw = np.random.default_rng(NULL_SEED).standard_normal((n_samples, width))
+    return _whitened_draw(np.random.default_rng(NULL_SEED), n_samples, width)
+
+
+def _whitened_draw(rng: np.random.Generator, n_samples: int, width: int) -> NDArray:
+    draw = rng.standard_normal((n_samples, width))
     return np.linalg.qr(draw - draw.mean(axis=0))[0]
 
 
@@ -227,9 +234,7 @@ def gaussian_clarity(
     counts = [min(count, width) for count in widths]
     clarities = []
     for _ in range(n_draws):
-        draw = rng.standard_normal((n_drawn, width))
-        scores = np.linalg.qr(draw - draw.mean(axis=0))[0]
-        graph = score_graph(scores * weights[:width], counts)
+        graph = score_graph(_whitened_draw(rng, n_drawn, width) * weights[:width], counts)
         clarities.append(clarity(smooth_values(graph, n_clusters), n_clusters))
     return float(np.mean(clarities))
 
