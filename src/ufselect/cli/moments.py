@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.gram.factory import has_missing
+
 
 def moments(data: Any, weights: NDArray | None, batches: NDArray | None) -> tuple[NDArray, NDArray]:
     """Return the mean of each column and its deviation, about the mean of each row's batch if there are any.
@@ -16,7 +18,7 @@ def moments(data: Any, weights: NDArray | None, batches: NDArray | None) -> tupl
     """
     if sparse.issparse(data):
         return _sparse_moments(data, weights, batches)
-    if weights is None and batches is None and not np.isnan(data.min()):
+    if weights is None and batches is None and not has_missing(data):
         return data.mean(axis=0, dtype=np.float64), data.std(axis=0, dtype=np.float64)
     weights = np.ones(len(data)) if weights is None else weights
     mean = _weighted_mean(data, weights)

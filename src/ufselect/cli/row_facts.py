@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.exceptions import TableError
+from ufselect.gram.factory import has_missing
 from ufselect.io.reading import ReadOptions
 from ufselect.io.table import Table
 
@@ -56,7 +56,7 @@ def row_metadata(table: Table) -> dict[str, NDArray]:
 def has_gaps(table: Table) -> bool:
     """Whether values are missing in the data as they are to be used."""
     values = table.data.data if sparse.issparse(table.data) else table.data
-    return bool(values.size and np.isnan(values.min()))
+    return has_missing(values)
 
 
 def missing_words(selector: Any) -> list[str]:
