@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 
@@ -44,3 +45,17 @@ def real():
 def reference_path():
     """Give a test the folder of the original programs' outputs."""
     return REFERENCE_DIR
+
+
+@pytest.fixture
+def from_docs(monkeypatch):
+    """Give a test the way to import a module that stands beside the pages of the documentation."""
+    docs = Path(__file__).resolve().parents[1] / "docs"
+
+    def imported(name: str):
+        if not docs.exists():
+            pytest.skip("the documentation is not beside the tests")
+        monkeypatch.syspath_prepend(docs)
+        return importlib.import_module(name)
+
+    return imported

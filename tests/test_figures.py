@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 from pathlib import Path
@@ -40,11 +39,8 @@ PAGES = pages() if DOCS.exists() else []
 
 
 @pytest.fixture
-def figures(monkeypatch):
-    if not DOCS.exists():
-        pytest.skip("the documentation is not beside the tests")
-    monkeypatch.syspath_prepend(DOCS)
-    return importlib.import_module("figures")
+def figures(from_docs):
+    return from_docs("figures")
 
 
 def numbers_in(value):

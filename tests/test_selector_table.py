@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from ufselect.registry import all_selectors, missing_requirements
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-
 
 @pytest.fixture
-def table(monkeypatch):
-    if not DOCS.exists():
-        pytest.skip("the documentation is not beside the tests")
-    monkeypatch.syspath_prepend(DOCS)
-    return importlib.import_module("selector_table")
+def table(from_docs):
+    return from_docs("selector_table")
 
 
 def said_of(table, selector):

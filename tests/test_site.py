@@ -60,9 +60,8 @@ def test_every_public_name_is_in_the_reference():
         assert names <= listed, room
 
 
-def test_names_of_other_projects_need_no_network(monkeypatch):
-    monkeypatch.syspath_prepend(DOCS)
-    names = importlib.import_module("external_names")
+def test_names_of_other_projects_need_no_network(from_docs):
+    names = from_docs("external_names")
     for address, path in names.inventories().values():
         assert address.startswith("https://")
         *head, packed = Path(path).read_bytes().split(b"\n", 4)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.evaluation.test_store import SCORE, SELECTION
+from tests.evaluation.test_store_round_trip import refused_database
 
 from ufselect.evaluation.store import SCHEMA_VERSION, ResultStore, StoreError
 
@@ -72,11 +73,7 @@ def test_another_version_is_named_with_what_to_do(tmp_path, version):
 
 def test_a_database_of_another_program_is_left_alone(tmp_path):
     path = tmp_path / "other.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE accounts (name TEXT)")
-        connection.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-    connection.close()
-    before = path.read_bytes()
+    before = refused_database(path, "accounts", SCHEMA_VERSION)
     with pytest.raises(StoreError, match=r"other\.sqlite is a database of another program"):
         ResultStore(path)
     assert path.read_bytes() == before

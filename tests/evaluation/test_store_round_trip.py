@@ -85,14 +85,19 @@ def test_rows_of_another_program_stand_beside_the_old():
         }
 
 
+def refused_database(path, table, version):
+    """Write a database that is no store of this version, and return its bytes."""
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"CREATE TABLE {table} (data TEXT)")
+        connection.execute(f"PRAGMA user_version={version}")
+    connection.close()
+    return path.read_bytes()
+
+
 @pytest.mark.parametrize("version", [0, SCHEMA_VERSION + 1])
 def test_another_schema_is_refused_and_left_alone(tmp_path, version):
     path = tmp_path / "old.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE selections (data TEXT)")
-        connection.execute(f"PRAGMA user_version={version}")
-    connection.close()
-    before = path.read_bytes()
+    before = refused_database(path, "selections", version)
     with pytest.raises(StoreError, match=rf"old.sqlite has tables of version {version}.*name another file"):
         ResultStore(path)
     assert path.read_bytes() == before
