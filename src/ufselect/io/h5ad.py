@@ -24,8 +24,9 @@ from ufselect.io.table import Table
 def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table:
     """Read the main matrix or a layer of an AnnData file with its names; sparse data stay sparse."""
     anndata = import_extra("anndata", "Reading h5ad", "tables")
+    with readable(path, "AnnData"):
+        check_heaps(path)  # at once, where a trial would wait for the end of a loop
     with open_hdf5(path) as file, readable(path, "AnnData"):
-        check_heaps(path)
         if not {"X", "obs", "var"} <= set(file):
             raise TableError(
                 f"{path} is not an AnnData file, which has X, obs and var; write it with AnnData."

@@ -13,6 +13,7 @@ from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import index_damage, pointer_damage, sparse_damage
 from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
+from ufselect.io.hdf5_trial import try_hdf5
 
 MOST_PACKED = 1032  # bytes that deflate packs into one, at most
 
@@ -23,10 +24,11 @@ def open_hdf5(path: Path) -> Any:
     Raises
     ------
     TableError
-        If it is none.
+        If it is none, or the HDF5 library cannot read it without coming to grief.
     """
     h5py = import_extra("h5py", "Opening HDF5 files", "tables")
     with readable(path, "HDF5"):
+        try_hdf5(path)
         file = h5py.File(path, "r")
         _refuse_other_files(file, path)
     return file
