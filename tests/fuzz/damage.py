@@ -30,6 +30,7 @@ X = np.where(RNG.random((30, 12)) < 0.5, RNG.standard_normal((30, 12)), 0.0)
 # Stores are read block by block in a fit, tables as a whole before it.
 STORES = (".h5", ".zarr")
 WALK_SECONDS = 5  # of processor time; a walk takes some milliseconds
+WALK_BYTES = 256  # less than the arrays have, so that as little of them is read beforehand as of large ones
 
 
 def _h5ad(matrix: Any) -> Callable[[Path], None]:
@@ -163,6 +164,7 @@ def _forked_walk(path: str, seconds: float) -> subprocess.CompletedProcess[bytes
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (WALK_SECONDS, WALK_SECONDS))
+        hdf5_walk.READ_BYTES = WALK_BYTES
         hdf5_walk.walk(path)
         os._exit(0)
     _, status = os.waitpid(process, 0)

@@ -11,7 +11,7 @@ from scipy.io import mmwrite, savemat
 
 from ufselect import MaxVariance
 from ufselect.common.sparse_structure import canonical_csr, sparse_damage
-from ufselect.io import read_table
+from ufselect.io import read_table, write_selection
 
 GOOD = sparse.random_array((8, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
 SENTENCE = "damaged sparse matrix"
@@ -211,3 +211,35 @@ def test_data_that_lie_in_other_files_are_not_followed(tmp_path):
     for name in ("outside.h5", "virtual.h5"):
         with pytest.raises(ValueError, match="another file, which is not followed"):
             MaxVariance(2).fit(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".h5ad", ".zarr"])
+def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path):
+    """Rows that are not there read as zeros, hours of them."""
+    pytest.importorskip("dask")
+    path, shape = tmp_path / f"table{suffix}", (2**40, 4)
+    if suffix == ".zarr":
+        pytest.importorskip("zarr").create_array(path, shape=shape, chunks=(10, 4), dtype="f8")[:3] = 1
+    else:
+        pytest.importorskip("anndata").AnnData(np.eye(4)).write_h5ad(path)
+        with pytest.importorskip("h5py").File(path, "a") as file:
+            del file["X"]
+            stored = file.create_dataset("X", (4, 4), "f8", chunks=(10, 4), maxshape=(None, 4))
+            stored.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+            stored[:] = 1
+            stored.resize(shape)
+    read = read_table if suffix == ".h5ad" else MaxVariance(2).fit
+    with pytest.raises(ValueError, match=rf"table\{suffix} claims 32768 GiB .* write it again\.$"):
+        read(path)
+
+
+def test_what_is_copied_from_a_damaged_h5ad_file_is_named(tmp_path):
+    """Parts that reading does not need are met when all is copied."""
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    path = tmp_path / "cells.h5ad"
+    anndata.AnnData(np.eye(4), uns={"note": "x"}).write_h5ad(path)
+    with h5py.File(path, "a") as file:
+        file["uns"]["note"].attrs["encoding-type"] = "strange"
+    table = read_table(path)
+    with pytest.raises(ValueError, match=r"cells\.h5ad is not a readable AnnData file; write"):
+        write_selection(table, [1], tmp_path / "chosen.h5ad")

@@ -17,6 +17,7 @@ from ufselect.io.arrays import open_npy
 from ufselect.io.damage import readable
 from ufselect.io.parquet import parts_of
 from ufselect.io.stores import (
+    check_claim,
     find_matrix,
     is_sparse_group,
     open_hdf5,
@@ -100,7 +101,8 @@ def _open_path(path: Path, dataset: str | None) -> Any:
         return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
     if path.is_dir() and any((path / mark).exists() for mark in ZARR_MARKS):
         opened = _import_zarr().open(path, mode="r")
-        return _from_open(opened if hasattr(opened, "chunks") else find_matrix(opened, dataset, path), path)
+        is_array = hasattr(opened, "chunks")
+        return _from_open(check_claim(opened, path) if is_array else find_matrix(opened, dataset, path), path)
     if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
         return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
     raise TableError(

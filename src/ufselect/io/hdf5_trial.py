@@ -16,8 +16,8 @@ from ufselect.common.warn import warn_user
 from ufselect.exceptions import TableError
 from ufselect.io import hdf5_walk
 
-# A walk takes well under a second, but for large files on slow disks, which give 10 MB a second.
-WALK_SECONDS = 30.0
+# A walk takes well under a second of an idle machine; large files may lie on disks that give 10 MB a second.
+WALK_SECONDS = 60.0
 BYTES_PER_SECOND = 1e7
 REMEMBERED_FILES = 1024  # more than a program has open; each takes a few words
 

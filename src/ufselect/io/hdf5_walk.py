@@ -18,7 +18,7 @@ from typing import Any
 # Numbers up to so many bytes of an array are read whole, and the beginning and the end of more: the rest
 # passes through the same type and filters, and reading all of it would take as long as the fit's own reading.
 # Words lie in heaps that can be damaged anywhere, and are always read.
-READ_BYTES = 2**26
+READ_BYTES = 2**24
 BEGUN = "begun"  # tells a walk that did not end from one that could not start
 
 

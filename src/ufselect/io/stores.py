@@ -12,7 +12,7 @@ from scipy import sparse
 from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import index_damage, pointer_damage, sparse_damage
 from ufselect.exceptions import TableError
-from ufselect.io.damage import readable
+from ufselect.io.damage import UNPACKED_BYTES, readable
 from ufselect.io.hdf5_trial import try_hdf5
 
 MOST_PACKED = 1032  # bytes that deflate packs into one, at most
@@ -72,7 +72,7 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     if dataset is not None:
         if dataset not in group:
             raise TableError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
-        return group[dataset]
+        return check_claim(group[dataset], path)
     with readable(path, "HDF5 or zarr"):
         tables = [
             name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])
@@ -82,7 +82,30 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
             f"{path} holds {len(tables)} arrays of two dimensions; "
             "open the one you mean with ufselect.blocks.open_blocks(path, dataset=…)."
         )
-    return group[tables[0]]
+    return check_claim(group[tables[0]], path)
+
+
+def check_claim(array: Any, path: Path) -> Any:
+    """Return an open array, refusing one that would be filled up with zeros for hours.
+
+    Chunks that are not stored read as zeros, so damage in the number of rows makes an array of any size.
+
+    Raises
+    ------
+    TableError
+        If it is large, and larger than what is stored could unpack to.
+    """
+    claimed = getattr(array, "nbytes", 0)
+    if claimed <= UNPACKED_BYTES:
+        return array  # comes to an end soon, while looking at all parts of a store takes time
+    parts = path.rglob("*") if path.is_dir() else [path]
+    n_bytes = sum(part.stat().st_size for part in parts)
+    if claimed > MOST_PACKED * n_bytes:
+        raise TableError(
+            f"{path} claims {claimed / 2**30:.0f} GiB in {n_bytes} bytes: it is damaged or was never filled; "
+            "write it again."
+        )
+    return array
 
 
 def refuse_damage(damage: str | None, path: Path) -> None:
