@@ -31,6 +31,12 @@ def damaged(fault: str) -> dict[str, np.ndarray]:
         parts["indptr"][-1] += 1000
     elif fault == "fewer indices":
         parts["indices"] = parts["indices"][:-3]
+    elif fault == "spare values":
+        parts["data"] = np.append(parts["data"], 1.0)
+    elif fault == "spare indices":
+        parts["indices"] = np.append(parts["indices"], 0)
+    elif fault == "values in rows":
+        parts["data"] = np.tile(parts["data"][:, None], 2)
     return parts
 
 
@@ -41,6 +47,9 @@ FAULTS = (
     "indptr too short",
     "indptr past the end",
     "fewer indices",
+    "spare values",
+    "spare indices",
+    "values in rows",
 )
 
 
