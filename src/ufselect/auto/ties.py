@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.auto.pool import Candidate, Shared, scores_of
-from ufselect.auto.reference import references_like
+from ufselect.auto.reference import reference_like
 from ufselect.auto.report import Comparison, Trial, is_better_than_random, is_tied
 from ufselect.auto.rows import rows_of
 from ufselect.auto.trials import Course
@@ -75,13 +75,13 @@ def halves_of(shared: Shared, chosen: NDArray, seed: int) -> list[Shared]:
     halves = []
     for half in np.array_split(np.random.default_rng(seed).permutation(chosen), 2):
         X = shared.X[np.sort(half)]
-        references = None
-        if shared.references is not None:
+        reference = None
+        if shared.reference is not None:
             try:
-                references = references_like(shared.references, rows_of(X), seed)
+                reference = reference_like(shared.reference, rows_of(X), seed)
             except ConstantDataError:
                 return []
-        halves.append(Shared(X, references, shared.wanted))
+        halves.append(Shared(X, reference, shared.wanted))
     return halves
 
 

@@ -84,8 +84,8 @@ class Course:
         n_draws = N_CHEAP_DRAWS if is_cheap else N_DRAWS
         draws = [self.shared.choice(rng.random(n_features)).support for _ in range(n_draws)]
         random = [self.judge.values(np.flatnonzero(draw), first).mean() for draw in draws]
-        references = self.shared.references
-        share = None if references is None else references.parts[0].share
+        reference = self.shared.reference
+        share = None if reference is None else reference.share
         return Comparison(self.judge.values(np.arange(n_features), first), np.array(random), share)
 
     def has_time(self, seconds: float) -> bool:
