@@ -28,7 +28,7 @@ from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.report import Trial, describe_clusters, report, verdict
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
-from ufselect.auto.ties import settled
+from ufselect.auto.ties import best_of, settled
 from ufselect.auto.trials import Course
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
@@ -299,6 +299,7 @@ class AutoSelector(UnsupervisedSelector):
         comparison = course.compare(setting.seed)
         begun = time.perf_counter()
         trials = course.run(setting.pool)
+        comparison = course.compare_further(comparison, best_of(trials), setting.seed)
         outcome = settled(course, trials, comparison, setting.chosen, setting.seed, begun - started)
         winner, shared = outcome.winner, setting.shared
         best = winner.estimator

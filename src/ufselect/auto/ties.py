@@ -49,9 +49,8 @@ def settled(
     set_up : float
         Seconds that it took until candidates could be tried; with that on halves the deadline must be met.
     """
-    most = max(trial.values.size for trial in trials if trial.estimator is not None)
-    finalists = [trial for trial in trials if trial.estimator is not None and trial.values.size == most]
-    best = max(finalists, key=lambda trial: trial.mean)
+    best = best_of(trials)
+    finalists = finalists_of(trials)
     share = NEAR if is_better_than_random(best, comparison) else 1.0
     rivals = [trial for trial in finalists if trial is best or is_tied(trial, best, share)]
     differ = any(not np.array_equal(trial.features, best.features) for trial in rivals)
@@ -65,6 +64,18 @@ def settled(
         known = {id(rival): replace(rival, stability=stability(rival.candidate, halves)) for rival in rivals}
     winner = max(known.values(), key=lambda trial: (trial.stability, trial.mean))
     return Outcome([known.get(id(trial), trial) for trial in trials], winner, len(rivals))
+
+
+def finalists_of(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with as many values as any has."""
+    tried = [trial for trial in trials if trial.estimator is not None]
+    most = max(trial.values.size for trial in tried)
+    return [trial for trial in tried if trial.values.size == most]
+
+
+def best_of(trials: Sequence[Trial]) -> Trial:
+    """Return the finalist with the largest criterion."""
+    return max(finalists_of(trials), key=lambda trial: trial.mean)
 
 
 def halves_of(shared: Shared, chosen: NDArray, seed: int) -> list[Shared]:
