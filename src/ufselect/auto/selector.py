@@ -24,11 +24,11 @@ from ufselect.auto.pool import (
     rebuild_pool,
     scores_of,
 )
-from ufselect.auto.reference import References, build_references
+from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.report import Trial, describe_clusters, report, verdict
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
-from ufselect.auto.ties import settled
+from ufselect.auto.ties import best_of, settled
 from ufselect.auto.trials import Course
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
@@ -56,7 +56,7 @@ class Setting:
     shared: Shared
     judge: Judge
     pool: list[Candidate]
-    references: References | None
+    reference: Reference | None
     chosen: NDArray
     seed: int
 
@@ -272,14 +272,14 @@ class AutoSelector(UnsupervisedSelector):
         rows = rows_of(sample)
         # Without clusters the verdict says so; there must be two to judge by.
         count = cluster_count(self.n_clusters, rows, seed, at_least=2)
-        references = build_references(rows, (count,), seed)
-        judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
-        shared = Shared(X, references, wanted)
-        return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)
+        reference = build_reference(rows, count, seed)
+        judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(reference, seed)
+        shared = Shared(X, reference, wanted)
+        return Setting(shared, judge, pool or self._pool(reference, seed), reference, chosen, seed)
 
-    def _pool(self, references: References, seed: int) -> list[Candidate]:
+    def _pool(self, reference: Reference, seed: int) -> list[Candidate]:
         if self.candidates == DSCOFS_ONLY:
-            return dscofs_pool(references)
+            return dscofs_pool(reference)
         return default_pool(self.n_clusters, seed, self.max_samples)
 
     def _choose(self, setting: Setting, started: float, progress: FitProgress) -> Fitted:
@@ -299,6 +299,7 @@ class AutoSelector(UnsupervisedSelector):
         comparison = course.compare(setting.seed)
         begun = time.perf_counter()
         trials = course.run(setting.pool)
+        comparison = course.compare_further(comparison, best_of(trials), setting.seed)
         outcome = settled(course, trials, comparison, setting.chosen, setting.seed, begun - started)
         winner, shared = outcome.winner, setting.shared
         best = winner.estimator
@@ -332,20 +333,20 @@ class AutoSelector(UnsupervisedSelector):
 
     def _clusters(self, setting: Setting) -> dict[str, Any]:
         """Return the clusters, if they are the goal."""
-        if setting.references is None:
+        reference = setting.reference
+        if reference is None:
             return {}
-        reference = setting.references.parts[0]
         labels = labels_of(reference, setting.shared.X, setting.chosen)
         return {"labels_": labels, "n_clusters_": reference.n_clusters}
 
     def _described(self, setting: Setting, clusters: dict[str, Any], winner: Trial) -> dict[str, Any]:
         """Return what the winner's features tell about the clusters, if they are the goal."""
-        if setting.references is None:
+        if setting.reference is None:
             return {}
         wanted = setting.shared.wanted
         names = wanted.restrict_rows(getattr(self, "feature_names_in_", np.arange(wanted.n_features)))
-        reference = setting.references.parts[0]
-        return {"clusters_": describe_clusters(reference, clusters["labels_"], winner.features, names)}
+        described = describe_clusters(setting.reference, clusters["labels_"], winner.features, names)
+        return {"clusters_": described}
 
 
 def _anywhere(gram: GramOperator, size: int) -> Placement:

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from ufselect.auto.judges import Judge
 from ufselect.auto.pool import Candidate, Shared, scores_of
-from ufselect.auto.report import Comparison, Trial
+from ufselect.auto.report import Comparison, Trial, is_beyond_doubt
 from ufselect.common.warn import without_warnings
 
-# Random subsets to compare with: many where they are cheap, since few columns differ most from draw to draw.
+# Random subsets to compare with. Where they are cheap there are enough for their own spread to be known well,
+# and many where the verdict hangs on them: few columns differ most from draw to draw.
 N_DRAWS = 3
-N_CHEAP_DRAWS = 20
+N_CHEAP_DRAWS = 6
+N_DOUBTFUL_DRAWS = 20
 # Values of a random subset, rows times columns, up to which it is cheap: K-means takes about a millisecond.
 CHEAP_VALUES = 10_000
 # Runs for each of them and for all features: enough to tell how far off they are.
@@ -77,16 +79,32 @@ class Course:
 
     def compare(self, seed: int) -> Comparison:
         """Judge all features and a few random subsets."""
-        n_features = self.shared.X.shape[1]
-        first = slice(0, min(COMPARED_RUNS, self.judge.looks[0]))
-        rng = np.random.default_rng(seed)
-        is_cheap = self.shared.X.shape[0] * self.shared.wanted.n_selected <= CHEAP_VALUES
-        n_draws = N_CHEAP_DRAWS if is_cheap else N_DRAWS
-        draws = [self.shared.choice(rng.random(n_features)).support for _ in range(n_draws)]
-        random = [self.judge.values(np.flatnonzero(draw), first).mean() for draw in draws]
-        references = self.shared.references
-        share = None if references is None else references.parts[0].share
-        return Comparison(self.judge.values(np.arange(n_features), first), np.array(random), share)
+        reference = self.shared.reference
+        share = None if reference is None else reference.share
+        everything = self.judge.values(np.arange(self.shared.X.shape[1]), self._compared_runs)
+        random = self._random_values(seed, 0, N_CHEAP_DRAWS if self._draws_are_cheap else N_DRAWS)
+        return Comparison(everything, random, share)
+
+    def compare_further(self, comparison: Comparison, best: Trial, seed: int) -> Comparison:
+        """Draw more random subsets if they are cheap and could change what is said about the best trial."""
+        if not self._draws_are_cheap or is_beyond_doubt(best, comparison):
+            return comparison
+        more = self._random_values(seed, comparison.random.size, N_DOUBTFUL_DRAWS)
+        return replace(comparison, random=np.append(comparison.random, more))
+
+    @property
+    def _compared_runs(self) -> slice:
+        return slice(0, min(COMPARED_RUNS, self.judge.looks[0]))
+
+    @property
+    def _draws_are_cheap(self) -> bool:
+        return self.shared.X.shape[0] * self.shared.wanted.n_selected <= CHEAP_VALUES
+
+    def _random_values(self, seed: int, start: int, stop: int) -> NDArray:
+        """Return the values of the random subsets from one number to another, the same for the same seed."""
+        draws = np.random.default_rng(seed).random((stop, self.shared.X.shape[1]))[start:]
+        chosen = [np.flatnonzero(self.shared.choice(draw).support) for draw in draws]
+        return np.array([self.judge.values(features, self._compared_runs).mean() for features in chosen])
 
     def has_time(self, seconds: float) -> bool:
         """Tell whether work of so many seconds, spread over the jobs, ends before the deadline."""
