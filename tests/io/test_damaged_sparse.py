@@ -103,7 +103,7 @@ def test_mat_with_an_unknown_type_of_element_does_not_reach_the_compiled_reader(
         read_table(path)
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, "no shape"])
+@pytest.mark.parametrize("fault", [*FAULTS, "no shape", "negative shape", "wide shape"])
 @pytest.mark.parametrize("suffix", [".h5", ".h5ad"])
 def test_hdf5(fault, suffix, tmp_path):
     h5py, anndata = pytest.importorskip("h5py"), pytest.importorskip("anndata")
@@ -116,6 +116,10 @@ def test_hdf5(fault, suffix, tmp_path):
             file["X"][name] = values
         if fault == "no shape":
             del file["X"].attrs["shape"]
+        elif fault == "negative shape":
+            file["X"].attrs["shape"] = np.array([8, -6])
+        elif fault == "wide shape":
+            file["X"].attrs["shape"] = np.array([8, 3_523_215_372])
         if suffix == ".h5":
             del file["obs"], file["var"]
     read = read_table if suffix == ".h5ad" else MaxVariance(2).fit

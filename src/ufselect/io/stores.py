@@ -85,6 +85,12 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     return check_claim(group[tables[0]], path)
 
 
+def stored_bytes(path: Path) -> int:
+    """Return the size of a file, or of all files of a folder."""
+    parts = path.rglob("*") if path.is_dir() else [path]
+    return sum(part.stat().st_size for part in parts)
+
+
 def check_claim(array: Any, path: Path) -> Any:
     """Return an open array, refusing one that would be filled up with zeros for hours.
 
@@ -98,8 +104,7 @@ def check_claim(array: Any, path: Path) -> Any:
     claimed = getattr(array, "nbytes", 0)
     if claimed <= UNPACKED_BYTES:
         return array  # comes to an end soon, while looking at all parts of a store takes time
-    parts = path.rglob("*") if path.is_dir() else [path]
-    n_bytes = sum(part.stat().st_size for part in parts)
+    n_bytes = stored_bytes(path)
     if claimed > MOST_PACKED * n_bytes:
         raise TableError(
             f"{path} claims {claimed / 2**30:.0f} GiB in {n_bytes} bytes: it is damaged or was never filled; "
@@ -143,11 +148,12 @@ def sparse_shape(group: Any, path: Path) -> tuple[int, int]:
     Raises
     ------
     TableError
-        If it gives none.
+        If it gives none, or one that its store cannot have.
     """
     shape = [int(size) for size in group.attrs.get("shape", ())]
-    if len(shape) != 2:
+    if len(shape) != 2 or min(shape) < 0:
         refuse_damage("it does not say its shape", path)
+    refuse_damage(_shape_damage((shape[0], shape[1]), stored_bytes(path)), path)
     return shape[0], shape[1]
 
 
