@@ -230,7 +230,7 @@ def test_data_that_lie_in_other_files_are_not_followed(tmp_path):
 def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path):
     """Rows that are not there read as zeros, hours of them."""
     pytest.importorskip("dask")
-    path, shape = tmp_path / f"table{suffix}", (2**40, 4)
+    path, shape = tmp_path / f"table{suffix}", (2**21, 4)
     if suffix == ".zarr":
         pytest.importorskip("zarr").create_array(path, shape=shape, chunks=(10, 4), dtype="f8")[:3] = 1
     else:
@@ -242,7 +242,7 @@ def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path)
             stored[:] = 1
             stored.resize(shape)
     read = read_table if suffix == ".h5ad" else MaxVariance(2).fit
-    with pytest.raises(ValueError, match=rf"table\{suffix} claims 32768 GiB .* write it again\.$"):
+    with pytest.raises(ValueError, match=rf"table\{suffix} claims 64 MiB .* write it again\.$"):
         read(path)
 
 
