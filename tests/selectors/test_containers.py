@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -161,3 +163,78 @@ def test_gathered_blocks_that_are_not_as_dask_was_told():
     blocks = dask_array.from_array(X, chunks=(7, 6)).map_blocks(lambda block: block[:, :3], dtype=float)
     with pytest.raises(ValueError, match="but dask was told of 6 columns"):
         block_source(blocks).gather()
+
+
+WEIGHTS = {
+    "words": ["1"] * 24,
+    "letters": ["a"] * 24,
+    "complex": np.ones(24) * 1j,
+    "masked": np.ma.masked_array(np.ones(24), np.arange(24) < 3),
+    "objects": [None] * 23 + [object()],
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+def test_weights_that_are_no_numbers_are_refused_by_name(weights):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"^sample_weight must hold finite numbers"):
+            MaxVariance(2).fit(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize("weight", [1e308, 5e-324])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_weights_out_of_range_are_refused_with_the_range(weight, method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"^sample_weight .* between 1e-100 and 1e\+100\.$"):
+            getattr(MaxVariance(2), method)(X, sample_weight=np.full(24, weight))
+
+
+@pytest.mark.parametrize("weight", [1e100, 1e-100])
+def test_weights_at_the_ends_of_their_range_are_in_proportion(weight):
+    plain = PCALeverage(2, n_components=2).fit(X)
+    weighted = PCALeverage(2, n_components=2).fit(X, sample_weight=np.full(24, weight))
+    np.testing.assert_allclose(weighted.scores_, plain.scores_, rtol=1e-9)
+
+
+def test_batches_that_are_no_labels_are_refused_by_name():
+    pandas = pytest.importorskip("pandas")
+    for batch in (np.ones((24, 2)), "abc"):
+        with pytest.raises(ValueError, match=r"^batch has the shape .*; give one label a row\.$"):
+            MaxVariance(2).fit(X, batch=batch)
+    masked = np.ma.masked_array(np.arange(24) % 2, np.arange(24) < 3)
+    for batch in (masked, pandas.array([pandas.NA, *[1, 2] * 11, 1], dtype="Int64")):
+        with pytest.raises(ValueError, match=r"^batch has missing labels"):
+            MaxVariance(2).fit(X, batch=batch)
+
+
+def test_memory_maps_and_stores_without_columns_or_rows(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("dask")
+    mapped = np.memmap(tmp_path / "raw.bin", dtype=float, mode="w+", shape=X.shape)
+    with pytest.raises(ValueError, match=r"^X must have two dimensions, rows and columns, not 1\.$"):
+        MaxVariance(1).fit(mapped[0])
+    np.save(tmp_path / "none.npy", X[:, :0])
+    with h5py.File(tmp_path / "none.h5", "w") as file:
+        file["X"] = X[:, :0]
+    for name in ("none.npy", "none.h5"):
+        with pytest.raises(ValueError, match=rf"{name} holds an array of shape \(24, 0\)"):
+            MaxVariance(1).fit(tmp_path / name)
+    with pytest.raises(TypeError, match=r"^X is of type bytes"):
+        MaxVariance(1).fit(bytes(tmp_path / "none.h5"))
+
+
+def test_suffixes_in_capitals_and_closed_files(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("dask")
+    with h5py.File(tmp_path / "TABLE.H5", "w") as file:
+        file["X"] = X
+        dataset = file["X"]
+    np.save(tmp_path / "table.npy", X)
+    (tmp_path / "table.npy").rename(tmp_path / "TABLE.NPY")
+    expected = MaxVariance(2).fit(X).support_
+    for name in ("TABLE.H5", "TABLE.NPY"):
+        np.testing.assert_array_equal(MaxVariance(2).fit(tmp_path / name).support_, expected)
+    with pytest.raises(ValueError, match="HDF5 file that is closed; open it again"):
+        MaxVariance(2).fit(dataset)

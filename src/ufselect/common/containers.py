@@ -22,7 +22,7 @@ def tabular(X: Any, name: str = "X") -> Any:
         If it has no rows and columns of numbers, where NumPy would say so in its own terms or not at all, or
         is a sparse matrix whose index arrays are damaged; the message begins with ``name``.
     """
-    if X is None or isinstance(X, Mapping | Set | Iterator):
+    if X is None or isinstance(X, Mapping | Set | Iterator | bytes):
         raise TypeError(
             f"{name} is of type {type(X).__name__}, which has no rows and columns; give an array, a sparse "
             "matrix or a data frame."
