@@ -103,7 +103,7 @@ def test_mat_with_an_unknown_type_of_element_does_not_reach_the_compiled_reader(
         read_table(path)
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, "no shape"])
+@pytest.mark.parametrize("fault", [*FAULTS, "no shape", "negative shape", "wide shape"])
 @pytest.mark.parametrize("suffix", [".h5", ".h5ad"])
 def test_hdf5(fault, suffix, tmp_path):
     h5py, anndata = pytest.importorskip("h5py"), pytest.importorskip("anndata")
@@ -116,6 +116,10 @@ def test_hdf5(fault, suffix, tmp_path):
             file["X"][name] = values
         if fault == "no shape":
             del file["X"].attrs["shape"]
+        elif fault == "negative shape":
+            file["X"].attrs["shape"] = np.array([8, -6])
+        elif fault == "wide shape":
+            file["X"].attrs["shape"] = np.array([8, 3_523_215_372])
         if suffix == ".h5":
             del file["obs"], file["var"]
     read = read_table if suffix == ".h5ad" else MaxVariance(2).fit
@@ -226,7 +230,7 @@ def test_data_that_lie_in_other_files_are_not_followed(tmp_path):
 def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path):
     """Rows that are not there read as zeros, hours of them."""
     pytest.importorskip("dask")
-    path, shape = tmp_path / f"table{suffix}", (2**40, 4)
+    path, shape = tmp_path / f"table{suffix}", (2**21, 4)
     if suffix == ".zarr":
         pytest.importorskip("zarr").create_array(path, shape=shape, chunks=(10, 4), dtype="f8")[:3] = 1
     else:
@@ -238,7 +242,7 @@ def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path)
             stored[:] = 1
             stored.resize(shape)
     read = read_table if suffix == ".h5ad" else MaxVariance(2).fit
-    with pytest.raises(ValueError, match=rf"table\{suffix} claims 32768 GiB .* write it again\.$"):
+    with pytest.raises(ValueError, match=rf"table\{suffix} claims 64 MiB .* write it again\.$"):
         read(path)
 
 

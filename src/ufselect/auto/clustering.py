@@ -15,6 +15,7 @@ from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
 from ufselect.common.checks import check_positive_int
+from ufselect.common.containers import tabular
 from ufselect.common.threads import one_blas_thread
 
 
@@ -145,7 +146,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     def _validated(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
             self,
-            X,
+            tabular(X),
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],

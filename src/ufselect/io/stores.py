@@ -12,10 +12,11 @@ from scipy import sparse
 from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import index_damage, pointer_damage, sparse_damage
 from ufselect.exceptions import TableError
-from ufselect.io.damage import UNPACKED_BYTES, readable
+from ufselect.io.damage import readable
 from ufselect.io.hdf5_trial import try_hdf5
 
 MOST_PACKED = 1032  # bytes that deflate packs into one, at most
+SMALL_CLAIM = 2**24  # bytes that are read in a moment, whether they are stored or not
 
 
 def open_hdf5(path: Path) -> Any:
@@ -85,6 +86,16 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     return check_claim(group[tables[0]], path)
 
 
+def stored_bytes(path: Path, enough: int) -> int:
+    """Return the size of a file, or of the files of a folder until they could unpack to enough bytes."""
+    total = 0
+    for part in path.rglob("*") if path.is_dir() else [path]:
+        total += part.stat().st_size
+        if MOST_PACKED * total >= enough:
+            break
+    return total
+
+
 def check_claim(array: Any, path: Path) -> Any:
     """Return an open array, refusing one that would be filled up with zeros for hours.
 
@@ -93,16 +104,12 @@ def check_claim(array: Any, path: Path) -> Any:
     Raises
     ------
     TableError
-        If it is large, and larger than what is stored could unpack to.
+        If it is larger than what is stored could unpack to.
     """
     claimed = getattr(array, "nbytes", 0)
-    if claimed <= UNPACKED_BYTES:
-        return array  # comes to an end soon, while looking at all parts of a store takes time
-    parts = path.rglob("*") if path.is_dir() else [path]
-    n_bytes = sum(part.stat().st_size for part in parts)
-    if claimed > MOST_PACKED * n_bytes:
+    if claimed > SMALL_CLAIM and claimed > MOST_PACKED * (n_bytes := stored_bytes(path, claimed)):
         raise TableError(
-            f"{path} claims {claimed / 2**30:.0f} GiB in {n_bytes} bytes: it is damaged or was never filled; "
+            f"{path} claims {claimed / 2**20:.0f} MiB in {n_bytes} bytes: it is damaged or was never filled; "
             "write it again."
         )
     return array
@@ -143,11 +150,12 @@ def sparse_shape(group: Any, path: Path) -> tuple[int, int]:
     Raises
     ------
     TableError
-        If it gives none.
+        If it gives none, or one that its store cannot have.
     """
     shape = [int(size) for size in group.attrs.get("shape", ())]
-    if len(shape) != 2:
+    if len(shape) != 2 or min(shape) < 0:
         refuse_damage("it does not say its shape", path)
+    refuse_damage(_shape_damage((shape[0], shape[1]), stored_bytes(path, max(shape))), path)
     return shape[0], shape[1]
 
 
