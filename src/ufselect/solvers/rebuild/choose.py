@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +10,20 @@ from numpy.typing import NDArray
 from ufselect.gram import FactoredGram, FormedGram, GramOperator
 from ufselect.gram.dense import FORM_RATIO
 from ufselect.sets.units import Units
+from ufselect.solvers.rebuild.evidence import Rows
 from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
 from ufselect.solvers.rebuild.placement import Placement
 from ufselect.solvers.rebuild.search import ColumnSearch
 from ufselect.solvers.rebuild.shrinkage import shrinkage_weight
 from ufselect.solvers.rebuild.span import RegularisedSpan
+from ufselect.solvers.rebuild.steps import Choice, GreedySteps, greedy_steps, steps_of
 from ufselect.solvers.rebuild.targets import sampled_targets
 
 # With more rows the leave-one-out error chooses as the error itself does, and takes longer.
 MOST_ROWS_LEFT_OUT = 200
 # The best shrinkage of a covariance matrix is not the best for a set chosen from it: the choice prefers
 # correlations that chance has made large. Four times the weight did best on the development sets, times the
-# share left unexplained, which is taken to be a half for a first choice.
+# share left unexplained, which is taken to be a half to begin with.
 CHOICE_BIAS = 4.0
 FIRST_SHARE = 0.5
 PENALTY_STEPS = 3
@@ -41,28 +42,6 @@ def _silent(sweep: int, error: float) -> None:
     """Report nothing."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """Columns chosen for rebuilding all columns.
-
-    Attributes
-    ----------
-    order : ndarray
-        The chosen units, the one that explains most first.
-    gains : ndarray of shape (n_units,)
-        By how much each unit outside would lower the error, as a share of the variance; 0 for those chosen.
-    errors : list of float
-        Regularised error as a share of the variance, after the greedy steps and after each sweep.
-    penalty : float
-        The weight ρ of the penalties.
-    """
-
-    order: NDArray
-    gains: NDArray
-    errors: list[float]
-    penalty: float
-
-
 def choose_columns(
     gram: GramOperator,
     placement: Placement,
@@ -71,6 +50,7 @@ def choose_columns(
     penalty: float | None = None,
     start: Sequence[int] = (),
     units: Units | None = None,
+    rows: Rows | None = None,
     on_sweep: Report = _silent,
 ) -> Choice:
     r"""Choose columns C of small regularised error
@@ -92,6 +72,9 @@ def choose_columns(
         Units that are members from the beginning and stay.
     units : Units, optional
         Which columns join together; by default each is its own unit.
+    rows : Rows, optional
+        The rows behind S. Where they are few and the penalty comes from the data, the columns of greedy steps
+        without a penalty stay unless others rebuild rows left out better, by more than the standard error.
     on_sweep : callable, optional
         Called with the number of the sweep and the error after it.
     """
@@ -100,21 +83,25 @@ def choose_columns(
     diagonal = np.asarray(gram.diag(), dtype=np.float64)
     units = Units.single(diagonal.size) if units is None else units
     capacity = units.most_rows(placement.size)
-
     squared = _squared(gram, capacity if max_sweeps == 0 else 2 * capacity)
 
     def empty(weight: float) -> RegularisedSpan:
         return RegularisedSpan(gram, weight * diagonal, norms, capacity, targets, squared, units)
 
     judge = _judge(gram) if units.is_single else None
-    if judge is not None and judge.is_heavy_tailed():
-        # Neither the shrinkage, which is that of normal data, nor rows left out tell what new rows will be
-        # like. What greedy steps take stays, unless the caller has given a penalty.
-        judge = None
-        if penalty is None:
-            penalty, max_sweeps = 0.0, 0
+    is_heavy_tailed = judge is not None and judge.is_heavy_tailed()
+    judge = None if is_heavy_tailed else judge
+    greedy = None
     if penalty is None:
-        penalty = _penalty(empty, placement, shrinkage_weight(gram, float(norms.sum())), start, judge)
+        if targets is None:
+            greedy = greedy_steps(gram, placement, units, start, norms)
+        else:
+            greedy = steps_of(_filled(ColumnSearch(empty(0.0), placement), start))
+        if is_heavy_tailed:
+            # Neither the shrinkage, which is that of normal data, nor rows left out tell what new rows will
+            # be like. What greedy steps take stays.
+            return greedy.choice()
+        penalty = _penalty(greedy, diagonal, shrinkage_weight(gram, float(norms.sum())), judge)
     search = ColumnSearch(empty(penalty), placement, judge)
     errors = _exchange(search, start, max_sweeps, on_sweep)
     if placement.costs is not None:
@@ -123,6 +110,10 @@ def choose_columns(
         other_errors = _exchange(other, start, max_sweeps, _silent)
         if other_errors[-1] < errors[-1]:
             search, errors = other, other_errors
+    if greedy is not None and rows is not None and rows.are_few():
+        chosen = np.concatenate([units.members(unit) for unit in search.chosen])
+        if not rows.favour(chosen, greedy.columns):
+            return greedy.choice()
     gains = search.gains_outside() / search.span.total
     return Choice(search.span.order(search.chosen), gains, errors, penalty)
 
@@ -163,39 +154,29 @@ def _squared(gram: GramOperator, n_joining: int) -> NDArray | None:
     return gram.matrix @ gram.matrix
 
 
-def _penalty(
-    empty: Callable[[float], RegularisedSpan],
-    placement: Placement,
-    shrinkage: float,
-    start: Sequence[int],
-    judge: LeaveOneOut | None,
-) -> float:
+def _penalty(greedy: GreedySteps, diagonal: NDArray, shrinkage: float, judge: LeaveOneOut | None) -> float:
     """Return the weight of the penalties that suits the noise in columns.
 
     What is noise in a column cannot be more than what others leave of it. So the weight is that of the best
-    shrinkage times the share of the variance that a first choice leaves, which in turn depends on the weight.
+    shrinkage times the share of the variance that greedy steps leave, which in turn depends on the weight.
     """
     weight = CHOICE_BIAS * shrinkage * FIRST_SHARE
-    search = ColumnSearch(empty(weight), placement)
-    _fill(search, start)
-    diagonal = search.span.penalties / weight
     for _ in range(PENALTY_STEPS):
-        left = _share_left(search.span, weight * diagonal, judge)
+        left = _share_left(greedy, weight * diagonal, judge)
         weight = CHOICE_BIAS * shrinkage * max(left, np.finfo(np.float64).eps)
     return weight
 
 
-def _share_left(span: RegularisedSpan, penalties: NDArray, judge: LeaveOneOut | None) -> float:
-    """Return the share of the variance that a set leaves, on rows left out where they are at hand."""
+def _share_left(greedy: GreedySteps, penalties: NDArray, judge: LeaveOneOut | None) -> float:
+    """Return the share of the variance that greedy steps leave, on rows left out where they are at hand."""
     if judge is None:
-        return span.error_under(penalties) / span.total
-    return min(judge.filled(np.array(span.members), penalties).error() / judge.error(), 1.0)
+        return greedy.share_left(penalties)
+    return min(judge.filled(greedy.columns, penalties).error() / judge.error(), 1.0)
 
 
 def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, report: Report) -> list[float]:
     """Fill the search's span and sweep over it until it settles; return the errors as shares."""
-    span = search.span
-    _fill(search, start)
+    span = _filled(search, start).span
     errors = [span.error() / span.total]
     for sweep in range(1, max_sweeps + 1):
         n_swaps = search.sweep(start)
@@ -207,10 +188,11 @@ def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, repor
     return errors
 
 
-def _fill(search: ColumnSearch, start: Sequence[int]) -> None:
+def _filled(search: ColumnSearch, start: Sequence[int]) -> ColumnSearch:
     for unit in start:
         search.add(unit)
     search.grow()
+    return search
 
 
 def _judge(gram: GramOperator) -> LeaveOneOut | None:

@@ -80,14 +80,14 @@ class LeaveOneOut:
 
     def error(self) -> float:
         """Return the error of the set."""
-        return float(np.sum(self.squares / _freedom(self.leverage / self.weights)))
+        return float(np.sum(self.squares / freedom(self.leverage / self.weights)))
 
     def errors_with(self, columns: NDArray, variance: NDArray) -> NDArray:
         """Return the error if one of the columns joined, of which the set leaves this variance."""
         directions = self._directions(columns, variance)
         squares = self._squares_after(directions, -1.0)
         return np.sum(
-            squares / _freedom((self.leverage[:, None] + np.square(directions)) / self.weights[:, None]),
+            squares / freedom((self.leverage[:, None] + np.square(directions)) / self.weights[:, None]),
             axis=0,
         )
 
@@ -117,5 +117,6 @@ class LeaveOneOut:
         )
 
 
-def _freedom(leverage: NDArray) -> NDArray:
+def freedom(leverage: NDArray) -> NDArray:
+    """Return the square by which the squared error of a row is divided as it is left out."""
     return np.square(np.maximum(1 - leverage, LEAST_FREEDOM))

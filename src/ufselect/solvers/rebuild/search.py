@@ -67,9 +67,17 @@ class ColumnSearch:
             self.add(self._best(units))
 
     def sweep(self, fixed: Sequence[int] = ()) -> int:
-        """Let each chosen unit that is not fixed make way for a better one; return how many did."""
+        """Let each chosen unit that is not fixed make way for a better one; return how many did.
+
+        Single columns for which there was none better when the sweep began are passed over.
+        """
         worth = LEAST_GAIN * max(self.span.error(), 0.0)
-        return sum(self._exchange(unit, worth) for unit in list(self.chosen) if unit not in fixed)
+        units = [unit for unit in self.chosen if unit not in fixed]
+        if self.span.units.is_single:
+            gains = self.span.best_exchanges(self.placement.allowed)
+            improvable = {unit for unit, gain in zip(self.span.members, gains, strict=True) if gain > worth}
+            units = [unit for unit in units if unit in improvable]
+        return sum(self._exchange(unit, worth) for unit in units)
 
     def gains_outside(self) -> NDArray:
         """Return by how much each unit would lower the error, whatever the rules; 0 for those chosen."""
