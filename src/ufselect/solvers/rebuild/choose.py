@@ -79,7 +79,8 @@ def choose_columns(
         Called with the number of the sweep and the error after it.
     """
     targets = sampled_targets(gram)
-    norms = _squared_norms(gram, targets)
+    judge = _judge(gram)
+    norms = _squared_norms(gram, targets, judge)
     diagonal = np.asarray(gram.diag(), dtype=np.float64)
     units = Units.single(diagonal.size) if units is None else units
     capacity = units.most_rows(placement.size)
@@ -88,7 +89,7 @@ def choose_columns(
     def empty(weight: float) -> RegularisedSpan:
         return RegularisedSpan(gram, weight * diagonal, norms, capacity, targets, squared, units)
 
-    judge = _judge(gram) if units.is_single else None
+    judge = judge if units.is_single else None
     is_heavy_tailed = judge is not None and judge.is_heavy_tailed()
     judge = None if is_heavy_tailed else judge
     greedy = None
@@ -97,7 +98,7 @@ def choose_columns(
             greedy = greedy_steps(gram, placement, units, start, norms)
         else:
             greedy = steps_of(_filled(ColumnSearch(empty(0.0), placement), start))
-        if is_heavy_tailed:
+        if is_heavy_tailed or greedy.order.size == 0:
             # Neither the shrinkage, which is that of normal data, nor rows left out tell what new rows will
             # be like. What greedy steps take stays.
             return greedy.choice()
@@ -111,7 +112,7 @@ def choose_columns(
         if other_errors[-1] < errors[-1]:
             search, errors = other, other_errors
     if greedy is not None and rows is not None and rows.are_few():
-        chosen = np.concatenate([units.members(unit) for unit in search.chosen])
+        chosen = np.flatnonzero(np.isin(units.codes, search.chosen))
         if not rows.favour(chosen, greedy.columns):
             return greedy.choice()
     gains = search.gains_outside() / search.span.total
@@ -140,7 +141,9 @@ def first_columns(
     return path
 
 
-def _squared_norms(gram: GramOperator, targets: NDArray | None) -> NDArray:
+def _squared_norms(gram: GramOperator, targets: NDArray | None, judge: LeaveOneOut | None) -> NDArray:
+    if judge is not None:
+        return judge.squared_column_norms()
     if targets is None:
         return gram.squared_column_norms()
     return np.einsum("ij,ij->i", targets, targets, dtype=np.float64)
@@ -171,21 +174,26 @@ def _share_left(greedy: GreedySteps, penalties: NDArray, judge: LeaveOneOut | No
     """Return the share of the variance that greedy steps leave, on rows left out where they are at hand."""
     if judge is None:
         return greedy.share_left(penalties)
-    return min(judge.filled(greedy.columns, penalties).error() / judge.error(), 1.0)
+    return min(judge.error_of(greedy.columns, penalties) / judge.error(), 1.0)
 
 
 def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, report: Report) -> list[float]:
     """Fill the search's span and sweep over it until it settles; return the errors as shares."""
     span = _filled(search, start).span
-    errors = [span.error() / span.total]
+    errors = [_share(span)]
     for sweep in range(1, max_sweeps + 1):
         n_swaps = search.sweep(start)
         search.grow()
-        errors.append(span.error() / span.total)
+        errors.append(_share(span))
         report(sweep, errors[-1])
         if n_swaps == 0 or errors[-1] > (1 - SETTLED) * errors[-2]:
             break
     return errors
+
+
+def _share(span: RegularisedSpan) -> float:
+    """Return the error as a share of the variance; below 0 it is by rounding alone."""
+    return max(span.error() / span.total, 0.0)
 
 
 def _filled(search: ColumnSearch, start: Sequence[int]) -> ColumnSearch:

@@ -14,8 +14,9 @@ from ufselect.solvers.rebuild.ridge import RIDGES, ridge_units
 
 # Every fourth ridge of those that the map will choose from: the errors of neighbours hardly differ.
 RIDGE_STEP = 4
-# What is gained has to exceed its own standard error, as in the choice of a count.
-STANDARD_ERRORS = 1.0
+# What is gained has to exceed its own standard error, as in the choice of a count. What a single row gains is
+# equal to it, so that there have to be several; rounding in so many digits does not make up for that.
+STANDARD_ERRORS = 1.0 + 1e-9
 # With more rows of equal length than this, or as many unequal ones as amount to it, what lowers the error of
 # the fit lowers that of new rows: on the sets of the benchmark nothing was lost there by more than .002.
 MOST_EFFECTIVE = 400

@@ -286,10 +286,10 @@ def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]
         for place in parts[best]:
             if variances[place, place] > floor[place]:
                 share = variances[:, place] / variances[place, place]
-                overlap = products[:, place].copy()
-                both = np.outer(share, overlap)
-                products += np.outer(share, share) * overlap[place] - both - both.T
-                variances = variances - np.outer(share, variances[place])
+                overlap = products[:, place] - products[place, place] / 2 * share
+                both = share[:, None] * overlap
+                products -= both + both.T
+                variances -= share[:, None] * variances[place].copy()
         order.append(best)
     return order
 

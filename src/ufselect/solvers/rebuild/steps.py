@@ -56,9 +56,11 @@ class GreedySteps:
 
     def share_left(self, penalties: NDArray | None = None) -> float:
         """Return the share of the variance that the columns leave, with some penalties or none."""
+        if self.columns.size == 0:
+            return 1.0
         inner = self.inner if penalties is None else self.inner + np.diag(penalties[self.columns])
         explained = np.trace(linalg.lstsq(inner, self.products, check_finite=False)[0])
-        return 1 - float(explained) / self.total
+        return max(1 - float(explained) / self.total, 0.0)  # below 0 by rounding alone
 
     def choice(self) -> Choice:
         """Return the columns as a choice of no penalty and no exchanges."""
@@ -88,7 +90,7 @@ def greedy_steps(
     agenda = Agenda(placement.size, units, np.array(start, dtype=np.intp))
     rules = placement if units.is_single else None
     order, gains = choose_in_rounds(gram, lambda: AllFeatures(gram, units, norms), agenda, rules)
-    columns = agenda.columns_of(order)
+    columns = np.flatnonzero(np.isin(units.codes, order))
     own = np.asarray(gram.columns(columns), dtype=np.float64)
     return GreedySteps(order, columns, gains, own[columns], own.T @ own, gram.trace())
 
