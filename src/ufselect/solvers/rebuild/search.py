@@ -15,12 +15,8 @@ from ufselect.solvers.rebuild.span import Departure, RegularisedSpan, Remainders
 # are few, which makes them both cheap and misleading.
 SHORTLIST = 30
 SHORTLIST_ENTRIES = 6_000
-# A swap has to lower the error by this share: what is less is not worth a product with S. Where rows are few
-# and left out to decide, they cannot see so little, and most of the small gains would be tried in vain.
+# A swap has to lower the error by this share: what is less is not worth a product with S.
 LEAST_GAIN = 1e-4
-LEAST_GAIN_OF_FEW = 1e-3
-# After so many refusals in a row by rows left out, those with less to gain are not tried.
-MOST_REFUSALS = 5
 
 
 class ColumnSearch:
@@ -73,26 +69,16 @@ class ColumnSearch:
     def sweep(self, fixed: Sequence[int] = ()) -> int:
         """Let each chosen unit that is not fixed make way for a better one; return how many did.
 
-        Single columns for which there was none better when the sweep began are passed over, and those with
-        most to gain come first.
+        Single columns for which there was none better when the sweep began are passed over.
         """
-        least = LEAST_GAIN if self.judge is None else LEAST_GAIN_OF_FEW
-        worth = least * max(self.span.error(), 0.0)
+        worth = LEAST_GAIN * max(self.span.error(), 0.0)
         units = [unit for unit in self.chosen if unit not in fixed]
         if self.span.units.is_single:
             gains = dict(
                 zip(self.span.members, self.span.best_exchanges(self.placement.allowed), strict=True)
             )
             units = [unit for unit in units if gains.get(unit, 0.0) > worth]
-            units.sort(key=lambda unit: -gains[unit])
-        n_swaps = n_refused = 0
-        for unit in units:
-            is_swapped = self._exchange(unit, worth)
-            n_swaps += is_swapped
-            n_refused = 0 if is_swapped else n_refused + 1
-            if self.judge is not None and n_refused == MOST_REFUSALS:
-                break
-        return n_swaps
+        return sum(self._exchange(unit, worth) for unit in units)
 
     def gains_outside(self) -> NDArray:
         """Return by how much each unit would lower the error, whatever the rules; 0 for those chosen."""
@@ -171,7 +157,7 @@ class ColumnSearch:
         tried = np.append(better[-_shortlist(judge) :], unit)
         errors = judge.errors_with(tried, departure.remainders.variance[tried])
         best = int(np.argmin(errors))
-        return int(tried[best]) if errors[best] < (1 - LEAST_GAIN_OF_FEW) * errors[-1] else unit, judge
+        return int(tried[best]) if errors[best] < (1 - LEAST_GAIN) * errors[-1] else unit, judge
 
 
 def _shortlist(judge: LeaveOneOut) -> int:
