@@ -17,9 +17,7 @@ def refitted(A, columns, ridge):
     errors = []
     for left in range(len(A)):
         others = np.delete(A, left, axis=0)[:, columns]
-        weights = np.linalg.solve(
-            others.T @ others + penalty, others.T @ np.delete(A, left, axis=0)[:, rest]
-        )
+        weights = np.linalg.solve(others.T @ others + penalty, others.T @ np.delete(A, left, axis=0)[:, rest])
         errors.append(np.sum(np.square(A[left, rest] - A[left, columns] @ weights)))
     return np.array(errors)
 
@@ -88,7 +86,9 @@ def test_many_rows_of_which_few_have_the_variance_are_few():
 def test_rows_are_found_where_they_are():
     X = np.random.default_rng(5).standard_normal((30, 8)) + 3
     gram = gram_operator(X)
-    np.testing.assert_allclose(Rows.of(X, gram).values.T @ Rows.of(X, gram).values, gram.to_dense(), atol=1e-12)
+    np.testing.assert_allclose(
+        Rows.of(X, gram).values.T @ Rows.of(X, gram).values, gram.to_dense(), atol=1e-12
+    )
     assert Rows.of(None, gram) is None
     assert Rows.of(None, gram_operator(X.T)) is not None
     batches = row_layout(np.ones(30), np.arange(30) % 2)

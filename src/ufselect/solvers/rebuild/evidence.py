@@ -33,7 +33,9 @@ class Rows:
     def of(cls, X: NDArray | None, gram: GramOperator) -> Rows | None:
         """Return the rows behind a Gram operator where they are at hand: its factor, or dense data."""
         # a truncated factor is a subclass, and its rows are not rows of the data
-        if type(gram) is FactoredGram and (gram.row_weights is not None or len(gram.factor) == gram.n_samples):
+        if type(gram) is FactoredGram and (
+            gram.row_weights is not None or len(gram.factor) == gram.n_samples
+        ):
             values = np.asarray(gram.factor, dtype=np.float64)
             return cls(values, np.ones(len(values)) if gram.row_weights is None else gram.row_weights)
         if X is None or gram.mean is None or len(X) != gram.n_samples:
@@ -50,8 +52,8 @@ class Rows:
 
         With :math:`D^{-1/2} S_{CC} D^{-1/2} = Q \Lambda Q^\top` and :math:`P = A_C D^{-1/2} Q` the rows are
         rebuilt as :math:`P (\Lambda + \lambda)^{-1} P^\top A`, and leaving one out divides its error by
-        :math:`1 - h_i`, with :math:`h_i` its part in its own rebuilding. The ridge λ is the one of least error.
-        The columns themselves are known and have none.
+        :math:`1 - h_i`, with :math:`h_i` its part in its own rebuilding. The ridge λ is the one of least
+        error. The columns themselves are known and have none.
         """
         part = self.values[:, columns]
         cross = part.T @ self.values

@@ -88,17 +88,17 @@ class Problem:
         weight.
         """
         shrinkage = shrinkage_weight(self.gram, float(self.norms.sum()))
-        diagonal = np.asarray(self.gram.diag(), dtype=np.float64)
         weight = CHOICE_BIAS * shrinkage * FIRST_SHARE
         for _ in range(PENALTY_STEPS):
-            left = self._share_left(greedy, weight * diagonal)
+            left = self._share_left(greedy, weight)
             weight = CHOICE_BIAS * shrinkage * max(left, np.finfo(np.float64).eps)
         return weight
 
-    def _share_left(self, greedy: GreedySteps, penalties: NDArray) -> float:
+    def _share_left(self, greedy: GreedySteps, weight: float) -> float:
         """Return the share of the variance that greedy steps leave, on rows left out where these are few."""
         if self.judge is None:
-            return greedy.share_left(penalties)
+            return greedy.share_left(weight)
+        penalties = weight * np.asarray(self.gram.diag(), dtype=np.float64)
         return min(self.judge.error_of(greedy.columns, penalties) / self.judge.error(), 1.0)
 
 

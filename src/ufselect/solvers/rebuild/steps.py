@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,13 +55,25 @@ class GreedySteps:
     products: NDArray
     total: float
 
-    def share_left(self, penalties: NDArray | None = None) -> float:
-        """Return the share of the variance that the columns leave, with some penalties or none."""
+    @cached_property
+    def _components(self) -> tuple[NDArray, NDArray]:
+        """The eigenvalues of the correlations of the columns, and what each component explains times them."""
+        roots = np.sqrt(self.inner.diagonal())
+        values, vectors = linalg.eigh(self.inner / np.outer(roots, roots), check_finite=False)
+        turn = vectors / roots[:, None]
+        return values, np.einsum("ij,ij->j", turn, self.products @ turn)
+
+    def share_left(self, weight: float = 0.0) -> float:
+        """Return the share of the variance that the columns leave with penalties of some weight.
+
+        Components that only rounding tells from nothing explain nothing.
+        """
         if self.columns.size == 0:
             return 1.0
-        inner = self.inner if penalties is None else self.inner + np.diag(penalties[self.columns])
-        explained = np.trace(linalg.lstsq(inner, self.products, check_finite=False)[0])
-        return max(1 - float(explained) / self.total, 0.0)  # below 0 by rounding alone
+        values, explained = self._components
+        known = values > values.size * np.finfo(np.float64).eps * values[-1]
+        shares = explained[known] / (values[known] + weight)
+        return max(1 - float(shares.sum()) / self.total, 0.0)  # below 0 by rounding alone
 
     def choice(self) -> Choice:
         """Return the columns as a choice of no penalty and no exchanges."""
