@@ -7,15 +7,18 @@ from numbers import Integral
 from typing import Any
 
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
+from ufselect.gram.factory import has_missing
 from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.choice import kept_first
 from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers.rebuild.choose import choose_columns, first_columns
+from ufselect.solvers.rebuild.evidence import Rows
 
 
 class RebuildSelector(PlacedSelector):
@@ -164,7 +167,13 @@ class RebuildSelector(PlacedSelector):
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, Integral) or self.max_iter < 0:
             raise ValueError(f"max_iter must be an integer of at least 0, not {self.max_iter!r}.")
 
-    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        rows = Rows.of(None if sparse.issparse(X) or has_missing(X) else X, gram)
+        return self._fit_gram(gram, wanted, progress, rows)
+
+    def _fit_gram(
+        self, gram: GramOperator, wanted: Wanted, progress: FitProgress, rows: Rows | None = None
+    ) -> Fitted:
         placement = self._placement(gram, wanted, wanted.n_selected)
         choice = choose_columns(
             gram,
@@ -173,6 +182,7 @@ class RebuildSelector(PlacedSelector):
             penalty=self._given_penalty(),
             start=wanted.kept.tolist(),
             units=wanted.units,
+            rows=rows,
             on_sweep=progress,
         )
         attributes = {
