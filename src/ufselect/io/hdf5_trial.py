@@ -36,17 +36,21 @@ def try_hdf5(path: Path) -> None:
 
 @lru_cache(REMEMBERED_FILES)
 def _try(path: str, size: int, changed: int, number: int) -> None:
-    outcome = _walk(path, WALK_SECONDS + size / BYTES_PER_SECOND)
+    seconds = WALK_SECONDS + size / BYTES_PER_SECOND
+    outcome = _walk(path, seconds)
     if outcome is None or (outcome.returncode and not outcome.stdout):
         warn_user(
             f"{path} could not be tried in a process of its own, since {sys.executable or 'Python'} does not "
             "start here: if the file is damaged, the HDF5 library may crash.",
             RuntimeWarning,
         )
-    elif outcome.returncode:
+    elif outcome.returncode == hdf5_walk.OUT_OF_TIME:
         raise TableError(
-            f"{path} is damaged: the HDF5 library crashes on it or finds no end; copy or download it again."
+            f"{path} is damaged, or on too slow a disk: the HDF5 library finds no end within {seconds:.0f} "
+            "s; copy or download it again."
         )
+    elif outcome.returncode:
+        raise TableError(f"{path} is damaged: the HDF5 library crashes on it; copy or download it again.")
 
 
 def _walk(path: str, seconds: float) -> subprocess.CompletedProcess[bytes] | None:

@@ -20,6 +20,7 @@ from typing import Any
 # Words lie in heaps that can be damaged anywhere, and are always read.
 READ_BYTES = 2**24
 BEGUN = "begun"  # tells a walk that did not end from one that could not start
+OUT_OF_TIME = 1  # what the timer of `faulthandler` exits with
 
 
 def walk(path: str) -> None:

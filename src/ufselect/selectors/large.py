@@ -68,9 +68,9 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
 
 
 def _width(array: Any) -> int:
-    """Return the number of columns of an array on disk or on a cluster."""
-    if array.ndim != 2:
-        raise ValueError(f"X must have two dimensions, rows and columns, not {array.ndim}.")
+    """Return the number of columns of an array on disk or on a cluster, or of an operator."""
+    if len(array.shape) != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns, not {len(array.shape)}.")
     if array.shape[1] == 0:
         raise ValueError("X has no columns, but at least 1 is required.")
     return array.shape[1]
