@@ -3,9 +3,9 @@
 ``python benchmarks/rebuild_greedy.py FOLDER...`` reads every .npz of some folders that holds an array ``X``
 with more than 20 columns. For 20 and 50 columns and two splits it prints how the errors on the 30 % of the
 rows that took no part differ from those of ``GreedyProjection(target="features")``, and the ratio of their
-CPU times. ``--curve`` prints instead what ``n_features_to_select="auto"`` costs in fits of the largest count of
-its curve, over all rows. Times are CPU times of one thread, the least of up to three runs. ``--write FILE``
-keeps every figure, after each set.
+CPU times. ``--curve`` prints instead what ``n_features_to_select="auto"`` costs in fits of the largest count
+of its curve, over all rows. Times are CPU times of one thread, the least of up to three runs. ``--write
+FILE`` keeps every figure, after each set.
 """
 
 from __future__ import annotations
