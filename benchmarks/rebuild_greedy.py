@@ -1,11 +1,11 @@
 """RebuildSelector beside greedy steps: what it gains, what it risks, what it costs; and what a curve costs.
 
 ``python benchmarks/rebuild_greedy.py FOLDER...`` reads every .npz of some folders that holds an array ``X``
-with more than 20 columns. For 20 and 50 columns and two splits it prints how the errors on the 30 % of the rows
-that took no part differ from those of ``GreedyProjection(target="features")``, and the ratio of their CPU times.
-``--curve`` prints instead what ``n_features_to_select="auto"`` costs in fits of the largest count of its
-curve, over all rows. Times are CPU times of one thread, the least of up to five runs. ``--write FILE`` keeps
-every figure.
+with more than 20 columns. For 20 and 50 columns and two splits it prints how the errors on the 30 % of the
+rows that took no part differ from those of ``GreedyProjection(target="features")``, and the ratio of their
+CPU times. ``--curve`` prints instead what ``n_features_to_select="auto"`` costs in fits of the largest count
+of its curve, over all rows. Times are CPU times of one thread, the least of up to three runs. ``--write
+FILE`` keeps every figure, after each set.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,8 @@ from ufselect.solvers.rebuild.counts import count_curve
 from ufselect.solvers.rebuild.placement import Placement
 
 # One run is enough where it takes long; the least of a few tells what the machine's other work has added.
-ENOUGH_SECONDS = 0.2
-MOST_RUNS = 5
+ENOUGH_SECONDS = 0.03
+MOST_RUNS = 3
 
 
 def timed(run: Callable[[], Any]) -> tuple[Any, float]:
@@ -45,20 +45,22 @@ def timed(run: Callable[[], Any]) -> tuple[Any, float]:
     return result, min(seconds)
 
 
-def compare(X: np.ndarray) -> Iterator[tuple[int, int, dict[str, float]]]:
-    """Yield a split, a count, and errors and seconds of both."""
+def compare(X: np.ndarray) -> dict[str, dict[str, dict[str, float]]]:
+    """Return errors and seconds of both, by split and count."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
     for seed in range(N_SPLITS):
         train, test = split(X, seed)
+        found[str(seed)] = {}
         for count in COUNTS:
             size = min(count, X.shape[1] - 1)
-            row = {}
+            row = found[str(seed)][str(count)] = {}
             for name, selector in (
                 ("greedy", GreedyProjection(size, target="features")),
                 ("rebuild", RebuildSelector(size)),
             ):
                 fitted, row[f"{name}_seconds"] = timed(partial(selector.fit, train))
                 row[f"{name}_error"] = rebuild_error(train, test, fitted.get_support(indices=True))
-            yield seed, count, row
+    return found
 
 
 def path() -> Callable[[GramOperator, int], np.ndarray]:
@@ -152,19 +154,14 @@ def main() -> None:
     parser.add_argument("--curve", action="store_true", help="time the choice of a count instead")
     parser.add_argument("--write", type=Path, help="file for all figures, as JSON")
     arguments = parser.parse_args()
-    sets = {name: X for folder in arguments.folders for name, X in data_sets(folder)}
+    figures: dict[str, Any] = {}
     with threadpool_limits(1):
-        if arguments.curve:
-            figures: dict[str, Any] = {name: curve_cost(X) for name, X in sets.items()}
-            print_curves(figures)
-        else:
-            figures = {name: {} for name in sets}
-            for name, X in sets.items():
-                for seed, count, row in compare(X):
-                    figures[name].setdefault(str(seed), {})[str(count)] = row
-            print_comparison(figures)
-    if arguments.write is not None:
-        arguments.write.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+        for folder in arguments.folders:
+            for name, X in data_sets(folder):
+                figures[name] = curve_cost(X) if arguments.curve else compare(X)
+                if arguments.write is not None:
+                    arguments.write.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    (print_curves if arguments.curve else print_comparison)(figures)
 
 
 if __name__ == "__main__":
