@@ -11,6 +11,7 @@ import pytest
 from ufselect.auto.pool import Candidate, Shared
 from ufselect.auto.report import Trial
 from ufselect.auto.trials import Course, in_reach
+from ufselect.common.deadline import check_time
 from ufselect.selectors.baselines import MaxVariance, PCALeverage
 from ufselect.selectors.wishes import wanted_of
 
@@ -72,6 +73,22 @@ def test_a_candidate_that_would_miss_the_deadline_is_not_begun():
     trials = course(SlowJudge((10,), 0.03), started + 0.4).run(POOL)
     assert trials[0].estimator is not None
     assert trials[1].estimator is None
+
+
+class Endless(MaxVariance):
+    """Never comes to an end by itself."""
+
+    def fit(self, X, y=None):
+        while True:
+            check_time()
+
+
+def test_a_candidate_that_takes_too_long_is_given_up():
+    pool = [POOL[0], Candidate("endless", Endless()), POOL[1]]
+    started = time.perf_counter()
+    trials = course(SlowJudge((1,), 0.0), started + 0.2).run(pool)
+    assert time.perf_counter() - started < 0.4
+    assert [trial.estimator is None for trial in trials] == [False, True, True]
 
 
 class DrawingJudge:

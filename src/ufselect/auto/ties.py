@@ -13,6 +13,7 @@ from ufselect.auto.reference import reference_like
 from ufselect.auto.report import Comparison, Trial, is_better_than_random, is_tied
 from ufselect.auto.rows import rows_of
 from ufselect.auto.trials import Course
+from ufselect.common.deadline import OutOfTimeError, ending_by
 from ufselect.common.warn import without_warnings
 from ufselect.exceptions import ConstantDataError
 
@@ -57,11 +58,16 @@ def settled(
     if not differ or not course.has_time(set_up + sum(trial.seconds for trial in rivals)):
         return Outcome(trials, best)
     # What is said about half of the rows is not about the user's data.
-    with without_warnings(Warning):
-        halves = halves_of(course.shared, chosen, seed)
-        if not halves:
-            return Outcome(trials, best)
-        known = {id(rival): replace(rival, stability=stability(rival.candidate, halves)) for rival in rivals}
+    try:
+        with without_warnings(Warning), ending_by(course.deadline):
+            halves = halves_of(course.shared, chosen, seed)
+            if not halves:
+                return Outcome(trials, best)
+            known = {
+                id(rival): replace(rival, stability=stability(rival.candidate, halves)) for rival in rivals
+            }
+    except OutOfTimeError:
+        return Outcome(trials, best)
     winner = max(known.values(), key=lambda trial: (trial.stability, trial.mean))
     return Outcome([known.get(id(trial), trial) for trial in trials], winner, len(rivals))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ufselect.auto.judges import Judge
 from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.report import Comparison, Trial, is_beyond_doubt
+from ufselect.common.deadline import OutOfTimeError, ending_by, now
 from ufselect.common.warn import without_warnings
 
 # Random subsets to compare with. Where they are cheap there are enough for their own spread to be known well,
@@ -40,8 +40,8 @@ class Course:
     judge : Judge
         What gives values to their features.
     deadline : float or None
-        Moment of ``time.perf_counter`` that nothing is begun which would miss it, as long as it takes by what
-        was tried so far; the first candidate always is.
+        Moment after which nothing is to end. Work is not begun that would end too late by what was tried so
+        far, and given up where it does; the first candidate always is tried.
     n_jobs : int or None
         Number of candidates tried at once, in threads.
     tell : callable
@@ -60,7 +60,10 @@ class Course:
     def run(self, pool: list[Candidate]) -> list[Trial]:
         """Return one trial per candidate: a first look at each, then more runs for those still in reach."""
         longest = [0.0]
-        jobs = (delayed(self._first_look)(candidate, place, longest) for place, candidate in enumerate(pool))
+        jobs = (
+            delayed(self._in_turn)(candidate, is_first=place == 0, longest=longest)
+            for place, candidate in enumerate(pool)
+        )
         trials = []
         for trial in Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs):
             trials.append(trial)
@@ -70,9 +73,12 @@ class Course:
             if not self.has_time((after - before) * sum(trial.pace for trial in rivals)):
                 break
             runs = slice(before, after)
-            longer = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._look_again)(trial, runs) for trial in rivals
-            )
+            try:
+                longer = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(self._look_again)(trial, runs) for trial in rivals
+                )
+            except OutOfTimeError:
+                break
             known = {id(short): long for short, long in zip(rivals, longer, strict=True)}
             trials = [known.get(id(trial), trial) for trial in trials]
         return trials
@@ -89,7 +95,11 @@ class Course:
         """Draw more random subsets if they are cheap and could change what is said about the best trial."""
         if not self._draws_are_cheap or is_beyond_doubt(best, comparison):
             return comparison
-        more = self._random_values(seed, comparison.random.size, N_DOUBTFUL_DRAWS)
+        try:
+            with ending_by(self.deadline):
+                more = self._random_values(seed, comparison.random.size, N_DOUBTFUL_DRAWS)
+        except OutOfTimeError:
+            return comparison
         return replace(comparison, random=np.append(comparison.random, more))
 
     @property
@@ -110,32 +120,48 @@ class Course:
         """Tell whether work of so many seconds, spread over the jobs, ends before the deadline."""
         if self.deadline is None:
             return True
-        return time.perf_counter() + seconds / effective_n_jobs(self.n_jobs) <= self.deadline
+        return now() + seconds / effective_n_jobs(self.n_jobs) <= self.deadline
 
-    def _first_look(self, candidate: Candidate, place: int, longest: list[float]) -> Trial:
-        started = time.perf_counter()
-        if self.deadline is not None and place > 0 and started + longest[0] > self.deadline:
-            return Trial(candidate, None, np.empty(0, dtype=np.intp), np.array([np.nan]), 0.0)
+    def _in_turn(self, candidate: Candidate, *, is_first: bool, longest: list[float]) -> Trial:
+        """Try a candidate, or skip it for lack of time."""
+        if is_first:
+            trial = self._first_look(candidate)
+        else:
+            skipped = Trial(candidate, None, np.empty(0, dtype=np.intp), np.array([np.nan]), 0.0)
+            if self.deadline is not None and now() + longest[0] > self.deadline:
+                return skipped
+            try:
+                with ending_by(self.deadline):
+                    trial = self._first_look(candidate)
+            except OutOfTimeError:
+                return skipped
+        longest[0] = max(longest[0], trial.seconds)
+        return trial
+
+    def _first_look(self, candidate: Candidate) -> Trial:
+        started = now()
         try:
             with without_warnings(*self.muted):
                 estimator = candidate.fitted(self.shared)
             scores = scores_of(estimator, candidate.name, self.shared)
+        except OutOfTimeError:
+            raise
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
             raise
         features = np.flatnonzero(self.shared.choice(scores).support)
-        fitted = time.perf_counter()
+        fitted = now()
         values = self._values(candidate, features, slice(0, self.judge.looks[0]))
-        ended = time.perf_counter()
-        longest[0] = max(longest[0], ended - started)
+        ended = now()
         return Trial(
             candidate, estimator, features, values, ended - started, (ended - fitted) / self.judge.looks[0]
         )
 
     def _look_again(self, trial: Trial, runs: slice) -> Trial:
-        started = time.perf_counter()
-        values = np.append(trial.values, self._values(trial.candidate, trial.features, runs))
-        return replace(trial, values=values, seconds=trial.seconds + time.perf_counter() - started)
+        started = now()
+        with ending_by(self.deadline):
+            values = np.append(trial.values, self._values(trial.candidate, trial.features, runs))
+        return replace(trial, values=values, seconds=trial.seconds + now() - started)
 
     def _values(self, candidate: Candidate, features: NDArray, runs: slice) -> NDArray:
         with without_warnings(*self.muted):

@@ -11,6 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence
 
+from ufselect.common.deadline import check_time
 from ufselect.common.eigen import eigenpairs_between, eigenvalues_between, lanczos_pairs
 from ufselect.common.row_blocks import row_blocks
 
@@ -39,6 +40,7 @@ def score_neighbours(scores: NDArray, widths: Sequence[int], n_neighbors: int) -
     n_samples = len(scores)
     found = {width: np.empty((n_samples, n_neighbors), dtype=np.intp) for width in sorted(set(widths))}
     for block in row_blocks(n_samples, 8 * n_samples, BLOCK_BYTES):
+        check_time()
         rows = np.arange(block.start, block.stop)
         distances = np.zeros((rows.size, n_samples))
         start = 0

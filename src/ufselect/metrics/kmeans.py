@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.common.deadline import check_time
 from ufselect.gram.centring import centre_and_scale
 from ufselect.metrics.seeding import starting_samples
 
@@ -79,6 +80,7 @@ def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = MAX_ITE
     previous = np.full((n_runs, len(points)), -1)
     members = Members(len(points), n_runs, centres.shape[1])
     for _ in range(max_iter):
+        check_time()
         labels = nearest(points, centres)
         if len(labels) < members.n_runs:
             members = Members(len(points), len(labels), centres.shape[1])
