@@ -80,6 +80,7 @@ def test_without_a_clear_cut_what_is_found_for_clusters_that_touch_decides(monke
     assert found_count(shares([0.9, 0.8, 0.5], [0.9, 0.7, 0.1]), lambda: 7) == 7
     rows = blobs(6)
     monkeypatch.setattr(module, "cut_shares", lambda *_: shares([0.9, 0.8], [0.9, 0.7]))
+    monkeypatch.setattr(module, "steady_count", lambda graphs, counts, spanned, seed: spanned)
     assert cluster_count("auto", rows, 0) == auto_n_components(rows.gram) + 1
 
 
