@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import mmwrite, savemat
+from scipy.io import mmread, mmwrite, savemat
 
 from ufselect import MaxVariance
 from ufselect.common.sparse_structure import canonical_csr, sparse_damage
@@ -256,3 +257,32 @@ def test_what_is_copied_from_a_damaged_h5ad_file_is_named(tmp_path):
     table = read_table(path)
     with pytest.raises(ValueError, match=r"cells\.h5ad is not a readable AnnData file; write"):
         write_selection(table, [1], tmp_path / "chosen.h5ad")
+
+
+def write_tenx(folder, content):
+    folder.mkdir()
+    (folder / "matrix.mtx").write_bytes(content)
+    (folder / "features.tsv").write_text("a\nb\n")
+    (folder / "barcodes.tsv").write_text("c\nd\n")
+
+
+MATRIX = b"%%MatrixMarket matrix coordinate integer general\n%\n2 2 2\n1 1 3\n2 2 4"
+
+
+@pytest.mark.parametrize("end", [b"", b" ", b"\n", b" \n"])
+def test_a_matrix_of_10x_is_read_to_its_end_and_not_beyond(end, tmp_path):
+    write_tenx(tmp_path / "cells", MATRIX + end)
+    with patch("ufselect.io.tenx.mmread", wraps=mmread) as read:
+        assert read_table(tmp_path / "cells").data.toarray().tolist() == [[3, 0], [0, 4]]
+    assert read.call_args.args[0].getvalue().endswith(b"\n")
+
+
+@pytest.mark.parametrize("content", [MATRIX + b"\0", MATRIX.replace(b"%\n", b"%\0\n"), MATRIX + b"\n] 1 2"])
+def test_characters_that_no_matrix_has_do_not_reach_the_compiled_reader(content, tmp_path):
+    write_tenx(tmp_path / "cells", content)
+    with (
+        patch("ufselect.io.tenx.mmread") as read,
+        pytest.raises(ValueError, match=r"matrix\.mtx has characters"),
+    ):
+        read_table(tmp_path / "cells")
+    read.assert_not_called()
