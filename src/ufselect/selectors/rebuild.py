@@ -96,9 +96,10 @@ class RebuildSelector(PlacedSelector):
     penalty_ : float
         The ρ used.
     objective_history_ : list of float
-        The error as a share of the variance, after the greedy steps and after each sweep.
+        The error as a share of the variance, after the greedy steps and after each sweep; of greedy steps
+        alone where what they take stays.
     n_iter_ : int
-        Number of sweeps; 0 where greedy steps decide alone.
+        Number of sweeps, also where they were in vain.
     count_curve_ : list of dict
         With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
         ``standard_error`` and whether it was ``chosen``, with a ``note`` beside the chosen one.
@@ -197,7 +198,7 @@ class RebuildSelector(PlacedSelector):
         attributes = {
             "penalty_": choice.penalty,
             "objective_history_": choice.errors,
-            "n_iter_": len(choice.errors) - 1,
+            "n_iter_": choice.n_sweeps,
         }
         order = kept_first(choice.order, wanted.kept)
         return self._placed(order, choice.gains, placement, attributes, wanted.n_selected, wanted.units)
