@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from ufselect.gram import GramOperator, Spectrum
+from ufselect.gram import GramOperator, RowLayout, Spectrum
 from ufselect.selectors.base import PAPER_REGULARISERS, Columns, Fitted, Groups
 from ufselect.selectors.choice import choose
 from ufselect.selectors.convergence import run_attributes
@@ -236,7 +236,14 @@ class DSCOFS(GramSelector):
     def _check_parameters(self) -> None:
         check_parameters(self)
 
-    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+    def _fit_known(
+        self,
+        X: Any,
+        layout: RowLayout | None,
+        gram: GramOperator,
+        wanted: Wanted,
+        progress: FitProgress,
+    ) -> Fitted:
         if not isinstance(self.init, str) or self.init != "graph":
             return self._fit_gram(gram, wanted, progress)
         n_components = component_spectrum(gram, self.n_components).values.size

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
 from ufselect.common.containers import tabular
-from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, gram_operator
+from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, RowLayout, gram_operator
 from ufselect.selectors.base import (
     Fitted,
     UnsupervisedSelector,
@@ -88,10 +88,17 @@ class GramSelector(UnsupervisedSelector):
     def _fit_rows(self, X: Any, rows: RowMetadata, wanted: Wanted, progress: FitProgress) -> Fitted:
         X, layout = rows.laid_out(X)
         gram = gram_operator(X, copy=self.copies_wide_data, layout=layout)
-        fitted = with_missing(gram, self._fit_known(X, gram, wanted, progress))
+        fitted = with_missing(gram, self._fit_known(X, layout, gram, wanted, progress))
         return replace(fitted, choice=choice_of(fitted, wanted, lambda: gram))
 
-    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+    def _fit_known(
+        self,
+        X: Any,
+        layout: RowLayout | None,
+        gram: GramOperator,
+        wanted: Wanted,
+        progress: FitProgress,
+    ) -> Fitted:
         """Score the features of data whose rows are in memory, for methods that can make use of them."""
         return self._fit_gram(gram, wanted, progress)
 

@@ -7,11 +7,9 @@ from numbers import Integral
 from typing import Any
 
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ufselect.common.checks import check_nonnegative
-from ufselect.gram import GramOperator
-from ufselect.gram.factory import has_missing
+from ufselect.gram import GramOperator, RowLayout
 from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.choice import kept_first
 from ufselect.selectors.placed import PlacedSelector
@@ -42,8 +40,8 @@ class RebuildSelector(PlacedSelector):
     given, where there is no evidence for other columns: where these do not rebuild rows left out better by
     more than the standard error of the difference (what a single row gains is just that), or where a few of
     at most 200 rows hold more of the variance than in any normal data. Rows are left out while they amount to
-    400 or fewer, each counted by its share of the variance; dense data in memory have them, and data with
-    more columns than rows. Others go without this.
+    400 or fewer, each counted by its share of the variance, where they are in memory, have no gaps and no
+    more than 20 million entries.
 
     A greedy step costs a product of S with a vector, 2 d² operations for d ≤ n and 4 n d otherwise, and three
     products with an array of d × r; so does a sweep for each column it exchanges. More than 2000 sparse
@@ -98,9 +96,10 @@ class RebuildSelector(PlacedSelector):
     penalty_ : float
         The ρ used.
     objective_history_ : list of float
-        The error as a share of the variance, after the greedy steps and after each sweep.
+        The error as a share of the variance, after the greedy steps and after each sweep; of greedy steps
+        alone where what they take stays.
     n_iter_ : int
-        Number of sweeps; 0 where greedy steps decide alone.
+        Number of sweeps, also where they were in vain.
     count_curve_ : list of dict
         With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
         ``standard_error`` and whether it was ``chosen``, with a ``note`` beside the chosen one.
@@ -172,9 +171,15 @@ class RebuildSelector(PlacedSelector):
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, Integral) or self.max_iter < 0:
             raise ValueError(f"max_iter must be an integer of at least 0, not {self.max_iter!r}.")
 
-    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
-        rows = Rows.of(None if sparse.issparse(X) or has_missing(X) else X, gram)
-        return self._fit_gram(gram, wanted, progress, rows)
+    def _fit_known(
+        self,
+        X: Any,
+        layout: RowLayout | None,
+        gram: GramOperator,
+        wanted: Wanted,
+        progress: FitProgress,
+    ) -> Fitted:
+        return self._fit_gram(gram, wanted, progress, Rows.of(X, gram, layout))
 
     def _fit_gram(
         self, gram: GramOperator, wanted: Wanted, progress: FitProgress, rows: Rows | None = None
@@ -193,7 +198,7 @@ class RebuildSelector(PlacedSelector):
         attributes = {
             "penalty_": choice.penalty,
             "objective_history_": choice.errors,
-            "n_iter_": len(choice.errors) - 1,
+            "n_iter_": choice.n_sweeps,
         }
         order = kept_first(choice.order, wanted.kept)
         return self._placed(order, choice.gains, placement, attributes, wanted.n_selected, wanted.units)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from ufselect.gram import gram_operator
 from ufselect.gram.rows import row_layout
@@ -39,7 +40,8 @@ def test_integer_weights_are_repeated_rows():
     rng = np.random.default_rng(1)
     X, times = rng.standard_normal((15, 40)), rng.integers(1, 4, 15)
     repeated = np.repeat(X, times, axis=0)
-    weighted = Rows.of(X, gram_operator(X, layout=row_layout(times.astype(float), np.zeros(15))))
+    layout = row_layout(times.astype(float), np.zeros(15))
+    weighted = Rows.of(X, gram_operator(X, layout=layout), layout)
     plain = Rows.of(repeated, gram_operator(repeated))
     columns, others = np.array([1, 2, 3]), np.array([9, 8, 7])
     scale = np.sum(plain.errors(columns)) / np.sum(weighted.errors(columns))
@@ -83,13 +85,25 @@ def test_many_rows_of_which_few_have_the_variance_are_few():
     assert Rows(values, np.ones(5000)).are_few()
 
 
-def test_rows_are_found_where_they_are():
-    X = np.random.default_rng(5).standard_normal((30, 8)) + 3
+@pytest.mark.parametrize("shape", [(30, 8), (8, 30)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("is_laid_out", [False, True])
+def test_rows_are_those_behind_s(shape, kind, is_laid_out):
+    rng = np.random.default_rng(5)
+    X = kind(rng.standard_normal(shape) + 3)
+    layout = row_layout(rng.integers(1, 4, shape[0]).astype(float), np.arange(shape[0]) % 2)
+    layout = layout if is_laid_out else None
+    gram = gram_operator(X, layout=layout)
+    rows = Rows.of(X, gram, layout)
+    np.testing.assert_allclose(rows.values.T @ rows.values, gram.to_dense(), atol=1e-12)
+
+
+def test_rows_with_gaps_or_too_many_entries_are_not_taken(monkeypatch):
+    X = np.random.default_rng(6).standard_normal((30, 8))
     gram = gram_operator(X)
-    np.testing.assert_allclose(
-        Rows.of(X, gram).values.T @ Rows.of(X, gram).values, gram.to_dense(), atol=1e-12
-    )
-    assert Rows.of(None, gram) is None
-    assert Rows.of(None, gram_operator(X.T)) is not None
-    batches = row_layout(np.ones(30), np.arange(30) % 2)
-    assert Rows.of(X, gram_operator(X, layout=batches)) is None
+    monkeypatch.setattr("ufselect.solvers.rebuild.evidence.MOST_ENTRIES", 239)
+    assert Rows.of(X, gram) is None
+    monkeypatch.setattr("ufselect.solvers.rebuild.evidence.MOST_ENTRIES", 240)
+    assert Rows.of(X, gram) is not None
+    X[0, 0] = np.nan
+    assert Rows.of(X, gram) is None

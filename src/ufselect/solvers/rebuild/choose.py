@@ -83,9 +83,9 @@ def choose_columns(
     if greedy is not None and rows is not None and rows.are_few():
         chosen = np.flatnonzero(np.isin(problem.units.codes, search.chosen))
         if not rows.favour(chosen, greedy.columns):
-            return greedy.choice()
+            return greedy.choice(len(errors) - 1)
     gains = search.gains_outside() / search.span.total
-    return Choice(search.span.order(search.chosen), gains, errors, penalty)
+    return Choice(search.span.order(search.chosen), gains, errors, penalty, len(errors) - 1)
 
 
 def first_columns(

@@ -32,12 +32,15 @@ class Choice:
         Regularised error as a share of the variance, after the greedy steps and after each sweep.
     penalty : float
         The weight ρ of the penalties.
+    n_sweeps : int
+        Number of sweeps, also where what they led to gave way to greedy steps.
     """
 
     order: NDArray
     gains: NDArray
     errors: list[float]
     penalty: float
+    n_sweeps: int
 
 
 @dataclass(frozen=True)
@@ -75,11 +78,11 @@ class GreedySteps:
         shares = explained[known] / (values[known] + weight)
         return max(1 - float(shares.sum()) / self.total, 0.0)  # below 0 by rounding alone
 
-    def choice(self) -> Choice:
-        """Return the columns as a choice of no penalty and no exchanges."""
+    def choice(self, n_sweeps: int = 0) -> Choice:
+        """Return the columns as a choice of no penalty and no exchanges, perhaps after sweeps in vain."""
         gains = self.gains / self.total
         gains[self.order] = 0.0
-        return Choice(self.order, gains, [self.share_left()], 0.0)
+        return Choice(self.order, gains, [self.share_left()], 0.0, n_sweeps)
 
 
 def greedy_steps(
