@@ -36,7 +36,7 @@ from ufselect import DSCOFS, AutoSelector, GraphClustering, GreedyProjection, PC
 from ufselect.auto.criteria import neighbour_agreement, partition_agreement
 from ufselect.auto.judges import KMEANS_LOOKS, MAX_ITER
 from ufselect.auto.pool import MIXTURES
-from ufselect.auto.reference import References, build_reference
+from ufselect.auto.reference import build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.rules import Rankings
 from ufselect.auto.sampling import kmeans_seeds
@@ -180,7 +180,7 @@ def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
     """Return the ACC of the candidate that each criterion picks from the default pool."""
     r, c = number_selected(X), int(y.max()) + 1
     reference = build_reference(rows_of(X), c, 0)
-    rankings = Rankings(References((reference,)), r)
+    rankings = Rankings(reference, r)
     values: dict[str, list[float]] = {}
     acc = []
     for rules in MIXTURES:

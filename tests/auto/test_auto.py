@@ -12,7 +12,7 @@ from tests.auto.examples import sparse_clusters
 from ufselect import DSCOFS, AutoSelector, GraphClustering
 from ufselect.auto import ties
 from ufselect.auto.pool import Shared, default_pool
-from ufselect.auto.reference import build_references
+from ufselect.auto.reference import build_reference
 from ufselect.auto.report import ALL_FEATURES, RANDOM_SUBSETS, SKIPPED
 from ufselect.auto.rows import rows_of
 from ufselect.metrics import evaluate_selection, normalized_mutual_info
@@ -95,7 +95,7 @@ def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data():
     X = load_digits().data[:80, :40]
     X = X[:, X.std(axis=0) > 0]
     wanted = wanted_of(MaxVariance(8), X.shape[1])
-    shared = Shared(X, build_references(rows_of(X), (5,), 0), wanted)
+    shared = Shared(X, build_reference(rows_of(X), 5, 0), wanted)
     for candidate in default_pool(5, seed=0, max_samples=2000):
         direct = candidate.estimator.set_params(n_features_to_select=8).fit(X)
         found = candidate.fitted(shared)

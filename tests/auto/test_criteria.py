@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
-from ufselect.auto.criteria import neighbour_agreement, partition_agreement
+from ufselect.auto.criteria import neighbour_agreement, partition_agreement, rand_agreement
 from ufselect.metrics import normalized_mutual_info
 
 
@@ -43,3 +44,12 @@ def test_agreement_of_partitions_is_their_mutual_information(seed):
     reference, labels = rng.integers(3, size=30), rng.integers(4, size=(5, 30))
     found = partition_agreement(labels, reference)
     np.testing.assert_allclose(found, [normalized_mutual_info(reference, run) for run in labels])
+
+
+@given(seed=st.integers(0, 10**6), n_clusters=st.integers(1, 5))
+def test_rand_agreement_is_that_of_scikit_learn(seed, n_clusters):
+    rng = np.random.default_rng(seed)
+    reference, labels = rng.integers(n_clusters, size=15), rng.integers(n_clusters, size=(3, 15))
+    labels[0] = (reference + 1) % n_clusters
+    expected = [adjusted_rand_score(reference, partition) for partition in labels]
+    np.testing.assert_allclose(rand_agreement(labels, reference), expected, atol=1e-12)

@@ -15,11 +15,10 @@ from ufselect.auto import reference as module
 from ufselect.auto.cut import clarity, consensus, diffusion_coordinates, walk_pairs
 from ufselect.auto.reference import (
     POWERS,
-    References,
     build_reference,
     gaussian_clarity,
     leading_scores,
-    references_like,
+    reference_like,
 )
 from ufselect.auto.rows import rows_of
 from ufselect.exceptions import ConstantDataError
@@ -63,7 +62,7 @@ def test_given_weights_give_the_same_reference_as_found_ones():
     found = build_reference(rows_of(X), 4, 0)
     given = build_reference(rows_of(X), 4, 0, found.powers)
     np.testing.assert_array_equal(found.labels, given.labels)
-    other = references_like(References((found,)), rows_of(X[:3]), 0).parts[0]
+    other = reference_like(found, rows_of(X[:3]), 0)
     assert other.powers == found.powers
     assert other.n_clusters == 3
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.auto.examples import reference_with, sparse_clusters
 
-from ufselect.auto.reference import References
 from ufselect.auto.rules import RULES, Rankings, mixed, ranked_by, trace_ratio, variance_ratio
 
 
@@ -100,10 +99,10 @@ def test_a_mixture_follows_the_mean_root_of_the_ranks():
     assert mixed([first]) is first
 
 
-def test_rankings_mix_rules_and_references_and_work_each_out_once(monkeypatch):
-    parts = (problem(0, c=3), problem(0, c=4))
-    rankings = Rankings(References(parts), 4)
-    expected = mixed([RULES[rule](part, 4) for rule in ("margin", "trace-ratio") for part in parts])
+def test_rankings_mix_rules_and_work_each_out_once(monkeypatch):
+    reference = problem(0, c=3)
+    rankings = Rankings(reference, 4)
+    expected = mixed([RULES[rule](reference, 4) for rule in ("margin", "trace-ratio")])
     np.testing.assert_array_equal(rankings.scores(("margin", "trace-ratio")), expected)
     monkeypatch.setitem(RULES, "margin", None)
     np.testing.assert_array_equal(rankings.scores(("margin", "trace-ratio")), expected)

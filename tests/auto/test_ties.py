@@ -10,7 +10,7 @@ from tests.auto.examples import clusters_under_nuisance
 from ufselect import AutoSelector, MaxVariance
 from ufselect.auto.judges import KMeansJudge
 from ufselect.auto.pool import Candidate, Shared
-from ufselect.auto.reference import build_references
+from ufselect.auto.reference import build_reference
 from ufselect.auto.report import Comparison, Trial, is_tied
 from ufselect.auto.rows import rows_of
 from ufselect.auto.ties import NEAR, halves_of, settled, stability
@@ -44,10 +44,10 @@ class Greedy(BaseEstimator):
         return self
 
 
-def shared_data(with_references=False):
+def shared_data(with_reference=False):
     X = np.random.default_rng(0).standard_normal((60, 30))
-    references = build_references(rows_of(X), (3,), 0) if with_references else None
-    return Shared(X, references, wanted_of(MaxVariance(6), 30))
+    reference = build_reference(rows_of(X), 3, 0) if with_reference else None
+    return Shared(X, reference, wanted_of(MaxVariance(6), 30))
 
 
 def trial(estimator, shared, mean, spread=0.1):
@@ -105,18 +105,18 @@ def test_a_candidate_that_cannot_do_with_half_of_the_rows_is_not_stable():
 
 
 def test_halves_are_disjoint_and_have_clusters_of_their_own():
-    shared = shared_data(with_references=True)
+    shared = shared_data(with_reference=True)
     first, second = halves_of(shared, np.arange(0, 60, 2), 0)
     seen = np.vstack([first.X, second.X])
     np.testing.assert_array_equal(np.sort(seen[:, 0]), np.sort(shared.X[::2, 0]))
-    assert first.references.parts[0].labels.size == 15
-    assert first.references.parts[0].n_clusters == 3
+    assert first.reference.labels.size == 15
+    assert first.reference.n_clusters == 3
 
 
 def test_halves_in_which_nothing_varies_break_no_tie():
     X = np.zeros((8, 3))
     X[0] = 1.0
-    shared = Shared(X, build_references(rows_of(X), (2,), 0), wanted_of(MaxVariance(2), 3))
+    shared = Shared(X, build_reference(rows_of(X), 2, 0), wanted_of(MaxVariance(2), 3))
     assert halves_of(shared, np.arange(8), 0) == []
 
 

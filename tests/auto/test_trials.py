@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from ufselect.auto.pool import Candidate, Shared
 from ufselect.auto.report import Trial
 from ufselect.auto.trials import Course, in_reach
+from ufselect.common.deadline import check_time
 from ufselect.selectors.baselines import MaxVariance, PCALeverage
 from ufselect.selectors.wishes import wanted_of
 
@@ -70,3 +73,64 @@ def test_a_candidate_that_would_miss_the_deadline_is_not_begun():
     trials = course(SlowJudge((10,), 0.03), started + 0.4).run(POOL)
     assert trials[0].estimator is not None
     assert trials[1].estimator is None
+
+
+class Endless(MaxVariance):
+    """Never comes to an end by itself."""
+
+    def fit(self, X, y=None):
+        while True:
+            check_time()
+
+
+def test_a_candidate_that_takes_too_long_is_given_up():
+    pool = [POOL[0], Candidate("endless", Endless()), POOL[1]]
+    started = time.perf_counter()
+    trials = course(SlowJudge((1,), 0.0), started + 0.2).run(pool)
+    assert time.perf_counter() - started < 0.4
+    assert [trial.estimator is None for trial in trials] == [False, True, True]
+
+
+class DrawingJudge:
+    """Random subsets are worth what is drawn for them, all features nothing."""
+
+    measure = "luck"
+    all_compete = True
+    looks = (2,)
+
+    def __init__(self, values):
+        self.left = iter(values)
+        self.n_asked = 0
+
+    def values(self, features, runs):
+        if features.size == 8:
+            return np.zeros(2)
+        self.n_asked += 1
+        return np.full(2, next(self.left))
+
+
+@pytest.mark.parametrize(("best", "n_draws"), [(0.59, 20), (0.95, 6)])
+def test_more_random_subsets_are_drawn_where_the_verdict_hangs_on_them(best, n_draws):
+    """Six values around 0.5 have a standard error of 0.04: three are asked for, six are beyond doubt."""
+    judge = DrawingJudge([0.4, 0.6] * 10)
+    tried = course(judge, None)
+    first = tried.compare(0)
+    assert first.random.size == 6
+    further = tried.compare_further(replace(first, share=0.9), trial("best", [best, best]), 0)
+    assert further.random.size == judge.n_asked == n_draws
+    np.testing.assert_array_equal(further.random[:6], first.random)
+
+
+def test_draws_do_not_depend_on_when_they_are_made():
+    seen = []
+
+    class Spy(DrawingJudge):
+        def values(self, features, runs):
+            seen.append(features.tolist())
+            return np.zeros(2)
+
+    tried = course(Spy([]), None)
+    whole = tried._random_values(3, 0, 5).size
+    parts = tried._random_values(3, 0, 2).size + tried._random_values(3, 2, 5).size
+    assert whole == parts == 5
+    assert seen[:5] == seen[5:]

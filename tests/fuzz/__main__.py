@@ -21,10 +21,10 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def damage_all(count: int, seed: int) -> int:
-    """Damage a file of every format, print each defect and return whether there was one."""
+def damage_all(count: int, seed: int, formats: list[str]) -> int:
+    """Damage a file of each format, print each defect and return whether there was one."""
     n_defects = 0
-    for name in WRITERS:
+    for name in formats:
         with tempfile.TemporaryDirectory() as folder:
             try:
                 flip_bytes(name, count, seed, Path(folder))
@@ -42,9 +42,10 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--only", type=int, help="run this case alone, and let its error through")
     parser.add_argument("--flips", type=int, help="damage a file of every format so often instead")
+    parser.add_argument("--formats", nargs="+", choices=WRITERS, default=list(WRITERS), help="only of these")
     arguments = parser.parse_args()
     if arguments.flips is not None:
-        return damage_all(arguments.flips, arguments.seed)
+        return damage_all(arguments.flips, arguments.seed, arguments.formats)
     if arguments.only is not None:
         case = case_number(arguments.seed, arguments.only)
         say(f"{case}\n{run(case)}")

@@ -5,12 +5,17 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import os
 import shutil
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from scipy import sparse
@@ -18,16 +23,34 @@ from scipy.io import mmwrite, savemat
 
 from tests.fuzz.cases import INTERNAL, Defect
 from ufselect import MaxVariance
-from ufselect.io import ReadOptions, read_table
+from ufselect.io import ReadOptions, hdf5_trial, hdf5_walk, read_table
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((30, 12)) < 0.5, RNG.standard_normal((30, 12)), 0.0)
 # Stores are read block by block in a fit, tables as a whole before it.
 STORES = (".h5", ".zarr")
+WALK_SECONDS = 5  # of processor time; a walk takes some milliseconds
+WALK_BYTES = 256  # less than the arrays have, so that as little of them is read beforehand as of large ones
 
 
 def _h5ad(matrix: Any) -> Callable[[Path], None]:
     return lambda path: import_module("anndata").AnnData(matrix).write_h5ad(path)
+
+
+def _packed_h5ad(path: Path) -> None:
+    """Write what annotated files have: compressed chunks, categories, words and missing values."""
+    anndata, pandas = import_module("anndata"), import_module("pandas")
+    words = [f"w{i % 7}" for i in range(30)]
+    cells = pandas.DataFrame(
+        {
+            "kind": pandas.Categorical(words),
+            "word": words,
+            "count": pandas.array([None, *range(29)], "Int64"),
+        },
+        index=[f"c{i}" for i in range(30)],
+    )
+    cells = anndata.AnnData(sparse.csr_matrix(X), obs=cells, layers={"twice": 2 * X}, uns={"note": "x"})
+    cells.write_h5ad(path, compression="gzip")
 
 
 def _parquet(path: Path) -> None:
@@ -55,10 +78,13 @@ def _xlsx(path: Path) -> None:
     workbook.save(path)
 
 
-def _h5(path: Path) -> None:
-    import_module("dask")
-    with import_module("h5py").File(path, "w") as file:
-        file["X"] = X
+def _h5(version: str = "earliest", **storage: Any) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        import_module("dask")
+        with import_module("h5py").File(path, "w", libver=version) as file:
+            file.create_dataset("X", data=X, **storage)
+
+    return write
 
 
 def _sparse_h5(path: Path) -> None:
@@ -102,7 +128,11 @@ WRITERS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "parquet": (".parquet", _parquet),
     "h5ad": (".h5ad", _h5ad(X)),
     "sparse h5ad": (".h5ad", _h5ad(sparse.csr_matrix(X))),
-    "h5": (".h5", _h5),
+    "packed h5ad": (".h5ad", _packed_h5ad),
+    "h5": (".h5", _h5()),
+    "packed h5": (".h5", _h5(chunks=(4, 5), compression="gzip", shuffle=True, fletcher32=True)),
+    "growing h5": (".h5", _h5(chunks=(4, 5), compression="lzf", maxshape=(None, 12))),
+    "new h5": (".h5", _h5("latest", chunks=(4, 5), compression="gzip", maxshape=(None, None))),
     "sparse h5": (".h5", _sparse_h5),
     "zarr": (".zarr", _zarr),
     "10x": ("", _tenx),
@@ -125,6 +155,27 @@ def read_and_fit(path: Path) -> None:
     MaxVariance(1).fit(read_table(path, ReadOptions(guess=False)).data)
 
 
+def _forked_walk(path: str, seconds: float) -> subprocess.CompletedProcess[bytes]:
+    """Walk through an HDF5 file in a fork of this process, which has all it needs in memory already."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the threads of dask, which wait for work
+        process = os.fork()
+    if process == 0:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CPU, (WALK_SECONDS, WALK_SECONDS))
+        hdf5_walk.READ_BYTES = WALK_BYTES
+        hdf5_walk.walk(path)
+        os._exit(0)
+    _, status = os.waitpid(process, 0)
+    return subprocess.CompletedProcess([], status, hdf5_walk.BEGUN.encode())
+
+
+def fast_walks() -> AbstractContextManager[Any]:
+    """Walk without starting Python anew each time, where a fork is safe: many times as fast."""
+    return patch.object(hdf5_trial, "_walk", _forked_walk) if sys.platform == "linux" else nullcontext()
+
+
 def flip_bytes(name: str, count: int, seed: int, folder: Path) -> None:
     """Damage a file of a format so many times, and read it.
 
@@ -140,7 +191,7 @@ def flip_bytes(name: str, count: int, seed: int, folder: Path) -> None:
     rng = np.random.default_rng(seed)
     for number in range(count):
         _copy_damaged(whole, damaged, rng)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), fast_walks():
             warnings.simplefilter("error")
             try:
                 read_and_fit(damaged)

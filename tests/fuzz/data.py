@@ -178,6 +178,8 @@ CONTAINERS: dict[str, Callable[[np.ndarray, Path], Any]] = {
     "csc": lambda X, _: sparse.csc_array(X),
     "coo": lambda X, _: sparse.coo_array(X),
     "unsorted csr": lambda X, _: unsorted_csr(X),
+    "bsr": lambda X, _: sparse.bsr_array(X),
+    "masked": lambda X, _: np.ma.masked_array(X, np.arange(X.size).reshape(X.shape) % 17 == 16),
     "memmap": _memmap,
     "npy": _npy,
     "dask": _dask,

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import gzip
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import mmwrite, savemat
+from scipy.io import mmread, mmwrite, savemat
 
 from ufselect import MaxVariance
 from ufselect.common.sparse_structure import canonical_csr, sparse_damage
-from ufselect.io import read_table
+from ufselect.io import read_table, write_selection
 
 GOOD = sparse.random_array((8, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
 SENTENCE = "damaged sparse matrix"
@@ -31,6 +32,12 @@ def damaged(fault: str) -> dict[str, np.ndarray]:
         parts["indptr"][-1] += 1000
     elif fault == "fewer indices":
         parts["indices"] = parts["indices"][:-3]
+    elif fault == "spare values":
+        parts["data"] = np.append(parts["data"], 1.0)
+    elif fault == "spare indices":
+        parts["indices"] = np.append(parts["indices"], 0)
+    elif fault == "values in rows":
+        parts["data"] = np.tile(parts["data"][:, None], 2)
     return parts
 
 
@@ -41,6 +48,9 @@ FAULTS = (
     "indptr too short",
     "indptr past the end",
     "fewer indices",
+    "spare values",
+    "spare indices",
+    "values in rows",
 )
 
 
@@ -94,7 +104,7 @@ def test_mat_with_an_unknown_type_of_element_does_not_reach_the_compiled_reader(
         read_table(path)
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, "no shape"])
+@pytest.mark.parametrize("fault", [*FAULTS, "no shape", "negative shape", "wide shape"])
 @pytest.mark.parametrize("suffix", [".h5", ".h5ad"])
 def test_hdf5(fault, suffix, tmp_path):
     h5py, anndata = pytest.importorskip("h5py"), pytest.importorskip("anndata")
@@ -107,6 +117,10 @@ def test_hdf5(fault, suffix, tmp_path):
             file["X"][name] = values
         if fault == "no shape":
             del file["X"].attrs["shape"]
+        elif fault == "negative shape":
+            file["X"].attrs["shape"] = np.array([8, -6])
+        elif fault == "wide shape":
+            file["X"].attrs["shape"] = np.array([8, 3_523_215_372])
         if suffix == ".h5":
             del file["obs"], file["var"]
     read = read_table if suffix == ".h5ad" else MaxVariance(2).fit
@@ -211,3 +225,64 @@ def test_data_that_lie_in_other_files_are_not_followed(tmp_path):
     for name in ("outside.h5", "virtual.h5"):
         with pytest.raises(ValueError, match="another file, which is not followed"):
             MaxVariance(2).fit(tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", [".h5", ".h5ad", ".zarr"])
+def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path):
+    """Rows that are not there read as zeros, hours of them."""
+    pytest.importorskip("dask")
+    path, shape = tmp_path / f"table{suffix}", (2**21, 4)
+    if suffix == ".zarr":
+        pytest.importorskip("zarr").create_array(path, shape=shape, chunks=(10, 4), dtype="f8")[:3] = 1
+    else:
+        pytest.importorskip("anndata").AnnData(np.eye(4)).write_h5ad(path)
+        with pytest.importorskip("h5py").File(path, "a") as file:
+            del file["X"]
+            stored = file.create_dataset("X", (4, 4), "f8", chunks=(10, 4), maxshape=(None, 4))
+            stored.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+            stored[:] = 1
+            stored.resize(shape)
+    read = read_table if suffix == ".h5ad" else MaxVariance(2).fit
+    with pytest.raises(ValueError, match=rf"table\{suffix} claims 64 MiB .* write it again\.$"):
+        read(path)
+
+
+def test_what_is_copied_from_a_damaged_h5ad_file_is_named(tmp_path):
+    """Parts that reading does not need are met when all is copied."""
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    path = tmp_path / "cells.h5ad"
+    anndata.AnnData(np.eye(4), uns={"note": "x"}).write_h5ad(path)
+    with h5py.File(path, "a") as file:
+        file["uns"]["note"].attrs["encoding-type"] = "strange"
+    table = read_table(path)
+    with pytest.raises(ValueError, match=r"cells\.h5ad is not a readable AnnData file; write"):
+        write_selection(table, [1], tmp_path / "chosen.h5ad")
+
+
+def write_tenx(folder, content):
+    folder.mkdir()
+    (folder / "matrix.mtx").write_bytes(content)
+    (folder / "features.tsv").write_text("a\nb\n")
+    (folder / "barcodes.tsv").write_text("c\nd\n")
+
+
+MATRIX = b"%%MatrixMarket matrix coordinate integer general\n%\n2 2 2\n1 1 3\n2 2 4"
+
+
+@pytest.mark.parametrize("end", [b"", b" ", b"\n", b" \n"])
+def test_a_matrix_of_10x_is_read_to_its_end_and_not_beyond(end, tmp_path):
+    write_tenx(tmp_path / "cells", MATRIX + end)
+    with patch("ufselect.io.tenx.mmread", wraps=mmread) as read:
+        assert read_table(tmp_path / "cells").data.toarray().tolist() == [[3, 0], [0, 4]]
+    assert read.call_args.args[0].getvalue().endswith(b"\n")
+
+
+@pytest.mark.parametrize("content", [MATRIX + b"\0", MATRIX.replace(b"%\n", b"%\0\n"), MATRIX + b"\n] 1 2"])
+def test_characters_that_no_matrix_has_do_not_reach_the_compiled_reader(content, tmp_path):
+    write_tenx(tmp_path / "cells", content)
+    with (
+        patch("ufselect.io.tenx.mmread") as read,
+        pytest.raises(ValueError, match=r"matrix\.mtx has characters"),
+    ):
+        read_table(tmp_path / "cells")
+    read.assert_not_called()

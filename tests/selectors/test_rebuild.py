@@ -12,7 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector, Reconstructor
 from ufselect.blocks import GramAccumulator
+from ufselect.gram import gram_operator
 from ufselect.solvers.rebuild.baselines import rebuild_error
+from ufselect.solvers.rebuild.evidence import Rows
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +219,29 @@ def test_few_rows_of_most_variance_leave_a_given_penalty_and_its_exchanges_alone
     assert RebuildSelector(20).fit(X).n_iter_ == 0
 
 
-def test_without_such_rows_the_penalty_comes_from_the_data():
-    found = RebuildSelector(20).fit(beats(0)[:70])
+def test_without_such_rows_the_penalty_comes_from_the_data(pixels):
+    found = RebuildSelector(20).fit(pixels[:50])
     assert found.penalty_ > 0
     assert found.n_iter_ > 0
+
+
+@pytest.mark.parametrize("count", [20, 50])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_no_better_on_rows_left_out_gives_way_to_greedy_steps(seed, count):
+    X = beats(seed, height=8).reshape(125, 80)[:87]  # rows too many for the rule of heavy tails
+    greedy = GreedyProjection(count, target="features").fit(X)
+    ours = RebuildSelector(count).fit(X)
+    rows = Rows.of(X, gram_operator(X))
+    if ours.penalty_ == 0:
+        np.testing.assert_array_equal(ours.ranking_[ours.support_], greedy.ranking_[greedy.support_])
+        assert ours.n_iter_ == 0
+    else:
+        assert rows.favour(ours.get_support(indices=True), greedy.get_support(indices=True))
+
+
+def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():
+    X = np.random.default_rng(0).standard_normal((12, 40))
+    X[0] *= 30
+    ours, greedy = RebuildSelector(20).fit(X), GreedyProjection(20, target="features").fit(X)
+    assert ours.penalty_ == 0
+    np.testing.assert_array_equal(ours.support_, greedy.support_)

@@ -15,6 +15,7 @@ from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
 from ufselect.common.checks import check_positive_int
+from ufselect.common.containers import tabular
 from ufselect.common.threads import one_blas_thread
 
 
@@ -44,8 +45,9 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
         whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster; if
-        clusters lie apart, c is where the eigenvalues fall; if they touch, it is one more than the components
-        of the broken-stick rule, which can be far off: give the number if you know it.
+        clusters lie apart, c is where the eigenvalues fall; if they touch, it is the number for which cuts
+        from forty starts agree best, among those near one more than the components of the broken-stick rule.
+        It can be far off: give the number if you know it.
     max_samples : int, default=2000
         Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
     random_state : int, RandomState, Generator or None, default=None
@@ -145,7 +147,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     def _validated(self, X: Any, *, reset: bool) -> Any:
         return validate_data(
             self,
-            X,
+            tabular(X),
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32],

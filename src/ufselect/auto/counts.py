@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ufselect.auto.cut import clarity
 from ufselect.auto.reference import gaussian_scores, leading_scores, share_of_possible
 from ufselect.auto.rows import Rows, rows_of
 from ufselect.auto.sampling import sampled_indices
+from ufselect.auto.steady import steady_count
 from ufselect.graphs.score_graph import score_graph, score_widths, smooth_vectors
 from ufselect.selectors.dimension import auto_n_components
 
@@ -35,8 +38,9 @@ def cluster_count(n_clusters: int | str, rows: Rows, seed: int, at_least: int = 
 
     ``"auto"`` compares graphs with those of Gaussian data. If none is cut more cleanly, there is one cluster.
     If clusters lie apart, their number is where the eigenvalues fall, or else the largest number of parts
-    that no edges join, or one more than the components that the broken-stick rule keeps if that is
-    larger. If they touch, it is the latter, since c clusters in general position span c − 1 directions.
+    that no edges join if that is larger than what follows. If they touch, c clusters in general position span
+    c − 1 directions, as many as the broken-stick rule keeps components; of the numbers near that one, it is
+    the number for which cuts of the graph from several starts agree best.
 
     Raises
     ------
@@ -46,7 +50,9 @@ def cluster_count(n_clusters: int | str, rows: Rows, seed: int, at_least: int = 
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":
         spanned = min(auto_n_components(rows.gram) + 1, n_rows)
-        return max(found_count(cut_shares(rows, seed), spanned), min(at_least, n_rows))
+        shares = cut_shares(rows, seed)
+        found = found_count(shares, lambda: steady_count(shares.graphs, shares.counts, spanned, seed))
+        return max(found, min(at_least, n_rows))
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
     if n_clusters > n_rows:
@@ -66,28 +72,31 @@ class CutShares:
         Of the eigenvalues 2, …, c of the random walk together.
     last : ndarray
         Of the eigenvalue c alone.
+    graphs : tuple of sparse arrays
+        The graphs.
     """
 
     counts: NDArray
     mean: NDArray
     last: NDArray
+    graphs: tuple[sparse.csr_array, ...] = ()
 
 
-def found_count(shares: CutShares, spanned: int) -> int:
-    """Return the number of clusters that the shares tell, or the directions that they span plus one."""
+def found_count(shares: CutShares, touching: Callable[[], int]) -> int:
+    """Return the number of clusters that the shares tell, or else the number for clusters that touch."""
     if shares.counts.size == 0:
-        return min(2, spanned)
+        return min(2, touching())
     if shares.mean.max() < NO_CLUSTERS:
         return 1
     perfect = shares.counts[shares.mean >= APART]
     if perfect.size == 0:
-        return spanned
+        return touching()
     # The largest share of a later number: a fall after which shares rise again ends nothing.
     later = np.append(np.maximum.accumulate(shares.last[::-1])[-2::-1], shares.last[-1])
     rises = (1 - later + ALWAYS_MISSING) / np.maximum(1 - shares.last + ALWAYS_MISSING, ALWAYS_MISSING)
     if rises.max() >= CLEAR_RISE:
         return int(shares.counts[np.argmax(rises)])
-    return max(int(perfect[-1]), spanned)
+    return max(int(perfect[-1]), touching())
 
 
 def cut_shares(rows: Rows, seed: int) -> CutShares:
@@ -108,16 +117,15 @@ def cut_shares(rows: Rows, seed: int) -> CutShares:
         return CutShares(*np.empty((3, 0)))
     scores = leading_scores(few, min(2 * max(counts), n_samples - 1, few.shape[1])).values
     gaussian = gaussian_scores(n_samples, scores.shape[1])
-    mean, last = [], []
+    mean, last, graphs = [], [], []
     for count in counts:
         widths = score_widths(count, scores.shape[1])
-        values, null = (
-            smooth_vectors(score_graph(points[:, : max(widths)], widths), count)[0]
-            for points in (scores, gaussian)
-        )
+        graph, noise = (score_graph(points[:, : max(widths)], widths) for points in (scores, gaussian))
+        values, null = smooth_vectors(graph, count)[0], smooth_vectors(noise, count)[0]
+        graphs.append(graph)
         mean.append(share_of_possible(clarity(values, count), clarity(null, count)))
         last.append(share_of_possible(values[-1], null[-1]))
-    return CutShares(np.array(counts), np.array(mean), np.array(last))
+    return CutShares(np.array(counts), np.array(mean), np.array(last), tuple(graphs))
 
 
 def _sample(rows: Rows, seed: int) -> object:

@@ -34,3 +34,24 @@ def partition_agreement(labels: NDArray, reference: NDArray) -> NDArray:
     """Return the normalised mutual information of each partition, one per row, with a reference."""
     tables = contingencies(reference, int(reference.max()) + 1, labels, int(labels.max()) + 1)
     return mutual_infos(tables)
+
+
+def rand_agreement(labels: NDArray, reference: NDArray) -> NDArray:
+    """Return the Rand index, adjusted for chance [1]_, of each partition, one per row, with a reference.
+
+    Unlike mutual information it does not grow with the number of clusters. Partitions of one part each agree.
+
+    References
+    ----------
+    .. [1] L. Hubert and P. Arabie (1985), "Comparing partitions", Journal of Classification 2.
+    """
+    tables = contingencies(reference, int(reference.max()) + 1, labels, int(labels.max()) + 1)
+    together = _pairs(tables).sum(axis=(1, 2))
+    ours, theirs = _pairs(tables.sum(axis=1)).sum(axis=1), _pairs(tables.sum(axis=2)).sum(axis=1)
+    by_chance = ours * theirs / _pairs(np.array(reference.size))
+    possible = (ours + theirs) / 2 - by_chance
+    return np.where(possible > 0, (together - by_chance) / np.where(possible > 0, possible, 1), 1.0)
+
+
+def _pairs(counts: NDArray) -> NDArray:
+    return counts * (counts - 1) / 2

@@ -10,7 +10,7 @@ from scipy import linalg, sparse
 
 from ufselect.auto.criteria import partition_agreement
 from ufselect.auto.pool import Candidate, Shared, scores_of
-from ufselect.auto.reference import References, build_reference
+from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rows import rows_of, unit_of
 from ufselect.auto.sampling import kmeans_seeds
 from ufselect.metrics.kmeans import kmeans_runs
@@ -50,48 +50,43 @@ class Judge(Protocol):
 
 
 class KMeansJudge:
-    """Compares K-means on the selected features with the reference partitions."""
+    """Compares K-means on the selected features with the reference partition."""
 
     measure = "agreement (NMI) of K-means on its features with the clusters of the neighbour graph"
     all_compete = True
     looks: tuple[int, ...] = KMEANS_LOOKS
 
-    def __init__(self, references: References, seed: int) -> None:
-        self.references = references
+    def __init__(self, reference: Reference, seed: int) -> None:
+        self.reference = reference
         self.seeds = kmeans_seeds(seed, KMEANS_LOOKS[-1])
 
     def values(self, features: NDArray, runs: slice) -> NDArray:
-        points = self.references.rows.columns(features)
-        found = []
-        for part in self.references.parts:
-            labels = kmeans_runs(points, part.n_clusters, self.seeds[runs], "k-means++", MAX_ITER)
-            found.append(partition_agreement(labels, part.labels))
-        return np.mean(found, axis=0)
+        points = self.reference.rows.columns(features)
+        labels = kmeans_runs(points, self.reference.n_clusters, self.seeds[runs], "k-means++", MAX_ITER)
+        return partition_agreement(labels, self.reference.labels)
 
     def values_of(self, candidate: Candidate, shared: Shared, features: NDArray, runs: slice) -> NDArray:
         return self.values(features, runs)
 
 
 class GraphJudge:
-    """Compares graph clustering on the selected features with the reference partitions."""
+    """Compares graph clustering on the selected features with the reference partition."""
 
     measure = "agreement (NMI) of graph clustering on its features with that on all features"
     all_compete = False
     looks: tuple[int, ...] = (1,)
 
-    def __init__(self, references: References, seed: int) -> None:
-        self.references = references
+    def __init__(self, reference: Reference, seed: int) -> None:
+        self.reference = reference
         self.seed = seed
 
     def values(self, features: NDArray, runs: slice) -> NDArray:
-        rows = rows_of(self.references.rows.columns(features))
+        reference = self.reference
+        rows = rows_of(reference.rows.columns(features))
         if rows.gram.trace() == 0:
             return np.zeros(1)[runs]
-        found = []
-        for part in self.references.parts:
-            labels = build_reference(rows, part.n_clusters, self.seed, part.powers).labels
-            found.append(partition_agreement(labels[None], part.labels))
-        return np.mean(found, axis=0)[runs]
+        labels = build_reference(rows, reference.n_clusters, self.seed, reference.powers).labels
+        return partition_agreement(labels[None], reference.labels)[runs]
 
     def values_of(self, candidate: Candidate, shared: Shared, features: NDArray, runs: slice) -> NDArray:
         return self.values(features, runs)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ufselect.auto.counts import cluster_count
-from ufselect.auto.reference import build_references
+from ufselect.auto.reference import build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.rules import RULES, Rankings
 from ufselect.auto.sampling import sampled_rows, seed_from
@@ -152,13 +152,13 @@ class PartitionSelector(UnsupervisedSelector):
         if not isinstance(X, Rankings):
             super()._fit_to(X, rows)
             return
-        wanted = wanted_of(self, check_columns(self, X.references, reset=True))
+        wanted = wanted_of(self, check_columns(self, X.reference.rows, reset=True))
         fitted = self._rank(X)
-        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.references.rows.gram), wanted)
+        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.reference.rows.gram), wanted)
 
     def _rank(self, rankings: Rankings) -> Fitted:
-        first = rankings.references.parts[0]
-        attributes = {"n_clusters_": first.n_clusters, "power_": float(np.mean(first.powers))}
+        reference = rankings.reference
+        attributes = {"n_clusters_": reference.n_clusters, "power_": float(np.mean(reference.powers))}
         return Fitted(rankings.scores(rules_of(self.rule)), attributes)
 
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
@@ -166,7 +166,7 @@ class PartitionSelector(UnsupervisedSelector):
         rows = rows_of(sampled_rows(X, self.max_samples, seed))
         with one_blas_thread():
             count = cluster_count(self.n_clusters, rows, seed, at_least=2)
-            return self._rank(Rankings(build_references(rows, (count,), seed), wanted.n_selected))
+            return self._rank(Rankings(build_reference(rows, count, seed), wanted.n_selected))
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ufselect.auto.partition import PartitionSelector
-from ufselect.auto.reference import References
+from ufselect.auto.reference import Reference
 from ufselect.auto.rules import Rankings
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors.baselines import MaxVariance, PCALeverage
@@ -47,22 +47,22 @@ class Shared:
     """What the candidates have in common, worked out once."""
 
     X: Any
-    references: References | None
+    reference: Reference | None
     wanted: Wanted
 
     @cached_property
     def gram(self) -> GramOperator:
         """S of all rows."""
-        if self.references is not None and self.references.shape[0] == self.X.shape[0]:
-            return self.references.rows.gram
+        if self.reference is not None and self.reference.rows.shape[0] == self.X.shape[0]:
+            return self.reference.rows.gram
         return gram_operator(self.X)
 
     @cached_property
     def rankings(self) -> Rankings:
         """The rankings of the rules."""
-        if self.references is None:
+        if self.reference is None:
             raise ValueError("There are no clusters to rank features by.")
-        return Rankings(self.references, self.wanted.n_selected)
+        return Rankings(self.reference, self.wanted.n_selected)
 
     def choice(self, scores: NDArray) -> Choice:
         """Return the ranking and selection by some scores."""
@@ -101,9 +101,9 @@ def _partition(rules: tuple[str, ...], n_clusters: int | str, seed: int, max_sam
     return Candidate("graph partition, " + " + ".join(rules), estimator, attrgetter("rankings"))
 
 
-def dscofs_pool(references: References) -> list[Candidate]:
+def dscofs_pool(reference: Reference) -> list[Candidate]:
     """Return DSCOFS from two starts by the graph's smooth vectors, with three strengths of its penalties."""
-    rows, embedding = references.rows, references.parts[0].embedding
+    rows, embedding = reference.rows, reference.embedding
     # No more directions than the data have: the others would start in a void.
     embedding = embedding[:, : rows.gram.eigenpairs(embedding.shape[1]).values.size]
     pool = []

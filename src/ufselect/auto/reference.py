@@ -168,6 +168,11 @@ def build_reference(
     )
 
 
+def reference_like(reference: Reference, rows: Rows, seed: int) -> Reference:
+    """Build a reference for other rows of the same table, with as many clusters and the same weights."""
+    return build_reference(rows, min(reference.n_clusters, rows.shape[0]), seed, reference.powers)
+
+
 def _widest(scores: Scores, counts: list[int], n_clusters: int) -> list[_Weighted]:
     """Return the graphs with the widest gap, or as good as the widest."""
     cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
@@ -237,34 +242,3 @@ def gaussian_clarity(
         graph = score_graph(_whitened_draw(rng, n_drawn, width) * weights[:width], counts)
         clarities.append(clarity(smooth_values(graph, n_clusters), n_clusters))
     return float(np.mean(clarities))
-
-
-@dataclass(frozen=True)
-class References:
-    """References for one or several numbers of clusters, the one to report first."""
-
-    parts: tuple[Reference, ...]
-
-    @property
-    def rows(self) -> Rows:
-        """The data of all of them."""
-        return self.parts[0].rows
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.rows.shape
-
-
-def build_references(rows: Rows, counts: Sequence[int], seed: int) -> References:
-    """Build one reference per number of clusters."""
-    return References(tuple(build_reference(rows, count, seed) for count in counts))
-
-
-def references_like(references: References, rows: Rows, seed: int) -> References:
-    """Build references for other rows of the same table, with as many clusters and the same weights."""
-    return References(
-        tuple(
-            build_reference(rows, min(part.n_clusters, rows.shape[0]), seed, part.powers)
-            for part in references.parts
-        )
-    )

@@ -169,6 +169,17 @@ def is_better_than_random(trial: Trial, comparison: Comparison) -> bool:
     return trial.mean > float(comparison.random.mean()) + _slack(trial, comparison)
 
 
+def is_beyond_doubt(trial: Trial, comparison: Comparison) -> bool:
+    """Tell whether more random subsets would not change whether a trial is better than they are.
+
+    Twice the distance that is asked for: the standard error of six draws is itself uncertain, and Student's
+    distribution leaves as much doubt at that distance as the normal one at the distance asked for.
+    """
+    if comparison.has_no_clusters:
+        return True
+    return abs(trial.mean - float(comparison.random.mean())) > 2 * _slack(trial, comparison)
+
+
 def _slack(trial: Trial, comparison: Comparison) -> float:
     return SURE * float(np.hypot(trial.error, comparison.error))
 

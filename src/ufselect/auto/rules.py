@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.auto.reference import Reference, References
+from ufselect.auto.reference import Reference
 from ufselect.auto.rows import Rows
 from ufselect.gram import GramOperator
 from ufselect.graphs.score_graph import centred_basis
@@ -119,18 +119,18 @@ def ranked_by(rule: str, reference: Reference, n_selected: int) -> NDArray:
 class Rankings:
     """Scores by any of the rules, or by several at once; each rule is worked out once."""
 
-    def __init__(self, references: References, n_selected: int) -> None:
-        self.references = references
+    def __init__(self, reference: Reference, n_selected: int) -> None:
+        self.reference = reference
         self.n_selected = n_selected
-        self._known: dict[str, list[NDArray]] = {}
+        self._known: dict[str, NDArray] = {}
 
     def scores(self, rules: Sequence[str]) -> NDArray:
-        """Return scores that follow the rankings of some rules, for all references together."""
-        return mixed([scores for rule in rules for scores in self._of(rule)])
+        """Return scores that follow the rankings of some rules."""
+        return mixed([self._of(rule) for rule in rules])
 
-    def _of(self, rule: str) -> list[NDArray]:
+    def _of(self, rule: str) -> NDArray:
         if rule not in self._known:
-            self._known[rule] = [ranked_by(rule, part, self.n_selected) for part in self.references.parts]
+            self._known[rule] = ranked_by(rule, self.reference, self.n_selected)
         return self._known[rule]
 
 

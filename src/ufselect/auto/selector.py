@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect.auto.budget import PILOT_ROWS, affordable_rows
 from ufselect.auto.clustering import labels_of
 from ufselect.auto.counts import cluster_count
 from ufselect.auto.judges import GraphJudge, Judge, KMeansJudge, RebuildJudge
@@ -24,14 +24,15 @@ from ufselect.auto.pool import (
     rebuild_pool,
     scores_of,
 )
-from ufselect.auto.reference import References, build_references
+from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.report import Trial, describe_clusters, report, verdict
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
-from ufselect.auto.ties import settled
+from ufselect.auto.ties import best_of, settled
 from ufselect.auto.trials import Course
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_choice, check_positive_int
+from ufselect.common.deadline import OutOfTimeError, ending_by, now
 from ufselect.common.threads import one_blas_thread
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator
@@ -56,7 +57,7 @@ class Setting:
     shared: Shared
     judge: Judge
     pool: list[Candidate]
-    references: References | None
+    reference: Reference | None
     chosen: NDArray
     seed: int
 
@@ -102,9 +103,11 @@ class AutoSelector(UnsupervisedSelector):
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     time_budget : float or None, default=None
-        Seconds after which no candidate, and no further run, is to end. The clusters, the comparison with
-        random subsets and one candidate take what they take; of the others none is begun that would end too
-        late. The most promising come first. With a budget the result can depend on the machine.
+        Seconds that a fit may take. The default candidates for clusters are first judged by 200 rows, then by
+        as many as there is time for; ``verdict_`` says if it was not for all. Nothing is begun that would end
+        too late by what was measured, and what takes longer is given up. With other candidates, or up to
+        200 rows, the clusters, the comparison with random subsets and one candidate take what they take. The
+        most promising come first. With a budget the result can depend on the machine.
     n_jobs : int or None, default=None
         Number of candidates tried at once, in threads. The result does not depend on it.
     max_samples : int, default=2000
@@ -250,21 +253,45 @@ class AutoSelector(UnsupervisedSelector):
         return sample_rows(X, self.random_state) if is_dask(X) else super()._in_memory(X)
 
     def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
-        started = time.perf_counter()
+        started = now()
         # Most products here are small and only lose time in threads; candidates run beside each other.
         with one_blas_thread():
             if not self._is_auto:
-                return self._choose(self._setting(X, wanted), started, progress)
+                return self._in_time(X, wanted, started, progress)
             curve = count_curve(X, first_columns(_anywhere, kept_columns(wanted).tolist()))
             wanted = replace(wanted, n_selected=max(curve.chosen, wanted.kept.size))
-            fitted = self._choose(self._setting(X, wanted), started, progress)
+            fitted = self._choose(self._setting(X, wanted, self.max_samples), started, progress)
         return replace(fitted, attributes={**fitted.attributes, "count_curve_": curve.table()})
 
-    def _setting(self, X: Any, wanted: Wanted) -> Setting:
+    def _in_time(self, X: Any, wanted: Wanted, started: float, progress: FitProgress) -> Fitted:
+        """Choose by as many rows as there is time for.
+
+        The default candidates for clusters are worked out from the rows that judge them: a few rows give an
+        answer soon, and tell what more would take. Other candidates are fitted to all rows in any case.
+        """
+        most = min(self.max_samples, X.shape[0])
+        is_fixed = self.goal != "clusters" or self.candidates is not None or most <= PILOT_ROWS
+        if self.time_budget is None or is_fixed:
+            return self._choose(self._setting(X, wanted, self.max_samples), started, progress)
+        setting = self._setting(X, wanted, PILOT_ROWS)
+        pilot = self._choose(replace(setting, pool=setting.pool[:1]), started, progress)
+        deadline = started + self.time_budget
+        n_rows = affordable_rows(most, now() - started, deadline - now())
+        if n_rows > PILOT_ROWS:
+            max_samples = self.max_samples if n_rows == most else n_rows
+            try:
+                with ending_by(deadline):
+                    fitted = self._choose(self._setting(X, wanted, max_samples), started, progress)
+                return fitted if n_rows == most else _by_fewer(fitted, n_rows, most)
+            except OutOfTimeError:
+                logger.info("There was no time for %d rows; the answer of %d stands.", n_rows, PILOT_ROWS)
+        return _by_fewer(pilot, PILOT_ROWS, most)
+
+    def _setting(self, X: Any, wanted: Wanted, max_samples: int) -> Setting:
         given = None if self.candidates is None or isinstance(self.candidates, str) else self.candidates
         pool = None if given is None else given_pool(given)
         seed = seed_from(self.random_state)
-        chosen = sampled_indices(X.shape[0], self.max_samples, seed)
+        chosen = sampled_indices(X.shape[0], max_samples, seed)
         sample = X if chosen.size == X.shape[0] else X[chosen]
         if self.goal == "rebuild":
             shared = Shared(X, None, wanted)
@@ -272,21 +299,22 @@ class AutoSelector(UnsupervisedSelector):
         rows = rows_of(sample)
         # Without clusters the verdict says so; there must be two to judge by.
         count = cluster_count(self.n_clusters, rows, seed, at_least=2)
-        references = build_references(rows, (count,), seed)
-        judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(references, seed)
-        shared = Shared(X, references, wanted)
-        return Setting(shared, judge, pool or self._pool(references, seed), references, chosen, seed)
+        reference = build_reference(rows, count, seed)
+        judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(reference, seed)
+        shared = Shared(X, reference, wanted)
+        pool = pool or self._pool(reference, seed, max_samples)
+        return Setting(shared, judge, pool, reference, chosen, seed)
 
-    def _pool(self, references: References, seed: int) -> list[Candidate]:
+    def _pool(self, reference: Reference, seed: int, max_samples: int) -> list[Candidate]:
         if self.candidates == DSCOFS_ONLY:
-            return dscofs_pool(references)
-        return default_pool(self.n_clusters, seed, self.max_samples)
+            return dscofs_pool(reference)
+        return default_pool(self.n_clusters, seed, max_samples)
 
     def _choose(self, setting: Setting, started: float, progress: FitProgress) -> Fitted:
         def tell(count: int, trial: Trial) -> None:
             progress(count, trial.mean)
             if self.verbose:
-                left = (time.perf_counter() - begun) / count * (len(setting.pool) - count)
+                left = (now() - begun) / count * (len(setting.pool) - count)
                 logger.info("%s: %.3f; about %.1f s left", trial.candidate.name, trial.mean, left)
 
         deadline = None if self.time_budget is None else started + self.time_budget
@@ -297,8 +325,9 @@ class AutoSelector(UnsupervisedSelector):
         # What no selection can do without comes first, so that the candidates get the rest of the time.
         clusters = self._clusters(setting)
         comparison = course.compare(setting.seed)
-        begun = time.perf_counter()
+        begun = now()
         trials = course.run(setting.pool)
+        comparison = course.compare_further(comparison, best_of(trials), setting.seed)
         outcome = settled(course, trials, comparison, setting.chosen, setting.seed, begun - started)
         winner, shared = outcome.winner, setting.shared
         best = winner.estimator
@@ -332,20 +361,26 @@ class AutoSelector(UnsupervisedSelector):
 
     def _clusters(self, setting: Setting) -> dict[str, Any]:
         """Return the clusters, if they are the goal."""
-        if setting.references is None:
+        reference = setting.reference
+        if reference is None:
             return {}
-        reference = setting.references.parts[0]
         labels = labels_of(reference, setting.shared.X, setting.chosen)
         return {"labels_": labels, "n_clusters_": reference.n_clusters}
 
     def _described(self, setting: Setting, clusters: dict[str, Any], winner: Trial) -> dict[str, Any]:
         """Return what the winner's features tell about the clusters, if they are the goal."""
-        if setting.references is None:
+        if setting.reference is None:
             return {}
         wanted = setting.shared.wanted
         names = wanted.restrict_rows(getattr(self, "feature_names_in_", np.arange(wanted.n_features)))
-        reference = setting.references.parts[0]
-        return {"clusters_": describe_clusters(reference, clusters["labels_"], winner.features, names)}
+        described = describe_clusters(setting.reference, clusters["labels_"], winner.features, names)
+        return {"clusters_": described}
+
+
+def _by_fewer(fitted: Fitted, n_rows: int, most: int) -> Fitted:
+    """Say in the verdict that there was no time for all rows."""
+    said = f"{fitted.attributes['verdict_']} There was time to judge by {n_rows} of {most} rows."
+    return replace(fitted, attributes={**fitted.attributes, "verdict_": said})
 
 
 def _anywhere(gram: GramOperator, size: int) -> Placement:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.auto.pool import Candidate, Shared, scores_of
-from ufselect.auto.reference import references_like
+from ufselect.auto.reference import reference_like
 from ufselect.auto.report import Comparison, Trial, is_better_than_random, is_tied
 from ufselect.auto.rows import rows_of
 from ufselect.auto.trials import Course
+from ufselect.common.deadline import OutOfTimeError, ending_by
 from ufselect.common.warn import without_warnings
 from ufselect.exceptions import ConstantDataError
 
@@ -49,22 +50,38 @@ def settled(
     set_up : float
         Seconds that it took until candidates could be tried; with that on halves the deadline must be met.
     """
-    most = max(trial.values.size for trial in trials if trial.estimator is not None)
-    finalists = [trial for trial in trials if trial.estimator is not None and trial.values.size == most]
-    best = max(finalists, key=lambda trial: trial.mean)
+    best = best_of(trials)
+    finalists = finalists_of(trials)
     share = NEAR if is_better_than_random(best, comparison) else 1.0
     rivals = [trial for trial in finalists if trial is best or is_tied(trial, best, share)]
     differ = any(not np.array_equal(trial.features, best.features) for trial in rivals)
     if not differ or not course.has_time(set_up + sum(trial.seconds for trial in rivals)):
         return Outcome(trials, best)
     # What is said about half of the rows is not about the user's data.
-    with without_warnings(Warning):
-        halves = halves_of(course.shared, chosen, seed)
-        if not halves:
-            return Outcome(trials, best)
-        known = {id(rival): replace(rival, stability=stability(rival.candidate, halves)) for rival in rivals}
+    try:
+        with without_warnings(Warning), ending_by(course.deadline):
+            halves = halves_of(course.shared, chosen, seed)
+            if not halves:
+                return Outcome(trials, best)
+            known = {
+                id(rival): replace(rival, stability=stability(rival.candidate, halves)) for rival in rivals
+            }
+    except OutOfTimeError:
+        return Outcome(trials, best)
     winner = max(known.values(), key=lambda trial: (trial.stability, trial.mean))
     return Outcome([known.get(id(trial), trial) for trial in trials], winner, len(rivals))
+
+
+def finalists_of(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials with as many values as any has."""
+    tried = [trial for trial in trials if trial.estimator is not None]
+    most = max(trial.values.size for trial in tried)
+    return [trial for trial in tried if trial.values.size == most]
+
+
+def best_of(trials: Sequence[Trial]) -> Trial:
+    """Return the finalist with the largest criterion."""
+    return max(finalists_of(trials), key=lambda trial: trial.mean)
 
 
 def halves_of(shared: Shared, chosen: NDArray, seed: int) -> list[Shared]:
@@ -75,13 +92,13 @@ def halves_of(shared: Shared, chosen: NDArray, seed: int) -> list[Shared]:
     halves = []
     for half in np.array_split(np.random.default_rng(seed).permutation(chosen), 2):
         X = shared.X[np.sort(half)]
-        references = None
-        if shared.references is not None:
+        reference = None
+        if shared.reference is not None:
             try:
-                references = references_like(shared.references, rows_of(X), seed)
+                reference = reference_like(shared.reference, rows_of(X), seed)
             except ConstantDataError:
                 return []
-        halves.append(Shared(X, references, shared.wanted))
+        halves.append(Shared(X, reference, shared.wanted))
     return halves
 
 

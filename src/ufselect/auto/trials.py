@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,12 +12,15 @@ from numpy.typing import NDArray
 
 from ufselect.auto.judges import Judge
 from ufselect.auto.pool import Candidate, Shared, scores_of
-from ufselect.auto.report import Comparison, Trial
+from ufselect.auto.report import Comparison, Trial, is_beyond_doubt
+from ufselect.common.deadline import OutOfTimeError, ending_by, now
 from ufselect.common.warn import without_warnings
 
-# Random subsets to compare with: many where they are cheap, since few columns differ most from draw to draw.
+# Random subsets to compare with. Where they are cheap there are enough for their own spread to be known well,
+# and many where the verdict hangs on them: few columns differ most from draw to draw.
 N_DRAWS = 3
-N_CHEAP_DRAWS = 20
+N_CHEAP_DRAWS = 6
+N_DOUBTFUL_DRAWS = 20
 # Values of a random subset, rows times columns, up to which it is cheap: K-means takes about a millisecond.
 CHEAP_VALUES = 10_000
 # Runs for each of them and for all features: enough to tell how far off they are.
@@ -38,8 +40,8 @@ class Course:
     judge : Judge
         What gives values to their features.
     deadline : float or None
-        Moment of ``time.perf_counter`` that nothing is begun which would miss it, as long as it takes by what
-        was tried so far; the first candidate always is.
+        Moment after which nothing is to end. Work is not begun that would end too late by what was tried so
+        far, and given up where it does; the first candidate always is tried.
     n_jobs : int or None
         Number of candidates tried at once, in threads.
     tell : callable
@@ -58,7 +60,10 @@ class Course:
     def run(self, pool: list[Candidate]) -> list[Trial]:
         """Return one trial per candidate: a first look at each, then more runs for those still in reach."""
         longest = [0.0]
-        jobs = (delayed(self._first_look)(candidate, place, longest) for place, candidate in enumerate(pool))
+        jobs = (
+            delayed(self._in_turn)(candidate, is_first=place == 0, longest=longest)
+            for place, candidate in enumerate(pool)
+        )
         trials = []
         for trial in Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(jobs):
             trials.append(trial)
@@ -68,56 +73,95 @@ class Course:
             if not self.has_time((after - before) * sum(trial.pace for trial in rivals)):
                 break
             runs = slice(before, after)
-            longer = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(self._look_again)(trial, runs) for trial in rivals
-            )
+            try:
+                longer = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(self._look_again)(trial, runs) for trial in rivals
+                )
+            except OutOfTimeError:
+                break
             known = {id(short): long for short, long in zip(rivals, longer, strict=True)}
             trials = [known.get(id(trial), trial) for trial in trials]
         return trials
 
     def compare(self, seed: int) -> Comparison:
         """Judge all features and a few random subsets."""
-        n_features = self.shared.X.shape[1]
-        first = slice(0, min(COMPARED_RUNS, self.judge.looks[0]))
-        rng = np.random.default_rng(seed)
-        is_cheap = self.shared.X.shape[0] * self.shared.wanted.n_selected <= CHEAP_VALUES
-        n_draws = N_CHEAP_DRAWS if is_cheap else N_DRAWS
-        draws = [self.shared.choice(rng.random(n_features)).support for _ in range(n_draws)]
-        random = [self.judge.values(np.flatnonzero(draw), first).mean() for draw in draws]
-        references = self.shared.references
-        share = None if references is None else references.parts[0].share
-        return Comparison(self.judge.values(np.arange(n_features), first), np.array(random), share)
+        reference = self.shared.reference
+        share = None if reference is None else reference.share
+        everything = self.judge.values(np.arange(self.shared.X.shape[1]), self._compared_runs)
+        random = self._random_values(seed, 0, N_CHEAP_DRAWS if self._draws_are_cheap else N_DRAWS)
+        return Comparison(everything, random, share)
+
+    def compare_further(self, comparison: Comparison, best: Trial, seed: int) -> Comparison:
+        """Draw more random subsets if they are cheap and could change what is said about the best trial."""
+        if not self._draws_are_cheap or is_beyond_doubt(best, comparison):
+            return comparison
+        try:
+            with ending_by(self.deadline):
+                more = self._random_values(seed, comparison.random.size, N_DOUBTFUL_DRAWS)
+        except OutOfTimeError:
+            return comparison
+        return replace(comparison, random=np.append(comparison.random, more))
+
+    @property
+    def _compared_runs(self) -> slice:
+        return slice(0, min(COMPARED_RUNS, self.judge.looks[0]))
+
+    @property
+    def _draws_are_cheap(self) -> bool:
+        return self.shared.X.shape[0] * self.shared.wanted.n_selected <= CHEAP_VALUES
+
+    def _random_values(self, seed: int, start: int, stop: int) -> NDArray:
+        """Return the values of the random subsets from one number to another, the same for the same seed."""
+        draws = np.random.default_rng(seed).random((stop, self.shared.X.shape[1]))[start:]
+        chosen = [np.flatnonzero(self.shared.choice(draw).support) for draw in draws]
+        return np.array([self.judge.values(features, self._compared_runs).mean() for features in chosen])
 
     def has_time(self, seconds: float) -> bool:
         """Tell whether work of so many seconds, spread over the jobs, ends before the deadline."""
         if self.deadline is None:
             return True
-        return time.perf_counter() + seconds / effective_n_jobs(self.n_jobs) <= self.deadline
+        return now() + seconds / effective_n_jobs(self.n_jobs) <= self.deadline
 
-    def _first_look(self, candidate: Candidate, place: int, longest: list[float]) -> Trial:
-        started = time.perf_counter()
-        if self.deadline is not None and place > 0 and started + longest[0] > self.deadline:
-            return Trial(candidate, None, np.empty(0, dtype=np.intp), np.array([np.nan]), 0.0)
+    def _in_turn(self, candidate: Candidate, *, is_first: bool, longest: list[float]) -> Trial:
+        """Try a candidate, or skip it for lack of time."""
+        if is_first:
+            trial = self._first_look(candidate)
+        else:
+            skipped = Trial(candidate, None, np.empty(0, dtype=np.intp), np.array([np.nan]), 0.0)
+            if self.deadline is not None and now() + longest[0] > self.deadline:
+                return skipped
+            try:
+                with ending_by(self.deadline):
+                    trial = self._first_look(candidate)
+            except OutOfTimeError:
+                return skipped
+        longest[0] = max(longest[0], trial.seconds)
+        return trial
+
+    def _first_look(self, candidate: Candidate) -> Trial:
+        started = now()
         try:
             with without_warnings(*self.muted):
                 estimator = candidate.fitted(self.shared)
             scores = scores_of(estimator, candidate.name, self.shared)
+        except OutOfTimeError:
+            raise
         except Exception as error:
             error.add_note(f"This happened in the candidate {candidate.name!r}.")
             raise
         features = np.flatnonzero(self.shared.choice(scores).support)
-        fitted = time.perf_counter()
+        fitted = now()
         values = self._values(candidate, features, slice(0, self.judge.looks[0]))
-        ended = time.perf_counter()
-        longest[0] = max(longest[0], ended - started)
+        ended = now()
         return Trial(
             candidate, estimator, features, values, ended - started, (ended - fitted) / self.judge.looks[0]
         )
 
     def _look_again(self, trial: Trial, runs: slice) -> Trial:
-        started = time.perf_counter()
-        values = np.append(trial.values, self._values(trial.candidate, trial.features, runs))
-        return replace(trial, values=values, seconds=trial.seconds + time.perf_counter() - started)
+        started = now()
+        with ending_by(self.deadline):
+            values = np.append(trial.values, self._values(trial.candidate, trial.features, runs))
+        return replace(trial, values=values, seconds=trial.seconds + now() - started)
 
     def _values(self, candidate: Candidate, features: NDArray, runs: slice) -> NDArray:
         with without_warnings(*self.muted):

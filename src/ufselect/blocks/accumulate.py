@@ -32,6 +32,7 @@ from ufselect.blocks.within import (
     batch_moments,
     merge_batches,
 )
+from ufselect.common.containers import with_gaps
 from ufselect.common.row_blocks import row_blocks
 from ufselect.common.sparse_structure import canonical_csr, check_sparse
 from ufselect.gram.centring import (
@@ -87,7 +88,7 @@ def block_moments(
         begins with ``name``.
     """
     check_sparse(block, name)
-    block = block if sparse.issparse(block) else np.asarray(block)
+    block = block if sparse.issparse(block) else with_gaps(block)
     if details is not None:
         block, details = details.counted(block.tocsr() if sparse.issparse(block) else block)
     if block.shape[0] == 0:
@@ -259,7 +260,7 @@ class GramAccumulator:
         With ``sample_weight`` each row counts so many times; those of weight 0 do not count. With ``labels``,
         such as donor, day or plate, rows of one label are centred by themselves, over all updates.
         """
-        batch = batch if sparse.issparse(batch) else np.asarray(batch)
+        batch = batch if sparse.issparse(batch) else with_gaps(batch)
         if batch.ndim != 2:
             raise ValueError(f"A batch must have two dimensions, not {batch.ndim}.")
         if self.moments is not None and batch.shape[1] != self.n_features:

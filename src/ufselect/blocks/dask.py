@@ -14,6 +14,7 @@ from scipy import sparse
 from ufselect.blocks.accumulate import Record, block_moments, merge_moments
 from ufselect.blocks.probes import Probe
 from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
+from ufselect.common.containers import with_gaps
 from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import check_sparse
 from ufselect.gram.centring import refuse_infinity, working_dtype
@@ -54,6 +55,8 @@ def check_collection(X: Any) -> None:
         raise ValueError(f"X must have two dimensions, rows and columns, not {X.ndim}.")
     if not is_frame(X) and np.isnan(X.shape[1]):
         raise ValueError("dask does not know how many columns X has; call X.compute_chunk_sizes() first.")
+    if X.shape[1] == 0:
+        raise ValueError("X has no columns, but at least 1 is required.")
 
 
 def smallest_share_of_memory() -> float:
@@ -155,6 +158,7 @@ class DaskBlocks:
             _named_moments,
             array,
             *self._details_by_block(array.chunks[0]),
+            n_features=self.n_features,
             probe=shared_probe,
             names=dask.delayed(names, traverse=False),
             dtype=object,
@@ -182,7 +186,9 @@ class DaskBlocks:
         names = _names(array.chunks[0], "rows")
         blocks = array.to_delayed().ravel()
         check = import_dask().delayed(_checked)
-        checked = [check(block, self.dtype, name) for block, name in zip(blocks, names, strict=True)]
+        checked = [
+            check(block, self.n_features, self.dtype, name) for block, name in zip(blocks, names, strict=True)
+        ]
         parts = [part for batch in _batches(checked) for part in _compute(batch, blocks, names)]
         if any(sparse.issparse(part) for part in parts):
             return sparse.csr_array(sparse.vstack(parts, format="csr"))
@@ -190,8 +196,11 @@ class DaskBlocks:
 
     def sample(self, rows: NDArray) -> Any:
         self.count_rows()
-        sampled = self.array[rows].compute()
-        sampled = sparse.csr_array(sampled) if sparse.issparse(sampled) else np.asarray(sampled)
+        blocks = self._row_blocks()
+        names = _names(blocks.chunks[0], "rows")
+        sampled = _compute(self.array[rows], blocks.to_delayed().ravel(), names)
+        check_width(sampled, self.n_features, "A part of X")
+        sampled = sparse.csr_array(sampled) if sparse.issparse(sampled) else with_gaps(sampled)
         return sampled.astype(self.dtype, copy=False)
 
     def sample_gram(self) -> SampleGram:
@@ -240,8 +249,14 @@ def _target_bytes() -> int:
 
 
 def _named_moments(
-    block: Any, *details: NDArray, probe: Probe, names: Sequence[str], block_id: tuple[int, int]
+    block: Any,
+    *details: NDArray,
+    n_features: int,
+    probe: Probe,
+    names: Sequence[str],
+    block_id: tuple[int, int],
 ) -> Record | None:
+    check_width(block, n_features, names[block_id[0]])
     columns = [values[:, 0] for values in details]
     known = RowDetails(columns[0], columns[1] if len(columns) > 1 else None) if columns else None
     return block_moments(block, probe, names[block_id[0]], known)
@@ -294,10 +309,26 @@ def _batches(parts: list) -> Iterator[list]:
         yield parts[start : start + GATHER_AT_ONCE]
 
 
-def _checked(block: Any, dtype: np.dtype, name: str) -> Any:
+def check_width(block: Any, n_features: int, name: str) -> None:
+    """Refuse a block that has other columns than dask was told.
+
+    Raises
+    ------
+    ValueError
+        The message begins with ``name``.
+    """
+    if np.shape(block)[1:] != (n_features,):
+        raise ValueError(
+            f"{name} has the shape {np.shape(block)}, but dask was told of {n_features} columns; give it the "
+            "right chunks."
+        )
+
+
+def _checked(block: Any, n_features: int, dtype: np.dtype, name: str) -> Any:
     """Return a block in working precision, refusing infinity and damaged indices; NaN means missing."""
     check_sparse(block, name)
-    values = block.data if sparse.issparse(block) else np.asarray(block)
+    check_width(block, n_features, name)
+    values = block.data if sparse.issparse(block) else with_gaps(block)
     refuse_infinity(values, name)
     return block.astype(dtype) if sparse.issparse(block) else values.astype(dtype, copy=False)
 

@@ -17,6 +17,7 @@ from ufselect.io.arrays import open_npy
 from ufselect.io.damage import readable
 from ufselect.io.parquet import parts_of
 from ufselect.io.stores import (
+    check_claim,
     find_matrix,
     is_sparse_group,
     open_hdf5,
@@ -36,7 +37,10 @@ def is_store(X: Any) -> bool:
 
 
 def _is_open_store(X: Any) -> bool:
-    return type(X).__module__.split(".")[0] in ("zarr", "h5py") and hasattr(X, "chunks")
+    library = type(X).__module__.partition(".")[0]
+    if library == "h5py" and not X:
+        raise ValueError("X belongs to an HDF5 file that is closed; open it again, or give its path.")
+    return library in ("zarr", "h5py") and hasattr(X, "chunks")
 
 
 def open_blocks(store: Any, dataset: str | None = None) -> Any:
@@ -94,14 +98,16 @@ def _existing(store: str | os.PathLike) -> Path:
 
 
 def _open_path(path: Path, dataset: str | None) -> Any:
-    if path.suffix == ".npy":
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
         return _two_dimensional(open_npy(path), path)
-    if path.suffix in HDF5_SUFFIXES:
+    if suffix in HDF5_SUFFIXES:
         return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
     if path.is_dir() and any((path / mark).exists() for mark in ZARR_MARKS):
         opened = _import_zarr().open(path, mode="r")
-        return _from_open(opened if hasattr(opened, "chunks") else find_matrix(opened, dataset, path), path)
-    if path.suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
+        is_array = hasattr(opened, "chunks")
+        return _from_open(check_claim(opened, path) if is_array else find_matrix(opened, dataset, path), path)
+    if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
         return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
     raise TableError(
         f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file; "
@@ -111,7 +117,7 @@ def _open_path(path: Path, dataset: str | None) -> Any:
 
 def _two_dimensional(array: Any, path: Path | None) -> Any:
     """Return an array of rows and columns, refusing others."""
-    if array.ndim != 2:
+    if array.ndim != 2 or array.shape[1] == 0:
         held = "X holds" if path is None else f"{path} holds"
         raise TableError(f"{held} an array of shape {array.shape}; give one with rows and columns.")
     return array

@@ -18,8 +18,12 @@ def sparse_damage(matrix: Any) -> str | None:
     n_major, n_minor = matrix.shape if matrix.format != "csc" else matrix.shape[::-1]
     if matrix.format == "bsr":
         n_major, n_minor = n_major // matrix.blocksize[0], n_minor // matrix.blocksize[1]
-    n_entries = min(matrix.indices.size, len(matrix.data))
-    return pointer_damage(matrix.indptr, n_major, n_entries) or index_damage(
+    if matrix.data.ndim != (3 if matrix.format == "bsr" else 1):
+        return f"its values have {matrix.data.ndim} dimensions"
+    n_values, n_indices = len(matrix.data), matrix.indices.size
+    if n_values != n_indices:
+        return f"it stores {n_values} values and {n_indices} indices"
+    return pointer_damage(matrix.indptr, n_major, n_values) or index_damage(
         matrix.indices[: int(matrix.indptr[-1])], n_minor
     )
 

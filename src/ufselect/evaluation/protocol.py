@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
+from ufselect.common.containers import tabular
 from ufselect.metrics.clustering import encode_labels
 from ufselect.metrics.seeding import SEEDINGS
 
@@ -102,7 +103,7 @@ def make_problem(name: str, X: Any, y: Any, counts: Sequence[int]) -> Problem:
     ValueError
         If they do not fit together, or no count is below the number of features.
     """
-    X = check_array(X, dtype=np.float64, ensure_min_samples=2)
+    X = check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
     codes, n_classes = encode_labels(y)
     check_consistent_length(X, codes)
     if n_classes < 2:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d
 
 from ufselect.gram.rows import RowLayout, checked_weights, row_layout
 
@@ -86,9 +85,21 @@ def batch_labels(batch: Any, n_rows: int) -> NDArray:
     ValueError
         If there are too many or too few, or some are missing.
     """
-    labels = column_or_1d(np.asarray(batch))
+    labels = np.asarray(batch)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"batch has the shape {labels.shape}; give one label a row.")
     if labels.size != n_rows:
         raise ValueError(f"batch has {labels.size} labels, but X has {n_rows} rows; give one a row.")
-    if any(label is None or label != label for label in labels.tolist()):
+    if np.ma.is_masked(batch) or any(_is_missing(label) for label in labels.tolist()):
         raise ValueError("batch has missing labels; give every row one.")
     return labels.astype(str) if labels.dtype == object else labels
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or pandas' NA, which does not say whether it differs from itself."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True

@@ -10,6 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.common.containers import with_gaps
+
+# Sums and products of weights stay far from the ends of double precision.
+LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
+NO_WEIGHTS = "sample_weight must hold finite numbers of at least zero, not all of them zero."
+
 
 @dataclass(frozen=True)
 class RowLayout:
@@ -89,14 +95,31 @@ def checked_weights(sample_weight: Any, n_rows: int) -> NDArray:
     Raises
     ------
     ValueError
-        If they are negative, not finite, all zero, or not one a row.
+        If they are no numbers, negative, not finite, all zero, too small or too large, or not one a row.
     """
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = _as_numbers(sample_weight)
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows; give one a row.")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0) or not np.any(weights):
-        raise ValueError("sample_weight must hold finite numbers of at least zero, not all of them zero.")
+        raise ValueError(NO_WEIGHTS)
+    positive = weights[weights > 0]
+    if positive.min() < LEAST_WEIGHT or positive.max() > LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight has values from {positive.min():.3g} to {positive.max():.3g}; those above zero "
+            f"must be between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}."
+        )
     return weights
+
+
+def _as_numbers(sample_weight: Any) -> NDArray:
+    """Return weights in double precision; masked ones are NaN."""
+    weights = with_gaps(sample_weight)
+    if weights.dtype.kind not in "biufO":
+        raise ValueError(NO_WEIGHTS)
+    try:
+        return weights.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(NO_WEIGHTS) from error
 
 
 def row_layout(weights: NDArray, labels: NDArray) -> RowLayout:

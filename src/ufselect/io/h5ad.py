@@ -14,6 +14,7 @@ from ufselect.common.extras import import_extra
 from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
 from ufselect.io.hdf5_heaps import check_heaps
+from ufselect.io.hdf5_trial import try_hdf5
 from ufselect.io.naming import distinct_names, find_column
 from ufselect.io.roles import ColumnRoles, is_label, look_at_typed
 from ufselect.io.row_columns import batch_labels, row_weights
@@ -24,8 +25,9 @@ from ufselect.io.table import Table
 def read_h5ad(path: Path, roles: ColumnRoles, layer: str | None = None) -> Table:
     """Read the main matrix or a layer of an AnnData file with its names; sparse data stay sparse."""
     anndata = import_extra("anndata", "Reading h5ad", "tables")
+    with readable(path, "AnnData"):
+        check_heaps(path)  # at once, where a trial would wait for the end of a loop
     with open_hdf5(path) as file, readable(path, "AnnData"):
-        check_heaps(path)
         if not {"X", "obs", "var"} <= set(file):
             raise TableError(
                 f"{path} is not an AnnData file, which has X, obs and var; write it with AnnData."
@@ -91,7 +93,9 @@ def write_h5ad(table: Table, selected: Any, target: Path, texts: Mapping[str, ND
     anndata = import_extra("anndata", "Writing h5ad", "tables")
     pandas = import_extra("pandas", "Writing h5ad", "cli")
     if table.source is not None and table.source.suffix.lower() == ".h5ad":
-        cells = anndata.read_h5ad(table.source)
+        try_hdf5(table.source)  # it may have changed since it was read, and now all of it is
+        with readable(table.source, "AnnData"):
+            cells = anndata.read_h5ad(table.source)
         chosen = {table.feature_names[j] for j in selected}
         names, _ = distinct_names([str(name) for name in cells.var_names])
         cells.var["selected"] = [name in chosen for name in names]

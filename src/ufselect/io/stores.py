@@ -13,8 +13,10 @@ from ufselect.common.extras import import_extra
 from ufselect.common.sparse_structure import index_damage, pointer_damage, sparse_damage
 from ufselect.exceptions import TableError
 from ufselect.io.damage import readable
+from ufselect.io.hdf5_trial import try_hdf5
 
 MOST_PACKED = 1032  # bytes that deflate packs into one, at most
+SMALL_CLAIM = 2**24  # bytes that are read in a moment, whether they are stored or not
 
 
 def open_hdf5(path: Path) -> Any:
@@ -23,10 +25,11 @@ def open_hdf5(path: Path) -> Any:
     Raises
     ------
     TableError
-        If it is none.
+        If it is none, or the HDF5 library cannot read it without coming to grief.
     """
     h5py = import_extra("h5py", "Opening HDF5 files", "tables")
     with readable(path, "HDF5"):
+        try_hdf5(path)
         file = h5py.File(path, "r")
         _refuse_other_files(file, path)
     return file
@@ -70,7 +73,7 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     if dataset is not None:
         if dataset not in group:
             raise TableError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
-        return group[dataset]
+        return check_claim(group[dataset], path)
     with readable(path, "HDF5 or zarr"):
         tables = [
             name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])
@@ -80,7 +83,36 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
             f"{path} holds {len(tables)} arrays of two dimensions; "
             "open the one you mean with ufselect.blocks.open_blocks(path, dataset=…)."
         )
-    return group[tables[0]]
+    return check_claim(group[tables[0]], path)
+
+
+def stored_bytes(path: Path, enough: int) -> int:
+    """Return the size of a file, or of the files of a folder until they could unpack to enough bytes."""
+    total = 0
+    for part in path.rglob("*") if path.is_dir() else [path]:
+        total += part.stat().st_size
+        if MOST_PACKED * total >= enough:
+            break
+    return total
+
+
+def check_claim(array: Any, path: Path) -> Any:
+    """Return an open array, refusing one that would be filled up with zeros for hours.
+
+    Chunks that are not stored read as zeros, so damage in the number of rows makes an array of any size.
+
+    Raises
+    ------
+    TableError
+        If it is larger than what is stored could unpack to.
+    """
+    claimed = getattr(array, "nbytes", 0)
+    if claimed > SMALL_CLAIM and claimed > MOST_PACKED * (n_bytes := stored_bytes(path, claimed)):
+        raise TableError(
+            f"{path} claims {claimed / 2**20:.0f} MiB in {n_bytes} bytes: it is damaged or was never filled; "
+            "write it again."
+        )
+    return array
 
 
 def refuse_damage(damage: str | None, path: Path) -> None:
@@ -118,11 +150,12 @@ def sparse_shape(group: Any, path: Path) -> tuple[int, int]:
     Raises
     ------
     TableError
-        If it gives none.
+        If it gives none, or one that its store cannot have.
     """
     shape = [int(size) for size in group.attrs.get("shape", ())]
-    if len(shape) != 2:
+    if len(shape) != 2 or min(shape) < 0:
         refuse_damage("it does not say its shape", path)
+    refuse_damage(_shape_damage((shape[0], shape[1]), stored_bytes(path, max(shape))), path)
     return shape[0], shape[1]
 
 

@@ -18,6 +18,9 @@ from ufselect.io.stores import check_stored
 from ufselect.io.table import Table
 
 FEATURES = ("features.tsv", "genes.tsv")
+# What numbers are written with, also those that are not finite.
+NUMERALS = b"0123456789+-.eE \t\r\nnaifNAIF"
+PART = 1 << 24  # bytes that are looked at together
 
 
 def is_tenx(folder: Path) -> bool:
@@ -43,7 +46,11 @@ def read_tenx(folder: Path) -> Table:
     if matrix is None or features is None or barcodes is None:
         raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
     with open_unpacked(matrix) as file, readable(matrix, "Matrix Market"):
-        stored = check_stored(mmread(io.BytesIO(read_unpacked(file, matrix))), matrix)
+        content = read_unpacked(file, matrix)
+        _check_characters(content, matrix)
+        if not content.endswith(b"\n"):
+            content += b"\n"  # without it SciPy's reader may read on beyond the end
+        stored = check_stored(mmread(io.BytesIO(content)), matrix)
         counts = sparse.csr_array(stored.T)
     genes = [row[1] if len(row) > 1 else row[0] for row in _lines(features)]
     cells = [row[0] for row in _lines(barcodes)]
@@ -61,6 +68,24 @@ def read_tenx(folder: Path) -> Table:
         id_name="barcode",
         notes=tuple(notes),
     )
+
+
+def _check_characters(content: bytes, path: Path) -> None:
+    """Refuse a matrix with other characters than numbers have; SciPy's reader crashes on some of them.
+
+    Raises
+    ------
+    TableError
+        With the file's name.
+    """
+    start = 0
+    while content[start : start + 1] == b"%":  # remarks, which may say anything but the end of text
+        start = (content.find(b"\n", start) + 1) or len(content)
+    parts = range(start, len(content), PART)
+    if b"\0" in content[:start] or any(
+        content[part : part + PART].translate(None, NUMERALS) for part in parts
+    ):
+        raise TableError(f"{path} has characters that belong into no matrix; copy or download it again.")
 
 
 def _lines(path: Path) -> list[list[str]]:

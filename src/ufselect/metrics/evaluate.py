@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
+from ufselect.common.containers import tabular
 from ufselect.common.threads import one_blas_thread
 from ufselect.metrics.clustering import accuracies, contingencies, encode_labels, mutual_infos
 from ufselect.metrics.kmeans import kmeans_runs
@@ -121,7 +122,7 @@ def _check_protocol(n_runs: int, seeding: str) -> None:
 
 def _selected_columns(X: Any, features: Any) -> NDArray:
     """Return the selected features as a dense float64 array."""
-    X = check_array(X, accept_sparse="csc", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    X = check_array(tabular(X), accept_sparse="csc", dtype=[np.float64, np.float32], ensure_min_samples=2)
     if features is not None:
         X = X[:, _column_index(features, X.shape[1])]
     if sparse.issparse(X):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ufselect.common.deadline import check_time
 from ufselect.gram.centring import centre_and_scale
 from ufselect.metrics.seeding import starting_samples
 
@@ -77,9 +78,13 @@ def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = MAX_ITE
     final = np.empty((n_runs, len(points)), dtype=np.intp)
     active = np.arange(n_runs)
     previous = np.full((n_runs, len(points)), -1)
+    members = Members(len(points), n_runs, centres.shape[1])
     for _ in range(max_iter):
+        check_time()
         labels = nearest(points, centres)
-        moved = updated_centres(points, labels, centres)
+        if len(labels) < members.n_runs:
+            members = Members(len(points), len(labels), centres.shape[1])
+        moved = updated_centres(points, labels, centres, members)
         settled = np.all(labels == previous, axis=1)
         final[active[settled]] = labels[settled]
         close = ~settled & (np.square(moved - centres).sum(axis=(1, 2)) <= tol)
@@ -108,29 +113,44 @@ def nearest(points: NDArray, centres: NDArray) -> NDArray:
     return labels.T
 
 
-def updated_centres(points: NDArray, labels: NDArray, centres: NDArray) -> NDArray:
+def updated_centres(points: NDArray, labels: NDArray, centres: NDArray, members: Members) -> NDArray:
     """Return the means of the clusters, n_runs × n_clusters × n_features."""
-    sums, counts = cluster_sums(points, labels, centres.shape[1])
+    sums, counts = members.sums(points, labels)
     for run in np.flatnonzero(np.any(counts == 0, axis=1)):
         _move_empty(points, labels[run], centres[run], sums[run], counts[run])
     return sums / np.maximum(counts, 1)[:, :, None]
 
 
-def cluster_sums(points: NDArray, labels: NDArray, n_clusters: int) -> tuple[NDArray, NDArray]:
-    """Return the sum of the points of each cluster and their number, for each run."""
-    n_runs = len(labels)
-    members = (labels + n_clusters * np.arange(n_runs)[:, None]).T.ravel()
-    counts = np.bincount(members, minlength=n_runs * n_clusters).reshape(n_runs, n_clusters)
-    membership = sparse.csc_array(
-        (np.ones(members.size), members, np.arange(0, members.size + 1, n_runs)),
-        shape=(n_runs * n_clusters, len(points)),
-    )
-    return (membership @ points).reshape(n_runs, n_clusters, -1), counts
+class Members:
+    """The matrix that says which points are in which cluster of each run.
+
+    Only the clusters change from one iteration to the next. Made anew each time, the matrix of a small
+    data set would take longer than its product with the points.
+    """
+
+    def __init__(self, n_samples: int, n_runs: int, n_clusters: int) -> None:
+        self.n_runs = n_runs
+        self.n_clusters = n_clusters
+        self.first = n_clusters * np.arange(n_runs)
+        size = n_samples * n_runs
+        # Row 0 throughout: the clusters are filled in later.
+        self.matrix = sparse.csc_array(
+            (np.ones(size), np.zeros(size, dtype=np.intp), np.arange(0, size + 1, n_runs)),
+            shape=(n_runs * n_clusters, n_samples),
+        )
+
+    def sums(self, points: NDArray, labels: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the sum of the points of each cluster and their number, for each run."""
+        clusters = (labels.T + self.first).ravel()
+        counts = np.bincount(clusters, minlength=self.n_runs * self.n_clusters)
+        self.matrix.indices[:] = clusters
+        sums = self.matrix @ points
+        return sums.reshape(self.n_runs, self.n_clusters, -1), counts.reshape(self.n_runs, self.n_clusters)
 
 
 def inertias(points: NDArray, labels: NDArray) -> NDArray:
     """Return the sum of squared distances to the cluster means for each run."""
-    sums, counts = cluster_sums(points, labels, int(labels.max()) + 1)
+    sums, counts = Members(len(points), len(labels), int(labels.max()) + 1).sums(points, labels)
     between = np.square(sums).sum(axis=2) / np.maximum(counts, 1)
     return float(np.square(points).sum()) - between.sum(axis=1)
 

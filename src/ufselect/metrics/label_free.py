@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils import check_array
 
+from ufselect.common.containers import tabular
+
 # Relative to the first pivot: a column with less of its own is a copy of others up to rounding.
 RANK_TOLERANCE = 1e-10
 
@@ -115,7 +117,7 @@ def shared_neighbours(reference: NDArray[np.intp], found: NDArray[np.intp]) -> f
 
 
 def _dense(X: Any) -> NDArray:
-    return check_array(X, dtype=np.float64, ensure_min_samples=2)
+    return check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
 
 
 def _index(features: Any, name: str, n_features: int) -> NDArray:

@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ufselect.blocks import is_out_of_core
 from ufselect.blocks.dask import is_dask
 from ufselect.common.checks import check_jobs
+from ufselect.common.containers import tabular
 from ufselect.common.seeds import check_seed
-from ufselect.common.sparse_structure import canonical_csr, check_sparse
+from ufselect.common.sparse_structure import canonical_csr
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.selectors.choice import Choice, choose
 from ufselect.selectors.duplicates import identical_columns
@@ -224,7 +225,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         X = open_if_stored(X)
         if not is_dask(X):
-            return super().transform(X)
+            return super().transform(tabular(X))
         check_is_fitted(self, "support_")
         check_columns(self, X, reset=False)
         return select_columns(X, self.support_)
@@ -280,18 +281,34 @@ def validated(selector: UnsupervisedSelector, X: Any) -> Any:
 
     Sparse data come with sorted indices and without duplicates, whose sum is what is checked to be finite.
     """
-    check_sparse(X, "X")
-    if sparse.issparse(X) and selector.accepts_sparse and X.ndim == 2:
+    X = tabular(X)
+    if sparse.issparse(X) and selector.accepts_sparse:
         X = canonical_csr(X)
-    with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums all entries to find one not finite
-        return validate_data(
-            selector,
-            X,
-            accept_sparse="csr" if selector.accepts_sparse else False,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan" if selector.accepts_missing else True,
-            ensure_min_samples=2,
-        )
+    return as_numbers(
+        selector,
+        X,
+        accept_sparse="csr" if selector.accepts_sparse else False,
+        ensure_all_finite="allow-nan" if selector.accepts_missing else True,
+        ensure_min_samples=2,
+    )
+
+
+def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
+    """Return data in single or double precision, as scikit-learn's ``validate_data`` does with its options.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If they are no table of numbers.
+    """
+    try:
+        # scikit-learn sums all entries to find one that is not finite
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(selector, X, dtype=[np.float64, np.float32], **options)
+    except ValueError as error:
+        if not str(error).startswith("setting an array element"):
+            raise
+        raise ValueError("X has rows of different lengths; give each as many values.") from error
 
 
 @contextmanager

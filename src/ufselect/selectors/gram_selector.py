@@ -9,15 +9,13 @@ from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from sklearn.utils.validation import validate_data
-
 from ufselect.blocks import ReducedData, ReductionSummary, is_out_of_core, reduce_data
-from ufselect.common.sparse_structure import check_sparse
+from ufselect.common.containers import tabular
 from ufselect.gram import GramOperator, MissingSummary, RestrictedGram, gram_operator
 from ufselect.selectors.base import (
     Fitted,
     UnsupervisedSelector,
+    as_numbers,
     choice_of,
     unchanged_on_error,
     validated,
@@ -142,13 +140,11 @@ class GramSelector(UnsupervisedSelector):
         earlier = getattr(self, "_accumulator", None)
         with unchanged_on_error(self):
             self._check()
-            check_sparse(X, "The batch")
-            data = validate_data(
+            data = as_numbers(
                 self,
-                X,
+                tabular(X, "The batch"),
                 reset=earlier is None,
                 accept_sparse="csr",
-                dtype=[np.float64, np.float32],
                 ensure_all_finite="allow-nan",
                 ensure_min_samples=2 if earlier is None else 1,
             )

@@ -61,10 +61,19 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
     if is_dask(X) and is_frame(X):
         stand_in = X._meta
     else:
-        n_features = X.n_features if hasattr(X, "n_features") else X.shape[1]
+        n_features = X.n_features if hasattr(X, "n_features") else _width(X)
         stand_in = np.empty((1, int(n_features)))
     validate_data(selector, stand_in, skip_check_array=True, reset=reset)
     return stand_in.shape[1]
+
+
+def _width(array: Any) -> int:
+    """Return the number of columns of an array on disk or on a cluster, or of an operator."""
+    if len(array.shape) != 2:
+        raise ValueError(f"X must have two dimensions, rows and columns, not {len(array.shape)}.")
+    if array.shape[1] == 0:
+        raise ValueError("X has no columns, but at least 1 is required.")
+    return array.shape[1]
 
 
 def sample_rows(X: Any, random_state: Any) -> Any:

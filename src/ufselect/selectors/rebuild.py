@@ -7,15 +7,18 @@ from numbers import Integral
 from typing import Any
 
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ufselect.common.checks import check_nonnegative
 from ufselect.gram import GramOperator
+from ufselect.gram.factory import has_missing
 from ufselect.selectors.base import Columns, Fitted, Groups
 from ufselect.selectors.choice import kept_first
 from ufselect.selectors.placed import PlacedSelector
 from ufselect.selectors.progress import FitProgress
 from ufselect.selectors.wishes import Wanted
 from ufselect.solvers.rebuild.choose import choose_columns, first_columns
+from ufselect.solvers.rebuild.evidence import Rows
 
 
 class RebuildSelector(PlacedSelector):
@@ -31,11 +34,16 @@ class RebuildSelector(PlacedSelector):
 
     The penalty keeps correlations that chance has made large from deciding. Its weight ρ comes from the data:
     four times the shrinkage of least expected squared error of the correlations [1]_, times the share of the
-    variance that a first choice leaves; it vanishes as rows grow in number, and where columns have no noise.
-    With at most 200 rows and more columns than rows, the leave-one-out error [2]_ decides among
-    the columns of largest gain, so that no single row recommends a column. Where a few of these rows hold
-    more of the variance than in any normal data, neither says much of new rows: unless a penalty is given,
-    ρ is then 0 and greedy steps decide alone, as in ``GreedyProjection(target="features")``.
+    variance that greedy steps without it leave; it vanishes as rows grow in number, and where columns have no
+    noise. With at most 200 rows and more columns than rows, the leave-one-out error [2]_ decides among
+    the columns of largest gain, so that no single row recommends a column.
+
+    What ``GreedyProjection(target="features")`` takes stays, with ρ = 0 and no exchanges, unless a penalty is
+    given, where there is no evidence for other columns: where these do not rebuild rows left out better by
+    more than the standard error of the difference (what a single row gains is just that), or where a few of
+    at most 200 rows hold more of the variance than in any normal data. Rows are left out while they amount to
+    400 or fewer, each counted by its share of the variance; dense data in memory have them, and data with
+    more columns than rows. Others go without this.
 
     A greedy step costs a product of S with a vector, 2 d² operations for d ≤ n and 4 n d otherwise, and three
     products with an array of d × r; so does a sweep for each column it exchanges. More than 2000 sparse
@@ -164,7 +172,13 @@ class RebuildSelector(PlacedSelector):
         if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, Integral) or self.max_iter < 0:
             raise ValueError(f"max_iter must be an integer of at least 0, not {self.max_iter!r}.")
 
-    def _fit_gram(self, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+    def _fit_known(self, X: Any, gram: GramOperator, wanted: Wanted, progress: FitProgress) -> Fitted:
+        rows = Rows.of(None if sparse.issparse(X) or has_missing(X) else X, gram)
+        return self._fit_gram(gram, wanted, progress, rows)
+
+    def _fit_gram(
+        self, gram: GramOperator, wanted: Wanted, progress: FitProgress, rows: Rows | None = None
+    ) -> Fitted:
         placement = self._placement(gram, wanted, wanted.n_selected)
         choice = choose_columns(
             gram,
@@ -173,6 +187,7 @@ class RebuildSelector(PlacedSelector):
             penalty=self._given_penalty(),
             start=wanted.kept.tolist(),
             units=wanted.units,
+            rows=rows,
             on_sweep=progress,
         )
         attributes = {

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect.blocks import is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
+from ufselect.common.containers import tabular
 from ufselect.selectors.base import unchanged_on_error
 from ufselect.selectors.large import check_columns, open_if_stored
 from ufselect.selectors.rebuild import RebuildSelector
@@ -114,7 +115,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     def _fit_rows(self, X: Any) -> LinearMap:
         rows = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
+            self, tabular(X), accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2
         )
         self.selector_ = self._selector().fit(X)
         return map_from_rows(rows, self._chosen(), self._given_ridge(), self._noise(rows.shape[1]))
@@ -144,6 +145,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self, "weights_")
         if not is_dask(X):
+            X = tabular(X)
             validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         return self.selector_.transform(X)
 
@@ -160,7 +162,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         X_rebuilt : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self, "weights_")
-        values = check_array(X, accept_sparse=True, dtype=[np.float64, np.float32])
+        values = check_array(tabular(X), accept_sparse=True, dtype=[np.float64, np.float32])
         values = values.toarray() if hasattr(values, "toarray") else values
         if values.shape[1] != len(self.weights_):
             raise ValueError(
@@ -235,7 +237,9 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return np.arange(chosen.size) if ranks is None else np.asarray(ranks)[chosen]
 
     def _centred(self, X: Any) -> NDArray:
-        rows = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        rows = validate_data(
+            self, tabular(X), accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
         return (rows.toarray() if hasattr(rows, "toarray") else rows) - self.mean_
 
     def _selector(self) -> Any:

@@ -62,10 +62,10 @@ class AllFeatures:
        unsupervised learning", Knowledge and Information Systems 35.
     """
 
-    def __init__(self, gram: GramOperator, units: Units) -> None:
+    def __init__(self, gram: GramOperator, units: Units, norms: NDArray | None = None) -> None:
         self.gram = gram
         self.units = units
-        self.explained = gram.squared_column_norms()
+        self.explained = gram.squared_column_norms() if norms is None else norms
         self.squared = squared_blocks(gram, units)
 
     def gains(self, residual: NDArray) -> NDArray:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ufselect.common.deadline import check_time
 from ufselect.solvers.result import SolverResult, Status
 
 Callback = Callable[[int, float], None]
@@ -62,6 +63,7 @@ def iterate(
     history = [state.objective]
     settled = False
     for iteration in range(1, max_iter + 1):
+        check_time()
         new = method.step(state)
         settled = method.is_settled(state, new, tol)
         state = new

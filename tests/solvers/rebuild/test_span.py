@@ -113,8 +113,8 @@ def test_leave_one_out_error_is_that_of_refitting_without_each_row():
         )
         judge = judge.added(column, float(span.remainders.variance[column]))
         span.add(column)
-    afresh = LeaveOneOut.of_nothing(A).filled(np.array([2, 7, 5]), penalties)
-    assert afresh.error() == pytest.approx(judge.error())
+    afresh = LeaveOneOut.of_nothing(A).error_of(np.array([2, 7, 5]), penalties)
+    assert afresh == pytest.approx(judge.error())
     departure = span.departure([7])
     judge = judge.released(np.array(span.members), departure.weights)
     assert judge.error() == pytest.approx(brute_force_left_out(A, penalties, [2, 5]))
@@ -124,9 +124,10 @@ def test_a_row_that_nearly_fits_itself_is_left_out_as_by_refitting():
     X = table(1, 12, 12)
     X[0, 3] = 1e3  # no other row has anything like it
     _, A, penalties = spanned(X, 1e-9, 4)
-    judge = LeaveOneOut.of_nothing(A).filled(np.array([3, 8]), penalties)
-    assert judge.leverage.max() > 0.9999
-    assert judge.error() == pytest.approx(brute_force_left_out(A, penalties, [3, 8]), rel=1e-4)
+    hat = A[:, [3, 8]] @ np.linalg.solve(A[:, [3, 8]].T @ A[:, [3, 8]], A[:, [3, 8]].T)
+    assert hat.diagonal().max() + 1 / 12 > 0.9999
+    error = LeaveOneOut.of_nothing(A).error_of(np.array([3, 8]), penalties)
+    assert error == pytest.approx(brute_force_left_out(A, penalties, [3, 8]), rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -175,7 +176,7 @@ def test_a_row_of_weight_three_is_left_out_as_one_of_three_rows():
     few = LeaveOneOut.of_nothing(np.sqrt(weights)[:, None] * (rows - mean), weights)
     many = LeaveOneOut.of_nothing(repeated - mean)
     members = np.array([1, 4])
-    assert few.filled(members, penalties).error() == pytest.approx(many.filled(members, penalties).error())
+    assert few.error_of(members, penalties) == pytest.approx(many.error_of(members, penalties))
     variance = np.array([2.0, 3.0])
     np.testing.assert_allclose(few.errors_with(members, variance), many.errors_with(members, variance))
 
@@ -200,3 +201,26 @@ def test_weighted_rows_have_the_tails_of_repeated_ones(height):
     repeated = LeaveOneOut.of_nothing(np.repeat(rows, times, axis=0))
     weighted = LeaveOneOut.of_nothing(np.sqrt(times)[:, None] * rows, times.astype(float))
     assert weighted.is_heavy_tailed() == repeated.is_heavy_tailed()
+
+
+def test_the_norms_of_columns_come_from_the_products_of_rows():
+    A = table(5, 8, 11)
+    np.testing.assert_allclose(
+        LeaveOneOut.of_nothing(A).squared_column_norms(), np.square(A.T @ A).sum(axis=0)
+    )
+
+
+@pytest.mark.parametrize("block", [1, 64])
+def test_best_exchanges_are_what_brute_force_finds(block, monkeypatch):
+    monkeypatch.setattr("ufselect.solvers.rebuild.span.DEPARTURE_BLOCK", block)
+    X = table(7, 25, 9)
+    span, A, penalties = spanned(X, 0.05, 3)
+    for column in (0, 4, 6):
+        span.add(column)
+    allowed = np.arange(9) != 8
+    error = brute_force_error(A, penalties, span.members)
+    for slot, found in enumerate(span.best_exchanges(allowed)):
+        rest = [member for member in span.members if member != span.members[slot]]
+        errors = [brute_force_error(A, penalties, [*rest, column]) for column in (1, 2, 3, 5, 7)]
+        assert found == pytest.approx(error - min(errors), abs=1e-9 * error)
+    assert np.all(span.best_exchanges(np.isin(np.arange(9), [0, 4, 6])) == -np.inf)

@@ -43,7 +43,7 @@ def split_folds(X: Any, n_folds: int, layout: RowLayout | None = None) -> Iterat
     n_samples, n_features = X.shape
     if layout is not None:
         yield from (_laid_out_fold(X, _mask(n_samples, n_folds, fold), layout) for fold in range(n_folds))
-    elif not sparse.issparse(X) and n_features <= FORM_RATIO * (n_samples - n_samples // n_folds - 1):
+    elif not sparse.issparse(X) and n_features <= FORM_RATIO * n_samples:  # as for all rows together
         yield from _downdated_folds(X, n_folds)
     else:
         yield from (_plain_fold(X, _mask(n_samples, n_folds, fold)) for fold in range(n_folds))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ class LeaveOneOut:
 
     which is exact for the linear map and very near for the mean [1]_. Columns that a single outlying row
     recommends lose by it. A column that joins or leaves changes H by a rank-one term, so that everything is
-    done with n × n matrices.
+    done with two n × n matrices: :math:`I - H`, which has the leverages on its diagonal, and
+    :math:`(I - H) A A^\top (I - H)`, which has the squared errors.
 
     References
     ----------
@@ -36,12 +37,11 @@ class LeaveOneOut:
        for prediction", Technometrics 16(1).
     """
 
-    rows: NDArray
+    columns: NDArray
     weights: NDArray
     inner: NDArray
     outside: NDArray
-    squares: NDArray
-    leverage: NDArray
+    products: NDArray
 
     @classmethod
     def of_nothing(cls, rows: NDArray, weights: NDArray | None = None) -> LeaveOneOut:
@@ -51,22 +51,32 @@ class LeaveOneOut:
         """
         weights = np.ones(len(rows)) if weights is None else weights
         inner = np.asarray(rows @ rows.T, dtype=np.float64)
-        leverage = weights / weights.sum()
-        return cls(rows, weights, inner, np.eye(len(rows)), inner.diagonal().copy(), leverage)
+        columns = np.ascontiguousarray(rows.T, dtype=np.float64)
+        return cls(columns, weights, inner, np.eye(len(rows)), inner)
 
-    def filled(self, members: NDArray, penalties: NDArray) -> LeaveOneOut:
-        """Return the state of a set with some penalties, computed afresh from the state of the empty set."""
-        columns = np.asarray(self.rows[:, members], dtype=np.float64)
-        root = linalg.cholesky(columns.T @ columns + np.diag(penalties[members]), lower=True)
-        half = linalg.solve_triangular(root, columns.T, lower=True)
-        outside = self.outside - half.T @ half
-        squares = np.einsum("ij,ij->i", outside @ self.inner, outside)
-        return replace(
-            self,
-            outside=outside,
-            squares=squares,
-            leverage=self.leverage + np.einsum("ij,ij->j", half, half),
-        )
+    @property
+    def squares(self) -> NDArray:
+        """The squared error of each row, not left out."""
+        return self.products.diagonal()
+
+    @property
+    def leverage(self) -> NDArray:
+        """The part of each row, or of all its copies, in its own rebuilding."""
+        return 1 - self.outside.diagonal() + self.weights / self.weights.sum()
+
+    def squared_column_norms(self) -> NDArray:
+        """Return the squared norm of each column of S."""
+        return np.einsum("ij,ij->i", self.columns @ self.inner, self.columns)
+
+    def error_of(self, members: NDArray, penalties: NDArray) -> float:
+        """Return the error of a set with some penalties, computed afresh."""
+        columns = self.columns[members]
+        root = linalg.cholesky(columns @ columns.T + np.diag(penalties[members]), lower=True)
+        half = linalg.solve_triangular(root, columns, lower=True)
+        seen = half @ self.inner
+        squares = self.inner.diagonal() + np.einsum("ij,ij->j", half, (seen @ half.T) @ half - 2 * seen)
+        leverage = np.einsum("ij,ij->j", half, half) + self.weights / self.weights.sum()
+        return float(np.sum(squares / freedom(leverage / self.weights)))
 
     def is_heavy_tailed(self) -> bool:
         """Whether a few rows hold more of the variance than they do in any normal data.
@@ -80,42 +90,42 @@ class LeaveOneOut:
 
     def error(self) -> float:
         """Return the error of the set."""
-        return float(np.sum(self.squares / _freedom(self.leverage / self.weights)))
+        return float(np.sum(self.squares / freedom(self.leverage / self.weights)))
 
     def errors_with(self, columns: NDArray, variance: NDArray) -> NDArray:
         """Return the error if one of the columns joined, of which the set leaves this variance."""
-        directions = self._directions(columns, variance)
-        squares = self._squares_after(directions, -1.0)
-        return np.sum(
-            squares / _freedom((self.leverage[:, None] + np.square(directions)) / self.weights[:, None]),
-            axis=0,
-        )
+        directions, overlaps, lengths = self._joining(columns, variance)
+        shares = np.square(directions)
+        squares = shares * lengths[:, None] - 2 * directions * overlaps + self.squares
+        return np.sum(squares / freedom((shares + self.leverage) / self.weights), axis=1)
 
     def added(self, column: int, variance: float) -> LeaveOneOut:
         """Return the state after a column has joined."""
-        return self._moved(self._directions(np.array([column]), np.array([variance])), -1.0)
+        (direction,), (overlap,), (length,) = self._joining(np.array([column]), np.array([variance]))
+        return self._moved(direction, overlap, length, -1.0)
 
     def released(self, members: NDArray, weights: NDArray) -> LeaveOneOut:
         """Return the state after a direction has gone that is the members' columns, weighted."""
-        return self._moved(self.rows[:, members] @ weights, 1.0)
+        direction = (weights.T @ self.columns[members])[0]
+        seen = self.inner @ direction
+        return self._moved(direction, self.outside @ seen, float(direction @ seen), 1.0)
 
-    def _directions(self, columns: NDArray, variance: NDArray) -> NDArray:
-        return self.outside @ self.rows[:, columns] / np.sqrt(variance)
+    def _joining(self, columns: NDArray, variance: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the directions of columns outside, a row each, what is left of the rows along them, and how
+        long the rows are along them."""
+        own, roots = self.columns[columns], np.sqrt(variance)[:, None]
+        overlaps = own @ self.products / roots
+        return own @ self.outside / roots, overlaps, np.einsum("ij,ij->i", own / roots, overlaps)
 
-    def _squares_after(self, directions: NDArray, sign: float) -> NDArray:
-        seen = self.inner @ directions
-        lengths = np.einsum("ij,ij->j", directions, seen)
-        cross = 2 * sign * directions * (self.outside @ seen)
-        return self.squares[:, None] + cross + np.square(directions) * lengths
-
-    def _moved(self, direction: NDArray, sign: float) -> LeaveOneOut:
-        return replace(
-            self,
-            outside=self.outside + sign * (direction @ direction.T),
-            squares=self._squares_after(direction, sign)[:, 0],
-            leverage=self.leverage - sign * np.square(direction[:, 0]),
-        )
+    def _moved(self, direction: NDArray, overlap: NDArray, length: float, sign: float) -> LeaveOneOut:
+        """Return the state with a direction d more or less: with H, d dᵀ; with the products, d and (I − H) A
+        Aᵀ d in turn, and d dᵀ times dᵀ A Aᵀ d."""
+        both = direction[:, None] * (sign * overlap + length / 2 * direction)
+        outside = self.outside + direction[:, None] * (sign * direction)
+        products = self.products + (both + both.T)
+        return LeaveOneOut(self.columns, self.weights, self.inner, outside, products)
 
 
-def _freedom(leverage: NDArray) -> NDArray:
+def freedom(leverage: NDArray) -> NDArray:
+    """Return the square by which the squared error of a row is divided as it is left out."""
     return np.square(np.maximum(1 - leverage, LEAST_FREEDOM))

@@ -67,9 +67,18 @@ class ColumnSearch:
             self.add(self._best(units))
 
     def sweep(self, fixed: Sequence[int] = ()) -> int:
-        """Let each chosen unit that is not fixed make way for a better one; return how many did."""
+        """Let each chosen unit that is not fixed make way for a better one; return how many did.
+
+        Single columns for which there was none better when the sweep began are passed over.
+        """
         worth = LEAST_GAIN * max(self.span.error(), 0.0)
-        return sum(self._exchange(unit, worth) for unit in list(self.chosen) if unit not in fixed)
+        units = [unit for unit in self.chosen if unit not in fixed]
+        if self.span.units.is_single:
+            gains = dict(
+                zip(self.span.members, self.span.best_exchanges(self.placement.allowed), strict=True)
+            )
+            units = [unit for unit in units if gains.get(unit, 0.0) > worth]
+        return sum(self._exchange(unit, worth) for unit in units)
 
     def gains_outside(self) -> NDArray:
         """Return by how much each unit would lower the error, whatever the rules; 0 for those chosen."""
@@ -152,7 +161,7 @@ class ColumnSearch:
 
 
 def _shortlist(judge: LeaveOneOut) -> int:
-    return max(SHORTLIST, SHORTLIST_ENTRIES // judge.rows.shape[0])
+    return max(SHORTLIST, SHORTLIST_ENTRIES // judge.weights.size)
 
 
 def largest(values: NDArray, count: int) -> NDArray:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ufselect.gram import GramOperator
 from ufselect.sets.units import Units
@@ -18,6 +17,8 @@ from ufselect.solvers.unit_blocks import block_gains, crossed, gram_blocks, oute
 # lies in their span: the inverse of their covariances would lose the digits that tell them apart.
 SPENT_SHARE = 1e-10
 SPENT_ROUNDINGS = 1e3
+# Members whose departures are looked at together: arrays of so many columns stay small beside the stores.
+DEPARTURE_BLOCK = 64
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,31 @@ class RegularisedSpan:
         moved = self._moved(self._combine(weights), self._unexplained(image), squared, 1.0)
         return Departure(columns, moved, weights)
 
+    def best_exchanges(self, allowed: NDArray) -> NDArray:
+        """Return by how much the error would fall if the best allowed column took each member's place.
+
+        The same as asking for the departure of each, in products of arrays instead of vectors. It is negative
+        where none is as good.
+        """
+        outside = np.flatnonzero(allowed)
+        outside = outside[~np.isin(outside, self.members)]
+        if outside.size == 0:
+            return np.full(len(self.members), -np.inf)
+        weights = self.inverse / np.sqrt(self.inverse.diagonal())
+        best = np.empty(len(self.members))
+        for first in range(0, len(self.members), DEPARTURE_BLOCK):
+            part = slice(first, first + DEPARTURE_BLOCK)
+            rest = self._combine(weights[:, part])
+            image = self._stored(self._images) @ weights[:, part]
+            squared = np.einsum("ij,ij->j", image[self.members], weights[:, part])
+            half = 2 * self._unexplained(image) + rest * squared
+            variance = self.remainders.variance[:, None] + np.square(rest)
+            explained = self.remainders.explained[:, None] + rest * half
+            gains = _open_gains(variance, explained, self._floor[:, None])
+            own = gains[self.members[part], np.arange(gains.shape[1])]
+            best[part] = gains[outside].max(axis=0) - own
+        return best
+
     def remove(self, departure: Departure) -> None:
         """Let members go; for each the last member takes its place in the stores."""
         self.remainders = departure.remainders
@@ -172,11 +198,9 @@ class RegularisedSpan:
         """Return the regularised error of the set, computed afresh."""
         return self.total - float(np.sum(self.inverse * self._stored(self._images)[self.members]))
 
-    def error_under(self, penalties: NDArray) -> float:
-        """Return the error that the set would have with other penalties."""
-        inner = self._stored(self._columns)[self.members] + np.diag(penalties[self.members])
-        products = self._stored(self._images)[self.members]
-        return self.total - float(np.trace(linalg.lstsq(inner, products, check_finite=False)[0]))
+    def blocks_of_members(self) -> tuple[NDArray, NDArray]:
+        """Return the covariances of the members and their inner products through the targets."""
+        return self._stored(self._columns)[self.members], self._stored(self._images)[self.members]
 
     def order(self, units: Sequence[int]) -> NDArray:
         """Return units of members in the order in which greedy steps among them alone would take them."""
@@ -262,10 +286,10 @@ def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]
         for place in parts[best]:
             if variances[place, place] > floor[place]:
                 share = variances[:, place] / variances[place, place]
-                overlap = products[:, place].copy()
-                both = np.outer(share, overlap)
-                products += np.outer(share, share) * overlap[place] - both - both.T
-                variances = variances - np.outer(share, variances[place])
+                overlap = products[:, place] - products[place, place] / 2 * share
+                both = share[:, None] * overlap
+                products -= both + both.T
+                variances -= share[:, None] * variances[place].copy()
         order.append(best)
     return order
 
