@@ -27,7 +27,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "reproduction"
 PICTURES = ROOT / "docs" / "_static" / "reproduction"
 MARK = re.compile(r"(<!-- (table|figure): (\w+) -->\n).*?(<!-- end -->)", re.S)
 # A line of progress: when, and which data set or part of the study.
-LOGGED = re.compile(r"(?P<time>\S+ [\d:]+),\d+ (?P<part>\w+): ")
+LOGGED = re.compile(r"(?P<time>\S+ [\d:]+),\d+ (?P<part>[\w ]+): ")
 AGAINST = ("acc_against_paper", "nmi_against_paper")
 # Pixels across: what a page shows; and colours, since drawings have few.
 WIDTH, COLOURS = 1100, 64
