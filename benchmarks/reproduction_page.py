@@ -4,6 +4,8 @@
 ``results/reproduction`` and ``docs/_static/reproduction``, and fills the page. Without ``--take`` the page is
 filled from what is there, and ``--check`` only tells whether that would change it.
 
+A table of the time that each part took comes from the log of the run.
+
 In the page, what stands between ``<!-- table: NAME -->`` or ``<!-- figure: NAME -->`` and ``<!-- end -->`` is
 replaced. Tables against the paper get a last column that leads to the reason of each difference.
 """
@@ -15,6 +17,8 @@ import io
 import json
 import re
 import sys
+from collections import Counter
+from datetime import datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +26,8 @@ PAGE = ROOT / "docs" / "reproduction.md"
 RESULTS = ROOT / "benchmarks" / "results" / "reproduction"
 PICTURES = ROOT / "docs" / "_static" / "reproduction"
 MARK = re.compile(r"(<!-- (table|figure): (\w+) -->\n).*?(<!-- end -->)", re.S)
-EARLIER = "†"
+# A line of progress: when, and which data set or part of the study.
+LOGGED = re.compile(r"(?P<time>\S+ [\d:]+),\d+ (?P<part>[\w ]+): ")
 AGAINST = ("acc_against_paper", "nmi_against_paper")
 # Pixels across: what a page shows; and colours, since drawings have few.
 WIDTH, COLOURS = 1100, 64
@@ -34,6 +39,7 @@ def take(study: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     for table in (study / "tables").glob("*.md"):
         (RESULTS / table.name).write_text(table.read_text(encoding="utf-8"), encoding="utf-8")
+    (RESULTS / "duration.md").write_text(duration(study / "run.log"), encoding="utf-8")
     captions = study / "figures" / "captions.json"
     if captions.exists():
         (RESULTS / "captions.json").write_text(captions.read_text(encoding="utf-8") + "\n", encoding="utf-8")
@@ -76,21 +82,25 @@ def without_empty(lines: list[str]) -> list[str]:
 
 
 def against(name: str) -> list[str]:
-    """Return a table against the paper, with rows of the earlier run for what the last one left out."""
-    head, rule, *new = rows_of(RESULTS / f"{name}.md")
-    found = {tuple(cells[:2]): cells for cells in map(cells_of, new)}
-    earlier = RESULTS / f"earlier_{name}.md"
-    old = [cells_of(line) for line in rows_of(earlier)[2:]] if earlier.exists() else []
-    for dataset, method, here, paper, *rest in old:
-        mark = "" if here == "not available" else f" {EARLIER}"
-        found.setdefault((dataset, method), [dataset, method, paper, here + mark, *rest, "–"])
-    places = list(dict.fromkeys(cells[0] for cells in (*old, *found.values())))
-    ordered = sorted(found.values(), key=lambda cells: places.index(cells[0]))
-    return [
-        head + " Why |",
-        rule + " --- |",
-        *(f"| {' | '.join([*cells, reason(cells)])} |" for cells in ordered),
-    ]
+    """Return a table against the paper, with links to the reasons."""
+    head, rule, *rows = rows_of(RESULTS / f"{name}.md")
+    return [head + " Why |", rule + " --- |", *(f"{row} {reason(cells_of(row))} |" for row in rows)]
+
+
+def duration(log: Path) -> str:
+    """Return the minutes that each part of a run took by its log, as a table in Markdown."""
+    minutes: Counter[str] = Counter()
+    before = None
+    for line in log.read_text(encoding="utf-8").splitlines():
+        found = LOGGED.match(line)
+        if found is None:
+            continue
+        now = datetime.fromisoformat(found["time"])
+        minutes[found["part"]] += (now - (before or now)).total_seconds() / 60
+        before = now
+    rows = "\n".join(f"| {part} | {spent:.1f} |" for part, spent in minutes.items())
+    total = f"| all | {minutes.total():.1f} |"
+    return f"**What the run took, by its log.**\n\n| Part | Minutes |\n| --- | --- |\n{rows}\n{total}\n"
 
 
 def rows_of(path: Path) -> list[str]:

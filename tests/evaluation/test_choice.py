@@ -68,3 +68,9 @@ def test_modes_without_labels_take_the_count_and_refuse_to_choose():
     assert choose(rows, "fixed", "acc", 5)["toy", "A"].n_features == 30
     with pytest.raises(ValueError, match="2 parameter points at 10 features"):
         choose([row(50.0), row(60.0, number=1)], "fixed", "acc")
+
+
+def test_equal_points_are_told_apart_by_their_parameters_not_by_their_order():
+    rows = [row(60.0, number=0), row(60.0, number=1)]
+    for order in (rows, rows[::-1]):
+        assert [each.params for each in best_of_each_start(order, "acc")] == [rows[0].params]

@@ -31,6 +31,12 @@ def test_leaders_are_the_best_of_each_metric_count_and_start():
     assert leaders(apart, 1) == {place_of(each) for each in apart}
 
 
+def test_the_highest_mean_leads_and_ties_do_not_depend_on_the_order():
+    rows = [replace_nmi(row(runs, number)) for number, runs in enumerate(([50, 52], [60, 62], [60, 62]))]
+    for order in (rows, rows[::-1]):
+        assert leaders(order, 1) == {place_of(rows[1])}
+
+
 def test_contenders_are_those_within_two_standard_errors():
     spread = np.array([-2.0, 0.0, 2.0])  # variance 4
     rows = [row(mean + spread, number) for number, mean in enumerate((60.0, 57.8, 57.7))]

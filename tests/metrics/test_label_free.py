@@ -52,6 +52,16 @@ def test_neighbourhoods_agree_with_scikit_learn(data):
     assert neighbours_kept(data, range(12), 5) == 1
 
 
+def test_ten_neighbours_without_a_number(data):
+    ten, more = (neighbours_kept(data, [0, 1, 2], number) for number in (10, 11))
+    assert neighbours_kept(data, [0, 1, 2]) == ten != more
+
+
+def test_what_is_no_column_is_named(data):
+    with pytest.raises(ValueError, match="^targets"):
+        variance_rebuilt(data, [0], targets=[40])
+
+
 def test_neighbours_far_from_the_origin(data):
     """Squares of large numbers would drown the distances."""
     assert neighbours_kept(data + 1e8, [0, 1, 2], 5) == pytest.approx(neighbours_kept(data, [0, 1, 2], 5))

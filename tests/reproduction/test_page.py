@@ -58,29 +58,31 @@ def test_blocks_are_replaced_whole(page, tmp_path, monkeypatch):
     assert page.filled(found) == found
 
 
-def test_rows_of_the_earlier_run_fill_the_gaps(page, tmp_path, monkeypatch):
+def test_rows_against_the_paper_lead_to_reasons(page, tmp_path, monkeypatch):
     monkeypatch.setattr(page, "RESULTS", tmp_path)
-    new = [
-        "Data set | Method | Paper | Here, as the paper ran it | Difference | Verdict | Here, ours",
-        " | ".join(["---"] * 7),
-        "USPS | UDFS | 59.52 | 59.20 | -0.32 | within | –",
+    rows = ["USPS | SPCA-PSD | 65.38 | 65.32", "MSTAR_SOC_CNN | UDFS | 78.15 | not available"]
+    table = "\n".join(f"| {line} |" for line in ("Data set | Method | Paper | Here", "- | - | - | -", *rows))
+    (tmp_path / "acc_against_paper.md").write_text(f"**T**\n\n{table}\n", encoding="utf-8")
+    assert page.against("acc_against_paper") == [
+        "| Data set | Method | Paper | Here | Why |",
+        "| - | - | - | - | --- |",
+        f"| {rows[0]} | [SPCA-PSD](#why-spca-psd) |",
+        f"| {rows[1]} | [MSTAR](#why-mstar) |",
     ]
-    old = [
-        "Data set | Method | Here | Paper | Difference | Verdict",
-        " | ".join(["---"] * 6),
-        "USPS | UDFS | 50.90 | 59.52 | -8.62 | below",
-        "USPS | SOGFS | 56.67 | 55.58 | +1.09 | at or above",
-        "MSTAR_SOC_CNN | UDFS | not available | 78.15 | – | –",
-    ]
-    for name, lines in (("acc_against_paper", new), ("earlier_acc_against_paper", old)):
-        table = "\n".join(f"| {line} |" for line in lines)
-        (tmp_path / f"{name}.md").write_text(f"**T**\n\n{table}\n", encoding="utf-8")
-    lines = page.against("acc_against_paper")
-    assert lines[2].startswith("| USPS | UDFS | 59.52 | 59.20 |")
-    assert lines[2].endswith("[UDFS](#why-udfs) |")
-    assert lines[3].startswith("| USPS | SOGFS | 55.58 | 56.67 † | +1.09 |")
-    assert lines[4].endswith("[MSTAR](#why-mstar) |")
-    assert len(lines) == 5
+
+
+def test_minutes_come_from_the_log(page, tmp_path):
+    log = tmp_path / "run.log"
+    log.write_text(
+        "2026-01-01 10:00:00,500 MSTAR is not on this machine.\n"
+        "2026-01-01 10:01:00,000 coil20: fits 1/3\n"
+        "2026-01-01 10:02:30,000 coil20: fits 2/3\n"
+        "2026-01-01 10:03:30,000 usps: scores\n"
+        "2026-01-01 10:05:00,000 coil20: stability\n",
+        encoding="utf-8",
+    )
+    table = page.duration(log)
+    assert "| coil20 | 3.0 |\n| usps | 1.0 |\n| all | 4.0 |" in table
 
 
 def test_columns_in_which_nothing_is_available_are_left_out(page):

@@ -87,3 +87,20 @@ def test_beta_is_that_of_the_authors_program(subproblem, monkeypatch):
     first_gradient = 2 * (weight * X - product - linear)
     (beta,) = seen
     assert beta == pytest.approx(0.5 * np.linalg.norm(first_gradient) / X.shape[1], rel=1e-14)
+
+
+def test_each_gradient_step_is_counted_once(subproblem, monkeypatch):
+    problem, X, linear = subproblem
+    product = problem.gram.matmat(X)
+    evaluations = []
+
+    def recorded(*arguments):
+        evaluations.append(1)
+        return _direction(*arguments)
+
+    monkeypatch.setattr(pencf, "_direction", recorded)
+    solver = PenCF()
+    solver.solve(problem, PamState(X, X, X, product, product + linear, np.inf, None, None))
+    n_steps = len(evaluations) - 1  # the first is that of the start
+    assert n_steps > 1
+    assert solver.n_left == pencf.MAX_RUN_STEPS - n_steps
