@@ -123,6 +123,13 @@ def test_pairs_that_a_driver_loses_are_found_by_the_other(monkeypatch):
     np.testing.assert_allclose(eigen.eigenvalues_between(matrix, 1, 4), [2, 2, 2, 5])
 
 
+def test_lanczos_on_nothing_gives_zeros():
+    """ARPACK has nothing to go on from, and says that its start is zero."""
+    values, vectors = eigen.lanczos_pairs(sparse.csr_array((200, 200)), 3)
+    assert not values.any()
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(3))
+
+
 @pytest.mark.parametrize("container", SPARSE)
 @pytest.mark.parametrize("selector", [name for name in SELECTORS if SELECTORS[name].accepts_sparse])
 def test_sparse_data_give_the_scores_of_dense_ones(selector, container, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from unittest.mock import patch
 
 import numpy as np
@@ -286,3 +287,21 @@ def test_characters_that_no_matrix_has_do_not_reach_the_compiled_reader(content,
     ):
         read_table(tmp_path / "cells")
     read.assert_not_called()
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+def test_indices_without_a_sign_are_read_as_any_others(form, tmp_path):
+    anndata, h5py = pytest.importorskip("anndata"), pytest.importorskip("h5py")
+    X = sparse.random_array((20, 6), density=0.4, format=form, rng=np.random.default_rng(0))
+    path = tmp_path / "cells.h5ad"
+    anndata.AnnData(X=X).write_h5ad(path)
+    with h5py.File(path, "a") as file:
+        for name in ("indices", "indptr"):
+            values = file["X"][name][()].astype(np.uint32)
+            del file["X"][name]
+            file["X"].create_dataset(name, data=values)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = read_table(path).data
+    assert found.format == "csr"
+    np.testing.assert_array_equal(found.toarray(), X.toarray())

@@ -58,7 +58,7 @@ def test_ten_neighbours_without_a_number(data):
 
 
 def test_what_is_no_column_is_named(data):
-    with pytest.raises(ValueError, match="^targets"):
+    with pytest.raises(ValueError, match=r"^targets"):
         variance_rebuilt(data, [0], targets=[40])
 
 

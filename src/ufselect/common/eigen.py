@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from scipy.sparse.linalg import eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 # Where a Krylov space is exhausted ARPACK goes on from a random vector, which SciPy draws from ``rng``, and
 # from fresh entropy if that is not given; before 1.17 it came from ARPACK's own constant seed.
@@ -66,4 +66,12 @@ def lanczos_pairs(matrix: Any, count: int, **options: Any) -> tuple[NDArray, NDA
     """
     order = matrix.shape[0]
     start = np.random.default_rng(LANCZOS_SEED).standard_normal(order).astype(matrix.dtype)
-    return eigsh(matrix, k=count, v0=start, **options, **_FIXED_RESTARTS)
+    try:
+        return eigsh(matrix, k=count, v0=start, **options, **_FIXED_RESTARTS)
+    except ArpackNoConvergence:
+        raise
+    except ArpackError:
+        if np.any(matrix @ start):
+            raise
+        # What takes a random vector to zero takes all of them there, and ARPACK has nothing to go on from.
+        return np.zeros(count, start.dtype), np.eye(order, count, dtype=start.dtype)

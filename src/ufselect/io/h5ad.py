@@ -62,9 +62,15 @@ def _check_lengths(matrix: Any, cells: Any, genes: Any, path: Path) -> None:
 
 
 def _floats(matrix: Any) -> Any:
-    data = sparse.csr_array(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
+    data = _as_csr(matrix) if sparse.issparse(matrix) else np.asarray(matrix)
     # counts fit in single precision, and that is how single-cell programs store them
     return data if data.dtype in (np.float32, np.float64) else data.astype(np.float32)
+
+
+def _as_csr(matrix: Any) -> sparse.csr_array:
+    """Return CSR or CSC as CSR, from its arrays: SciPy warns of indices without a sign in a finished matrix."""
+    kind = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
+    return kind((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape).tocsr()
 
 
 def _column(cells: Any, name: str | None, parameter: str) -> NDArray | None:
