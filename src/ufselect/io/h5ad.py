@@ -68,7 +68,7 @@ def _floats(matrix: Any) -> Any:
 
 
 def _as_csr(matrix: Any) -> sparse.csr_array:
-    """Return CSR or CSC as CSR, from its arrays: SciPy warns of indices without a sign in a finished matrix."""
+    """Return CSR or CSC as CSR, from its arrays, since SciPy warns of finished ones with unsigned indices."""
     kind = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
     return kind((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape).tocsr()
 
