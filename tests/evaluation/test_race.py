@@ -61,6 +61,13 @@ def test_starts_race_apart():
     assert place_of(low) in contenders([low, high], final, N_RUNS)
 
 
+def test_methods_race_apart():
+    rows = [row([50, 52], 0, "A"), row([90, 92], 0, "B"), row([60, 62], 2, "B")]
+    final = [row([51.0] * N_RUNS, 1, "A"), row([91.0] * N_RUNS, 1, "B")]
+    kept = contenders([replace_nmi(each) for each in rows], [replace_nmi(each) for each in final], N_RUNS)
+    assert kept == {place_of(rows[0]), place_of(rows[1])}
+
+
 def test_one_run_drops_nothing():
     rows = [row([50], 0), row([90], 1)]
     assert contenders(rows, [row([90.0] * N_RUNS, 1)], N_RUNS) == {place_of(each) for each in rows}
