@@ -107,3 +107,13 @@ def test_rows_with_gaps_or_too_many_entries_are_not_taken(monkeypatch):
     assert Rows.of(X, gram) is not None
     X[0, 0] = np.nan
     assert Rows.of(X, gram) is None
+
+
+@pytest.mark.parametrize("exponent", [-1000, 1021])
+def test_the_unit_of_the_data_does_not_matter(exponent):
+    X = np.random.default_rng(0).standard_normal((60, 4)) + 1
+    far = X * 2.0**exponent
+    gram = gram_operator(far)
+    with np.errstate(over="raise"):
+        found = Rows.of(far, gram)
+    np.testing.assert_allclose(found.values, Rows.of(X, gram_operator(X)).values, rtol=1e-12)

@@ -53,8 +53,8 @@ class Rows:
         if has_missing(data):
             return None
         layout = plain_layout(len(data)) if layout is None else layout
-        deviations = data - layout.spread(layout.means(data))
-        return cls(layout.rooted(deviations) / gram.scale, layout.weights)
+        data = data / gram.scale  # before sums, which could overflow in the user's units
+        return cls(layout.rooted(data - layout.spread(layout.means(data))), layout.weights)
 
     def are_few(self) -> bool:
         """Whether the rows, by the share of the variance that each holds, amount to few."""
