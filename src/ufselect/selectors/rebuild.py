@@ -179,7 +179,9 @@ class RebuildSelector(PlacedSelector):
         wanted: Wanted,
         progress: FitProgress,
     ) -> Fitted:
-        return self._fit_gram(gram, wanted, progress, Rows.of(X, gram, layout))
+        # With a penalty given nothing is compared on rows left out, and they need not be copied.
+        rows = Rows.of(X, gram, layout) if self._given_penalty() is None else None
+        return self._fit_gram(gram, wanted, progress, rows)
 
     def _fit_gram(
         self, gram: GramOperator, wanted: Wanted, progress: FitProgress, rows: Rows | None = None
