@@ -49,7 +49,7 @@ def test_projection_onto_the_capped_simplex_is_nearest(point, share, seed):
     point = np.array(point)
     total = share * point.size
     nearest = simplex.project_capped(point, total)
-    assert nearest.sum() == pytest.approx(total, abs=1e-6)
+    assert nearest.sum() == pytest.approx(total, rel=1e-9)
     assert np.all((nearest >= 0) & (nearest <= 1))
     other = simplex.project_capped(np.random.default_rng(seed).standard_normal(point.size), total)
     assert np.linalg.norm(point - nearest) <= np.linalg.norm(point - other) + 1e-6

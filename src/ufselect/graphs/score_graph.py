@@ -66,10 +66,11 @@ def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEI
     """
     n_samples = len(scores)
     neighbours = score_neighbours(scores, widths, min(n_neighbors, n_samples - 1))
-    found = np.concatenate([_cells(neighbours[width]) for width in widths])
     # Cells in the order of rows: counting them makes the matrix faster than adding three sparse ones.
-    cells, times = np.unique(found, return_counts=True)
-    rows, columns = np.divmod(cells, n_samples)
+    found = np.sort(np.concatenate([_cells(neighbours[width]) for width in widths]))
+    first = _starts(found)
+    times = np.diff(first, append=found.size)
+    rows, columns = np.divmod(found[first], n_samples)
     pointers = np.searchsorted(rows, np.arange(n_samples + 1))
     return sparse.csr_array((times / len(widths), columns, pointers), shape=(n_samples, n_samples))
 
@@ -78,7 +79,13 @@ def _cells(neighbours: NDArray) -> NDArray:
     """Return the cells, row by row numbered, that join each sample with its neighbours and these with it."""
     n_samples, k = neighbours.shape
     own, other = np.repeat(np.arange(n_samples), k), neighbours.ravel()
-    return np.unique(np.concatenate([own * n_samples + other, other * n_samples + own]))
+    cells = np.sort(np.concatenate([own * n_samples + other, other * n_samples + own]))
+    return cells[_starts(cells)]
+
+
+def _starts(ordered: NDArray) -> NDArray:
+    """Return where each distinct number begins; ``np.unique`` looks them up one by one and takes longer."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
 def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
@@ -93,7 +100,8 @@ def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArra
 
 def _normalised(graph: sparse.csr_array) -> tuple[sparse.csr_array, NDArray]:
     root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
-    return sparse.csr_array(sparse.diags_array(root) @ graph @ sparse.diags_array(root)), root
+    data = graph.data * np.repeat(root, np.diff(graph.indptr)) * root[graph.indices]
+    return sparse.csr_array((data, graph.indices, graph.indptr), shape=graph.shape), root
 
 
 def smooth_values(graph: sparse.csr_array, count: int) -> NDArray:

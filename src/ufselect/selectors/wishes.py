@@ -134,7 +134,9 @@ class Wishes:
 
     def wanted(self, requested: int | float) -> Wanted:
         """Return what a method is asked for, given ``n_features_to_select``."""
-        allowed = np.setdiff1d(np.arange(self.n_features), self.exclude)
+        is_allowed = np.ones(self.n_features, dtype=bool)
+        is_allowed[self.exclude] = False
+        allowed = np.flatnonzero(is_allowed)
         if allowed.size == 0:
             raise ValueError("exclude leaves no column to choose from; exclude fewer.")
         units = Units(_renumbered(self.codes[allowed]))
@@ -145,7 +147,7 @@ class Wishes:
 
     def _noun(self) -> str:
         """What the number of features counts, for a message."""
-        if np.unique(self.codes).size < self.n_features:
+        if int(self.codes.max()) + 1 < self.n_features:
             return "groups and single columns to choose from"
         return "features that exclude leaves" if self.exclude.size else "features of X"
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BISECTIONS = 60  # halve the interval beyond the 53 binary digits of a float
+ROUNDING = 1e-12  # of the sum of many weights, in units of the sum
 
 
 def project(points: NDArray) -> NDArray:
@@ -32,13 +33,19 @@ def project_capped(point: NDArray, total: float) -> NDArray:
     """Return the nearest weights in [0, 1] that sum to ``total``, at most the number of weights.
 
     With ``total`` features to choose these are the convex hull of all choices. The projection is
-    ``clip(point − shift, 0, 1)``; its sum falls with the shift, found by bisection.
+    ``clip(point − shift, 0, 1)``. Its sum falls with the shift, in straight pieces: Newton's method, kept in
+    the interval that holds the shift, is exact once it has found the right piece.
     """
     low, high = float(point.min()) - 1.0, float(point.max())
+    shift = (low + high) / 2
     for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if np.clip(point - middle, 0, 1).sum() > total:
-            low = middle
-        else:
-            high = middle
-    return np.clip(point - low, 0, 1)
+        weights = np.clip(point - shift, 0, 1)
+        excess = float(weights.sum()) - total
+        if abs(excess) <= ROUNDING * total:
+            break
+        low, high = (shift, high) if excess > 0 else (low, shift)
+        n_between = np.count_nonzero((weights > 0) & (weights < 1))
+        shift += excess / max(n_between, 1)
+        if not low < shift < high:
+            shift = (low + high) / 2
+    return np.clip(point - shift, 0, 1)
