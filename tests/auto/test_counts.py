@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles, make_moons
 
 from ufselect.auto import counts as module
-from ufselect.auto.counts import CutShares, cluster_count, cut_shares, found_count
+from ufselect.auto.counts import ComparedGraphs, CutShares, cluster_count, found_count
 from ufselect.auto.rows import rows_of
 from ufselect.selectors.dimension import auto_n_components
 
@@ -57,7 +57,7 @@ def test_one_blob_is_one_cluster(n, d, seed):
 
 
 def test_shares_are_one_up_to_the_number_of_separated_clusters_and_fall_beyond():
-    shares = cut_shares(blobs(5), 0)
+    shares = ComparedGraphs(blobs(5), 0).shares()
     inside = shares.counts <= 5
     np.testing.assert_allclose(shares.last[inside], 1, atol=0.02)
     np.testing.assert_allclose(shares.mean[inside], 1, atol=0.01)
@@ -67,7 +67,7 @@ def test_shares_are_one_up_to_the_number_of_separated_clusters_and_fall_beyond()
 
 def test_many_rows_are_sampled(monkeypatch):
     monkeypatch.setattr(module, "MAX_ROWS", 100)
-    assert cut_shares(blobs(4, 2000), 0).counts.max() == 23
+    assert max(ComparedGraphs(blobs(4, 2000), 0).counts) == 23
     assert cluster_count("auto", blobs(4, 2000), 0) == 4
 
 
@@ -75,13 +75,37 @@ def shares(mean, last):
     return CutShares(np.arange(2, 2 + len(mean)), np.array(mean), np.array(last))
 
 
-def test_without_a_clear_cut_what_is_found_for_clusters_that_touch_decides(monkeypatch):
+def test_without_a_clear_cut_what_is_found_for_clusters_that_touch_decides():
     assert found_count(shares([0.3, 0.2, 0.1], [0.3, 0.1, 0.0]), lambda: 7) == 1
     assert found_count(shares([0.9, 0.8, 0.5], [0.9, 0.7, 0.1]), lambda: 7) == 7
-    rows = blobs(6)
-    monkeypatch.setattr(module, "cut_shares", lambda *_: shares([0.9, 0.8], [0.9, 0.7]))
-    monkeypatch.setattr(module, "steady_count", lambda graphs, counts, spanned, seed: spanned)
-    assert cluster_count("auto", rows, 0) == auto_n_components(rows.gram) + 1
+
+
+def touching_blobs(seed=0):
+    return rows_of(make_blobs(400, 12, centers=2.8 * np.eye(6, 12), random_state=seed)[0])
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [blobs(3), blobs(10, 400), touching_blobs(), rows_of(load_digits().data), rows_of(load_wine().data)]
+    + [rows_of(np.random.default_rng(1).standard_normal((350, d))) for d in (2, 20)],
+)
+def test_looking_no_further_than_what_decides_finds_the_same_number(rows, monkeypatch):
+    near: list[int] = []
+
+    def nearest(graphs, counts, seed):
+        near[:] = counts
+        return counts[0]
+
+    monkeypatch.setattr(module, "steady_count", nearest)
+    found = cluster_count("auto", rows, 0)
+    spanned = auto_n_components(rows.gram) + 1
+    expected = found_count(ComparedGraphs(rows, 0).shares(), lambda: near[0] if near else spanned)
+    assert found == expected
+
+
+def test_without_a_number_near_the_directions_spanned_these_decide(monkeypatch):
+    monkeypatch.setattr(module, "auto_n_components", lambda gram: 199)
+    assert cluster_count("auto", touching_blobs(), 0) == 200
 
 
 def test_the_fall_of_the_eigenvalues_ends_clusters_that_lie_apart():

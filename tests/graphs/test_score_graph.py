@@ -8,7 +8,13 @@ from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
 from ufselect.graphs import score_graph as module
-from ufselect.graphs.score_graph import centred_basis, score_graph, score_widths, smooth_vectors
+from ufselect.graphs.score_graph import (
+    centred_basis,
+    score_graph,
+    score_neighbours,
+    score_widths,
+    smooth_vectors,
+)
 
 
 @pytest.mark.parametrize("block_bytes", [2**23, 1])
@@ -20,6 +26,17 @@ def test_graph_is_the_mean_of_symmetric_neighbour_graphs(block_bytes, monkeypatc
         directed = kneighbors_graph(scores[:, :width], 4).toarray()
         expected += np.maximum(directed, directed.T) / 3
     np.testing.assert_allclose(score_graph(scores, [2, 6, 6], 4).toarray(), expected)
+
+
+def test_neighbours_at_equal_distances_are_as_many_as_asked_for():
+    scores = np.array([[a, b, 0.0] for a in range(6) for b in range(6)])
+    scores = np.vstack([scores, scores[:3]])
+    squared = np.square(scores[:, None] - scores[None]).sum(axis=2)
+    np.fill_diagonal(squared, np.inf)
+    for neighbours in score_neighbours(scores, [2, 3], 5).values():
+        assert all(len(set(row)) == 5 for row in neighbours.tolist())
+        found = np.sort(np.take_along_axis(squared, neighbours, axis=1), axis=1)
+        np.testing.assert_array_equal(found, np.sort(squared, axis=1)[:, :5])
 
 
 def test_few_samples_lower_the_number_of_neighbours():

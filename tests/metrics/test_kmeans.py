@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from ufselect.metrics import kmeans
 from ufselect.metrics.kmeans import distance_preserving_coordinates, kmeans_runs, lloyd
@@ -111,3 +112,19 @@ def test_coordinates_of_wide_data_keep_distances():
     ratio = cdist(coordinates, coordinates)[0, 1] / cdist(X, X)[0, 1]
     assert np.log2(ratio) == pytest.approx(round(np.log2(ratio)), abs=1e-12)
     np.testing.assert_allclose(cdist(coordinates, coordinates), ratio * cdist(X, X), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(300, 8), (40, 90)])
+def test_single_precision_finds_the_same_clusters(shape):
+    X = make_blobs(*shape, centers=5, random_state=3)[0] + 1e3
+    exact, single = (kmeans_runs(X, 5, range(6), "k-means++", is_exact=choice) for choice in (True, False))
+    for one, other in zip(exact, single, strict=True):
+        assert adjusted_rand_score(one, other) == 1
+
+
+def test_single_precision_is_given_up_where_a_point_far_out_would_blur_the_others():
+    X = np.vstack([make_blobs(200, 4, centers=4, random_state=0)[0], np.full((1, 4), 1e9)])
+    assert not kmeans._is_compact(distance_preserving_coordinates(X))
+    exact, other = (kmeans_runs(X, 5, range(4), "k-means++", is_exact=choice) for choice in (True, False))
+    np.testing.assert_array_equal(exact, other)
+    assert kmeans._is_compact(distance_preserving_coordinates(X[:-1]))

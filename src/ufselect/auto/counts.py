@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from ufselect.auto.count_graphs import CountGraphs
 from ufselect.auto.cut import clarity
 from ufselect.auto.reference import gaussian_scores, leading_scores, share_of_possible
 from ufselect.auto.rows import Rows, rows_of
 from ufselect.auto.sampling import sampled_indices
-from ufselect.auto.steady import steady_count
-from ufselect.graphs.score_graph import score_graph, score_widths, smooth_vectors
+from ufselect.auto.steady import near_counts, steady_count
 from ufselect.selectors.dimension import auto_n_components
 
 # Every number that is easily told from the next; beyond, each about 1.15 times the one before.
@@ -49,15 +48,88 @@ def cluster_count(n_clusters: int | str, rows: Rows, seed: int, at_least: int = 
     """
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":
-        spanned = min(auto_n_components(rows.gram) + 1, n_rows)
-        shares = cut_shares(rows, seed)
-        found = found_count(shares, lambda: steady_count(shares.graphs, shares.counts, spanned, seed))
-        return max(found, min(at_least, n_rows))
+        return max(_counted(rows, seed), min(at_least, n_rows))
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
     if n_clusters > n_rows:
         raise ValueError(f"n_clusters={n_clusters} is more than the {n_rows} samples; choose fewer clusters.")
     return int(n_clusters)
+
+
+def _counted(rows: Rows, seed: int) -> int:
+    """Find the number of clusters, looking no further than what decides."""
+    spanned = min(auto_n_components(rows.gram) + 1, rows.shape[0])
+    graphs = ComparedGraphs(rows, seed)
+    if not graphs.counts:
+        return min(2, spanned)
+    near = near_counts(graphs.counts, spanned)
+
+    def touching() -> int:
+        return steady_count(graphs.data, near, seed) if near else spanned
+
+    if graphs.lie_apart(near):
+        return found_count(graphs.shares(), touching)
+    return touching() if graphs.has_clusters(near) else 1
+
+
+class ComparedGraphs:
+    """Graphs in whitened scores for several numbers of clusters, beside those of Gaussian data [1]_.
+
+    There are as many Gaussian samples as rows: the more there are, the larger the eigenvalues of a graph in
+    which each has few neighbours, clusters or not.
+
+    Parameters
+    ----------
+    rows : Rows
+        The data, sampled if there are many.
+    seed : int
+        Seed of the sample.
+
+    References
+    ----------
+    .. [1] R. Tibshirani, G. Walther and T. Hastie (2001), "Estimating the number of clusters in a data set
+       via the gap statistic", Journal of the Royal Statistical Society B 63.
+    """
+
+    def __init__(self, rows: Rows, seed: int) -> None:
+        few = rows if rows.shape[0] <= MAX_ROWS else rows_of(_sample(rows, seed))
+        n_samples = few.shape[0]
+        self.counts = [count for count in GRID if count * SAMPLES_PER_CLUSTER <= n_samples]
+        if self.counts:
+            scores = leading_scores(few, min(2 * self.counts[-1], n_samples - 1, few.shape[1])).values
+            self.data, self.noise = CountGraphs(scores), CountGraphs(gaussian_scores(*scores.shape))
+            self.data.build(self.counts)
+
+    def lie_apart(self, near: Sequence[int]) -> bool:
+        """Tell whether the graph for some number is cut perfectly, as that of noise is not.
+
+        Numbers in ``near`` are about to be compared, so that their eigenpairs are needed in any case. No
+        share is larger than the mean eigenvalue itself, and most graphs are not clean to begin with.
+        """
+        for count in near:
+            self.data.pairs(count)
+        return any(
+            self.data.is_clean(count, APART) and self._mean_share(count) >= APART for count in self.counts
+        )
+
+    def has_clusters(self, near: Sequence[int]) -> bool:
+        """Tell whether the graph for some number, those in ``near`` first, is cut better than noise."""
+        others = [count for count in self.counts if count not in near]
+        return any(self._mean_share(count) >= NO_CLUSTERS for count in [*near, *others])
+
+    def shares(self) -> CutShares:
+        """Compare all graphs with those of Gaussian data."""
+        self.noise.build(self.counts)
+        mean = [self._mean_share(count) for count in self.counts]
+        last = [
+            share_of_possible(self.data.values(count)[-1], self.noise.values(count)[-1])
+            for count in self.counts
+        ]
+        return CutShares(np.array(self.counts), np.array(mean), np.array(last))
+
+    def _mean_share(self, count: int) -> float:
+        values, null = self.data.values(count), self.noise.values(count)
+        return share_of_possible(clarity(values, count), clarity(null, count))
 
 
 @dataclass(frozen=True)
@@ -72,20 +144,15 @@ class CutShares:
         Of the eigenvalues 2, …, c of the random walk together.
     last : ndarray
         Of the eigenvalue c alone.
-    graphs : tuple of sparse arrays
-        The graphs.
     """
 
     counts: NDArray
     mean: NDArray
     last: NDArray
-    graphs: tuple[sparse.csr_array, ...] = ()
 
 
 def found_count(shares: CutShares, touching: Callable[[], int]) -> int:
     """Return the number of clusters that the shares tell, or else the number for clusters that touch."""
-    if shares.counts.size == 0:
-        return min(2, touching())
     if shares.mean.max() < NO_CLUSTERS:
         return 1
     perfect = shares.counts[shares.mean >= APART]
@@ -97,35 +164,6 @@ def found_count(shares: CutShares, touching: Callable[[], int]) -> int:
     if rises.max() >= CLEAR_RISE:
         return int(shares.counts[np.argmax(rises)])
     return max(int(perfect[-1]), touching())
-
-
-def cut_shares(rows: Rows, seed: int) -> CutShares:
-    """Compare the eigenvalues of graphs in whitened scores with those of Gaussian data [1]_.
-
-    There are as many Gaussian samples as rows: the more there are, the larger the eigenvalues of a graph in
-    which each has few neighbours, clusters or not.
-
-    References
-    ----------
-    .. [1] R. Tibshirani, G. Walther and T. Hastie (2001), "Estimating the number of clusters in a data set
-       via the gap statistic", Journal of the Royal Statistical Society B 63.
-    """
-    few = rows if rows.shape[0] <= MAX_ROWS else rows_of(_sample(rows, seed))
-    n_samples = few.shape[0]
-    counts = [count for count in GRID if count * SAMPLES_PER_CLUSTER <= n_samples]
-    if not counts:
-        return CutShares(*np.empty((3, 0)))
-    scores = leading_scores(few, min(2 * max(counts), n_samples - 1, few.shape[1])).values
-    gaussian = gaussian_scores(n_samples, scores.shape[1])
-    mean, last, graphs = [], [], []
-    for count in counts:
-        widths = score_widths(count, scores.shape[1])
-        graph, noise = (score_graph(points[:, : max(widths)], widths) for points in (scores, gaussian))
-        values, null = smooth_vectors(graph, count)[0], smooth_vectors(noise, count)[0]
-        graphs.append(graph)
-        mean.append(share_of_possible(clarity(values, count), clarity(null, count)))
-        last.append(share_of_possible(values[-1], null[-1]))
-    return CutShares(np.array(counts), np.array(mean), np.array(last), tuple(graphs))
 
 
 def _sample(rows: Rows, seed: int) -> object:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -52,15 +54,15 @@ def diffusion_coordinates(values: NDArray, vectors: NDArray) -> NDArray:
     return vectors * np.maximum(values, 0) ** DIFFUSION_TIME
 
 
-def cut_runs(coordinates: NDArray, n_clusters: int, seed: int, n_runs: int = N_RUNS) -> NDArray:
-    """Cluster the rows, scaled to unit length, by several runs of K-means [1]_; one partition per row.
+def cut_runs(coordinates: NDArray, n_clusters: int, seeds: Sequence[int]) -> NDArray:
+    """Cluster the rows, scaled to unit length, by one run of K-means per seed [1]_; one partition per row.
 
     References
     ----------
     .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
        Advances in Neural Information Processing Systems 14.
     """
-    return kmeans_runs(_unit_rows(coordinates), n_clusters, kmeans_seeds(seed, n_runs), "greedy-k-means++")
+    return kmeans_runs(_unit_rows(coordinates), n_clusters, seeds, "greedy-k-means++", is_exact=False)
 
 
 def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:

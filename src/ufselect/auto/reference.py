@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.auto.cut import clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
+from ufselect.auto.cut import N_RUNS, clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
 from ufselect.auto.rows import Rows
+from ufselect.auto.sampling import kmeans_seeds
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs.score_graph import (
     WIDTHS,
@@ -153,7 +154,7 @@ def build_reference(
         graph = _mean_graph([score_graph(scores.values * scores.spread**power, counts) for power in powers])
         values, vectors = walk_pairs(graph, n_clusters)
         gap = share = np.nan
-    runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, seed)
+    runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, kmeans_seeds(seed, N_RUNS))
     return Reference(
         rows=rows,
         scores=scores,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
@@ -31,31 +32,45 @@ def score_widths(n_clusters: int, rank: int, widths: Sequence[float] = WIDTHS) -
     return [min(rank, max(1, round(width * n_clusters))) for width in widths]
 
 
-def score_neighbours(scores: NDArray, widths: Sequence[int], n_neighbors: int) -> dict[int, NDArray]:
+def score_neighbours(
+    scores: NDArray, widths: Iterable[int], n_neighbors: int = N_NEIGHBORS
+) -> dict[int, NDArray]:
     """Return the nearest neighbours of each sample in so many leading scores, for each width.
 
     The products of a wider set of scores are those of the narrower one and of the scores in between, so
     that all widths cost one product of the scores with themselves.
     """
     n_samples = len(scores)
+    n_neighbors = min(n_neighbors, n_samples - 1)
     found = {width: np.empty((n_samples, n_neighbors), dtype=np.intp) for width in sorted(set(widths))}
+    parts = [_factors(scores[:, start:stop]) for start, stop in pairwise([0, *found])]
     for block in row_blocks(n_samples, 8 * n_samples, BLOCK_BYTES):
         check_time()
         rows = np.arange(block.start, block.stop)
         distances = np.zeros((rows.size, n_samples))
-        start = 0
-        for width, indices in found.items():
-            part = scores[:, start:width]
-            squares = np.einsum("ij,ij->i", part, part)
-            distances -= 2 * part[block] @ part.T
-            distances += squares
-            distances += squares[block, None]
-            distances[rows - block.start, rows] = np.inf
-            # Squared distances keep their order in single precision, where they are sorted twice as fast.
-            nearest = np.argpartition(distances.astype(np.float32), n_neighbors - 1, axis=1)
-            indices[block] = nearest[:, :n_neighbors]
-            start = width
+        distances[rows - block.start, rows] = np.inf
+        for indices, (own, others) in zip(found.values(), parts, strict=True):
+            distances += own[block] @ others
+            indices[block] = _smallest(distances, n_neighbors)
     return found
+
+
+def _factors(part: NDArray) -> tuple[NDArray, NDArray]:
+    """Return two factors whose product holds the squared distances of samples, less the own squared norm.
+
+    That norm is the same for all others of a sample, and does not change which are near.
+    """
+    squares = np.einsum("ij,ij->i", part, part)
+    return np.column_stack([part, np.ones(len(part))]), np.vstack([-2 * part.T, squares])
+
+
+def _smallest(values: NDArray, count: int) -> NDArray:
+    """Return the places of the smallest values of each row, in any order."""
+    bounds = np.partition(values, count - 1, axis=1)[:, count - 1 : count]
+    places = np.flatnonzero(values <= bounds)
+    if places.size > count * len(values):  # equal values; without them this way is the faster one
+        return np.argpartition(values, count - 1, axis=1)[:, :count]
+    return (places % values.shape[1]).reshape(-1, count)
 
 
 def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
@@ -64,8 +79,12 @@ def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEI
     There is one graph per width: samples are joined if one is among the nearest neighbours of the other in
     that many leading scores.
     """
-    n_samples = len(scores)
-    neighbours = score_neighbours(scores, widths, min(n_neighbors, n_samples - 1))
+    return joined(score_neighbours(scores, widths, n_neighbors), widths)
+
+
+def joined(neighbours: dict[int, NDArray], widths: Sequence[int]) -> sparse.csr_array:
+    """Return the graph of some widths from the neighbours found for them, as `score_graph` does."""
+    n_samples = len(neighbours[widths[0]])
     # Cells in the order of rows: counting them makes the matrix faster than adding three sparse ones.
     found = np.sort(np.concatenate([_cells(neighbours[width]) for width in widths]))
     first = _starts(found)

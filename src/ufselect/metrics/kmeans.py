@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
 from ufselect.common.deadline import check_time
@@ -21,12 +21,20 @@ MAX_ITER = 300
 RELATIVE_TOL = 1e-4
 # Distances of one block of points: 2 MB, which stay in the cache.
 DISTANCE_ENTRIES = 2**18
+# The median over the largest squared norm of points that single precision, seven digits, tells apart.
+COMPACT_SHARE = 0.01
 # Centres of the runs that advance together: 64 MB at most.
 CENTRE_ENTRIES = 2**23
 
 
 def kmeans_runs(
-    points: NDArray, n_clusters: int, seeds: Sequence[int], seeding: str, max_iter: int = MAX_ITER
+    points: NDArray,
+    n_clusters: int,
+    seeds: Sequence[int],
+    seeding: str,
+    max_iter: int = MAX_ITER,
+    *,
+    is_exact: bool = True,
 ) -> NDArray:
     """Run Lloyd's algorithm once per seed and return the labels, n_runs × n_samples.
 
@@ -46,8 +54,13 @@ def kmeans_runs(
         How the starting centres are drawn.
     max_iter : int, default=300
         Most iterations.
+    is_exact : bool, default=True
+        False works in single precision, in little more than half the time, unless points far out would blur
+        the distances of the others.
     """
     coordinates = distance_preserving_coordinates(points)
+    if not is_exact and _is_compact(coordinates):
+        coordinates = coordinates.astype(np.float32)
     tol = RELATIVE_TOL * float(np.square(coordinates).sum()) / (points.shape[0] * points.shape[1])
     labels = np.empty((len(seeds), len(points)), dtype=np.intp)
     step = max(1, CENTRE_ENTRIES // (n_clusters * max(coordinates.shape)))
@@ -72,18 +85,24 @@ def distance_preserving_coordinates(points: NDArray) -> NDArray:
     return centred
 
 
+def _is_compact(points: NDArray) -> bool:
+    """Tell whether no centred point is much farther out than most."""
+    squares = np.einsum("ij,ij->i", points, points)
+    return bool(np.median(squares) >= COMPACT_SHARE * squares.max())
+
+
 def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = MAX_ITER) -> NDArray:
     """Advance all runs from ``centres`` (n_runs × n_clusters × n_features) and return their labels."""
     n_runs = len(centres)
     final = np.empty((n_runs, len(points)), dtype=np.intp)
     active = np.arange(n_runs)
     previous = np.full((n_runs, len(points)), -1)
-    members = Members(len(points), n_runs, centres.shape[1])
+    members = Members(len(points), n_runs, centres.shape[1], points.dtype)
     for _ in range(max_iter):
         check_time()
         labels = nearest(points, centres)
         if len(labels) < members.n_runs:
-            members = Members(len(points), len(labels), centres.shape[1])
+            members = Members(len(points), len(labels), centres.shape[1], points.dtype)
         moved = updated_centres(points, labels, centres, members)
         settled = np.all(labels == previous, axis=1)
         final[active[settled]] = labels[settled]
@@ -118,7 +137,7 @@ def updated_centres(points: NDArray, labels: NDArray, centres: NDArray, members:
     sums, counts = members.sums(points, labels)
     for run in np.flatnonzero(np.any(counts == 0, axis=1)):
         _move_empty(points, labels[run], centres[run], sums[run], counts[run])
-    return sums / np.maximum(counts, 1)[:, :, None]
+    return sums / np.maximum(counts, 1).astype(sums.dtype)[:, :, None]
 
 
 class Members:
@@ -128,14 +147,14 @@ class Members:
     data set would take longer than its product with the points.
     """
 
-    def __init__(self, n_samples: int, n_runs: int, n_clusters: int) -> None:
+    def __init__(self, n_samples: int, n_runs: int, n_clusters: int, dtype: DTypeLike) -> None:
         self.n_runs = n_runs
         self.n_clusters = n_clusters
         self.first = n_clusters * np.arange(n_runs)
         size = n_samples * n_runs
         # Row 0 throughout: the clusters are filled in later.
         self.matrix = sparse.csc_array(
-            (np.ones(size), np.zeros(size, dtype=np.intp), np.arange(0, size + 1, n_runs)),
+            (np.ones(size, dtype), np.zeros(size, dtype=np.intp), np.arange(0, size + 1, n_runs)),
             shape=(n_runs * n_clusters, n_samples),
         )
 
@@ -150,7 +169,7 @@ class Members:
 
 def inertias(points: NDArray, labels: NDArray) -> NDArray:
     """Return the sum of squared distances to the cluster means for each run."""
-    sums, counts = Members(len(points), len(labels), int(labels.max()) + 1).sums(points, labels)
+    sums, counts = Members(len(points), len(labels), int(labels.max()) + 1, points.dtype).sums(points, labels)
     between = np.square(sums).sum(axis=2) / np.maximum(counts, 1)
     return float(np.square(points).sum()) - between.sum(axis=1)
 
