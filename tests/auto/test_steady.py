@@ -65,6 +65,13 @@ def test_the_middle_of_those_that_tie_is_taken(monkeypatch):
     assert counted(monkeypatch, {4: 0.9 - 1.1 * TIED, 5: 0.9}, spread=0.1)[0] == 5
 
 
+def test_a_number_that_ties_with_its_double_does_not_count(monkeypatch):
+    assert counted(monkeypatch, {5: 0.9, 8: 0.5, 10: 0.89})[0] == 10
+    assert counted(monkeypatch, {5: 0.9, 6: 0.88, 8: 0.9, 10: 0.89})[0] == 8
+    assert counted(monkeypatch, {6: 0.9, 8: 0.5, 10: 0.89})[0] == 6
+    assert counted(monkeypatch, {5: 0.9, 10: 0.9 - 1.1 * TIED})[0] == 5
+
+
 def test_numbers_far_behind_get_no_more_cuts(monkeypatch):
     assert counted(monkeypatch, {4: 0.9, 5: 0.5, 6: 0.9})[1] == {4: 40, 5: 10, 6: 40}
     assert counted(monkeypatch, {4: 0.9, 5: 0.5, 6: 0.6})[1] == {4: 10, 5: 10, 6: 10}

@@ -36,7 +36,9 @@ def steady_count(graphs: CountGraphs, counts: Sequence[int], seed: int) -> int:
 
     With the right number K-means finds the clusters from wherever it starts; with fewer it may join these or
     those, with more split these or those. Of numbers that tie it is the one in the middle, or the smaller of
-    two: features chosen for too few clusters and for too many serve about equally ill.
+    two: features chosen for a few clusters too few and too many serve about equally ill. A number that ties
+    with its double does not count: clusters that lie in pairs are as steady joined, and features chosen for
+    half the clusters serve worst.
 
     Parameters
     ----------
@@ -65,6 +67,7 @@ def steady_count(graphs: CountGraphs, counts: Sequence[int], seed: int) -> int:
             break
     best = max(agreements[count].mean() for count in rivals)
     tied = [count for count in rivals if agreements[count].mean() >= best - TIED]
+    tied = [count for count in tied if 2 * count > tied[-1]]
     return tied[(len(tied) - 1) // 2]
 
 
