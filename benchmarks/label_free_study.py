@@ -50,9 +50,12 @@ KMEANS_RUNS = 30
 # As scanpy does: principal-component scores and neighbours for Leiden.
 LEIDEN_SCORES = 50
 LEIDEN_NEIGHBORS = 15
-# Seeds for which every random method runs; beyond them only the default does.
+# Seeds for which every random method runs; beyond them only the default does, clusters given and not, and for
+# graph clustering.
 FULL_SEEDS = 1
 GIVEN = "AutoSelector, clusters given"
+UNKNOWN = 'AutoSelector, n_clusters="auto"'
+FOR_GRAPH = 'AutoSelector, clusterer="graph"'
 UNTIMED = ("random subsets", "all features")
 
 
@@ -73,15 +76,15 @@ def number_selected(X: NDArray) -> int:
 
 
 def selectors(r: int, c: int, X: NDArray, seed: int) -> dict[str, Any]:
-    """Return the selectors of the table: all for the first seeds, then the default alone."""
+    """Return the selectors of the table: all for the first seeds, then the default."""
     m = min(c, X.shape[1], len(X) - 1)
     seeded = {
         GIVEN: AutoSelector(r, n_clusters=c, random_state=seed),
-        'AutoSelector, n_clusters="auto"': AutoSelector(r, random_state=seed),
+        UNKNOWN: AutoSelector(r, random_state=seed),
         'AutoSelector, candidates="dscofs"': AutoSelector(
             r, n_clusters=c, candidates="dscofs", random_state=seed
         ),
-        'AutoSelector, clusterer="graph"': AutoSelector(
+        FOR_GRAPH: AutoSelector(
             r, n_clusters=c, clusterer="graph", random_state=seed
         ),
     }
@@ -93,7 +96,7 @@ def selectors(r: int, c: int, X: NDArray, seed: int) -> dict[str, Any]:
         "greedy projection (fastcan's criterion)": GreedyProjection(r, n_components=m),
     }
     if seed >= FULL_SEEDS:
-        return {GIVEN: seeded[GIVEN]}
+        return {name: seeded[name] for name in (GIVEN, UNKNOWN, FOR_GRAPH)}
     return {**fixed, **seeded} if seed == 0 else seeded
 
 
@@ -141,11 +144,11 @@ def leiden(X: NDArray, seed: int) -> NDArray:
     return np.array(found.membership)
 
 
-def scored(X: NDArray, y: NDArray, features: NDArray | None) -> tuple[float, float, float]:
-    """Return ACC and NMI of K-means and ACC of graph clustering on some features."""
+def scored(X: NDArray, y: NDArray, features: NDArray | None, seed: int = 0) -> tuple[float, float, float]:
+    """Return ACC and NMI of K-means and ACC of graph clustering, with a seed, on some features."""
     score = evaluate_selection(X, y, features, n_runs=KMEANS_RUNS, seeding="k-means++")
     part = X if features is None else X[:, features]
-    labels = GraphClustering(int(y.max()) + 1, random_state=0).fit_predict(part)
+    labels = GraphClustering(int(y.max()) + 1, random_state=seed).fit_predict(part)
     return score.acc_mean, score.nmi_mean, 100 * clustering_accuracy(y, labels)
 
 
@@ -155,14 +158,14 @@ def selection_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[tu
     draws = [RandomSubset(r, random_state=k).fit(X).support_ for k in range(RANDOM_DRAWS)]
     results: dict[str, list[tuple[float, ...]]] = {
         "random subsets": [(*scored(X, y, draw), 0.0) for draw in draws],
-        "all features": [(*scored(X, y, None), 0.0)],
+        "all features": [(*scored(X, y, None, seed), 0.0) for seed in range(n_seeds)],
     }
     unit = np.inf
     for seed in range(n_seeds):
         for name, selector in selectors(r, c, X, seed).items():
             seconds = cpu_seconds(lambda selector=selector: selector.fit(X), 1)
             unit = min(unit, cpu_seconds(lambda: PCA(c, random_state=0).fit(X)))
-            results.setdefault(name, []).append((*scored(X, y, selector.support_), seconds))
+            results.setdefault(name, []).append((*scored(X, y, selector.support_, seed), seconds))
     return {name: [(*entry[:3], entry[3] / unit) for entry in entries] for name, entries in results.items()}
 
 
@@ -183,7 +186,7 @@ def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
     rankings = Rankings(reference, r)
     values: dict[str, list[float]] = {}
     acc = []
-    for rules in MIXTURES:
+    for rules in MIXTURES["kmeans"]:
         features = np.flatnonzero(ranks_from_scores(rankings.scores(rules)) <= r)
         labels = kmeans_runs(X[:, features], c, kmeans_seeds(0, KMEANS_LOOKS[-1]), "k-means++", MAX_ITER)
         mutual = [partition_agreement(labels, run).mean() for run in labels]

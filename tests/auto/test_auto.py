@@ -15,6 +15,7 @@ from ufselect.auto.pool import Shared, default_pool
 from ufselect.auto.reference import build_reference
 from ufselect.auto.report import ALL_FEATURES, RANDOM_SUBSETS, SKIPPED
 from ufselect.auto.rows import rows_of
+from ufselect.auto.selector import CLUSTERERS
 from ufselect.metrics import evaluate_selection, normalized_mutual_info
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.baselines import MaxVariance, PCALeverage, RandomSubset
@@ -90,13 +91,14 @@ def test_same_seed_same_result_whatever_the_number_of_threads():
     ]
 
 
-def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data():
+@pytest.mark.parametrize("clusterer", CLUSTERERS)
+def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data(clusterer):
     """A candidate of the pool is the estimator that the report names."""
     X = load_digits().data[:80, :40]
     X = X[:, X.std(axis=0) > 0]
     wanted = wanted_of(MaxVariance(8), X.shape[1])
     shared = Shared(X, build_reference(rows_of(X), 5, 0), wanted)
-    for candidate in default_pool(5, seed=0, max_samples=2000):
+    for candidate in default_pool(clusterer, 5, seed=0, max_samples=2000):
         direct = candidate.estimator.set_params(n_features_to_select=8).fit(X)
         found = candidate.fitted(shared)
         assert np.array_equal(found.support_, direct.support_), candidate.name

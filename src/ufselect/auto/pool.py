@@ -25,16 +25,25 @@ from ufselect.selectors.greedy import GreedyProjection
 from ufselect.selectors.rebuild import RebuildSelector
 from ufselect.selectors.wishes import Wanted
 
-# Rules alone and mixed, the most promising first: of thirty-eight mixtures these served labelled sets best;
-# docs/tuning.md has the table.
-MIXTURES: tuple[tuple[str, ...], ...] = (
-    ("margin",),
-    ("margin", "trace-ratio", "embedding"),
-    ("margin", "trace-ratio"),
-    ("margin", "components"),
-    ("margin", "variance-ratio", "embedding"),
-    ("trace-ratio",),
-)
+# Rules alone and mixed for each clusterer, the most promising first: of thirty-eight mixtures for K-means and
+# seventeen for the graph these served labelled sets best; docs/tuning.md has the tables.
+MIXTURES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "kmeans": (
+        ("margin",),
+        ("margin", "trace-ratio", "embedding"),
+        ("margin", "trace-ratio"),
+        ("margin", "components"),
+        ("margin", "variance-ratio", "embedding"),
+        ("trace-ratio",),
+    ),
+    "graph": (
+        ("embedding",),
+        ("margin", "components"),
+        ("margin", "clusters"),
+        ("components",),
+        ("margin", "trace-ratio"),
+    ),
+}
 # Penalties of DSCOFS in units of the largest eigenvalue, from weak to strong: with the strong ones the start
 # decides. The ridge of the start is in units of the mean eigenvalue; infinite, it leaves correlations.
 DSCOFS_PENALTIES = ((0.1, 0.01), (1.0, 0.1), (10.0, 1.0))
@@ -86,9 +95,9 @@ class Candidate:
         return copy.fit(self.source(shared))
 
 
-def default_pool(n_clusters: int | str, seed: int, max_samples: int) -> list[Candidate]:
-    """Return the candidates for clusters, the most promising first."""
-    return [_partition(rules, n_clusters, seed, max_samples) for rules in MIXTURES]
+def default_pool(clusterer: str, n_clusters: int | str, seed: int, max_samples: int) -> list[Candidate]:
+    """Return the candidates for clusters that a clusterer is to find, the most promising first."""
+    return [_partition(rules, n_clusters, seed, max_samples) for rules in MIXTURES[clusterer]]
 
 
 def _partition(rules: tuple[str, ...], n_clusters: int | str, seed: int, max_samples: int) -> Candidate:

@@ -98,7 +98,8 @@ class AutoSelector(UnsupervisedSelector):
         Selectors, or pairs of a name and a selector: any object with ``fit`` and one of ``scores_``,
         ``ranking_`` and ``get_support``. ``"dscofs"`` judges :class:`~ufselect.DSCOFS` alone: two starts
         from the graph, three strengths of its penalties, with and without entry sparsity. None takes the
-        library's pool: six mixtures of the rules of :class:`~ufselect.PartitionSelector`, or
+        library's pool: mixtures of the rules of :class:`~ufselect.PartitionSelector`, six for K-means and
+        five for graph clustering, or
         :class:`~ufselect.RebuildSelector`, greedy projection and baselines for the goal "rebuild".
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
@@ -308,7 +309,7 @@ class AutoSelector(UnsupervisedSelector):
     def _pool(self, reference: Reference, seed: int, max_samples: int) -> list[Candidate]:
         if self.candidates == DSCOFS_ONLY:
             return dscofs_pool(reference)
-        return default_pool(self.n_clusters, seed, max_samples)
+        return default_pool(self.clusterer, self.n_clusters, seed, max_samples)
 
     def _choose(self, setting: Setting, started: float, progress: FitProgress) -> Fitted:
         def tell(count: int, trial: Trial) -> None:
