@@ -84,9 +84,7 @@ def selectors(r: int, c: int, X: NDArray, seed: int) -> dict[str, Any]:
         'AutoSelector, candidates="dscofs"': AutoSelector(
             r, n_clusters=c, candidates="dscofs", random_state=seed
         ),
-        FOR_GRAPH: AutoSelector(
-            r, n_clusters=c, clusterer="graph", random_state=seed
-        ),
+        FOR_GRAPH: AutoSelector(r, n_clusters=c, clusterer="graph", random_state=seed),
     }
     fixed = {
         "PCA leverage": PCALeverage(r, n_components=m),

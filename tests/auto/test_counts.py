@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles, make_moons
 
 from ufselect.auto import counts as module
-from ufselect.auto.counts import ComparedGraphs, CutShares, cluster_count, found_count
+from ufselect.auto.counts import ComparedGraphs, CutShares, apart_count, cluster_count
 from ufselect.auto.rows import rows_of
 from ufselect.selectors.dimension import auto_n_components
 
@@ -75,11 +75,6 @@ def shares(mean, last):
     return CutShares(np.arange(2, 2 + len(mean)), np.array(mean), np.array(last))
 
 
-def test_without_a_clear_cut_what_is_found_for_clusters_that_touch_decides():
-    assert found_count(shares([0.3, 0.2, 0.1], [0.3, 0.1, 0.0]), lambda: 7) == 1
-    assert found_count(shares([0.9, 0.8, 0.5], [0.9, 0.7, 0.1]), lambda: 7) == 7
-
-
 def touching_blobs(seed=0):
     return rows_of(make_blobs(400, 12, centers=2.8 * np.eye(6, 12), random_state=seed)[0])
 
@@ -99,8 +94,13 @@ def test_looking_no_further_than_what_decides_finds_the_same_number(rows, monkey
     monkeypatch.setattr(module, "steady_count", nearest)
     found = cluster_count("auto", rows, 0)
     spanned = auto_n_components(rows.gram) + 1
-    expected = found_count(ComparedGraphs(rows, 0).shares(), lambda: near[0] if near else spanned)
-    assert found == expected
+    shares = ComparedGraphs(rows, 0).shares()
+    if shares.mean.max() < module.NO_CLUSTERS:
+        assert found == 1
+    elif shares.mean.max() < module.APART:
+        assert found == (near[0] if near else spanned)
+    else:
+        assert found == apart_count(shares, lambda: near[0] if near else spanned)
 
 
 def test_without_a_number_near_the_directions_spanned_these_decide(monkeypatch):
@@ -109,12 +109,12 @@ def test_without_a_number_near_the_directions_spanned_these_decide(monkeypatch):
 
 
 def test_the_fall_of_the_eigenvalues_ends_clusters_that_lie_apart():
-    assert found_count(shares([1.0, 1.0, 0.7], [1.0, 1.0, 0.2]), lambda: 7) == 3
+    assert apart_count(shares([1.0, 1.0, 0.7], [1.0, 1.0, 0.2]), lambda: 7) == 3
     # a fall after which shares rise again ends nothing, nor does the end of the grid
-    assert found_count(shares([1.0, 0.9, 0.9], [1.0, 0.5, 0.95]), lambda: 5) == 5
-    assert found_count(shares([1.0, 0.95, 0.93], [1.0, 0.93, 0.9]), lambda: 4) == 4
+    assert apart_count(shares([1.0, 0.9, 0.9], [1.0, 0.5, 0.95]), lambda: 5) == 5
+    assert apart_count(shares([1.0, 0.95, 0.93], [1.0, 0.93, 0.9]), lambda: 4) == 4
     # the first of two falls leaves the cleaner cut
-    assert found_count(shares([1.0, 1.0, 0.8, 0.7], [1.0, 1.0, 0.7, 0.3]), lambda: 2) == 3
+    assert apart_count(shares([1.0, 1.0, 0.8, 0.7], [1.0, 1.0, 0.7, 0.3]), lambda: 2) == 3
 
 
 def test_a_given_number_is_taken_as_it_is():

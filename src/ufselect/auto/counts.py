@@ -68,7 +68,7 @@ def _counted(rows: Rows, seed: int) -> int:
         return steady_count(graphs.data, near, seed) if near else spanned
 
     if graphs.lie_apart(near):
-        return found_count(graphs.shares(), touching)
+        return apart_count(graphs.shares(), touching)
     return touching() if graphs.has_clusters(near) else 1
 
 
@@ -151,19 +151,18 @@ class CutShares:
     last: NDArray
 
 
-def found_count(shares: CutShares, touching: Callable[[], int]) -> int:
-    """Return the number of clusters that the shares tell, or else the number for clusters that touch."""
-    if shares.mean.max() < NO_CLUSTERS:
-        return 1
-    perfect = shares.counts[shares.mean >= APART]
-    if perfect.size == 0:
-        return touching()
+def apart_count(shares: CutShares, touching: Callable[[], int]) -> int:
+    """Return the number of clusters of which some lie apart.
+
+    It is where the eigenvalues fall, or else the largest number of parts that no edges join, if that is
+    larger than the number for clusters that touch.
+    """
     # The largest share of a later number: a fall after which shares rise again ends nothing.
     later = np.append(np.maximum.accumulate(shares.last[::-1])[-2::-1], shares.last[-1])
     rises = (1 - later + ALWAYS_MISSING) / np.maximum(1 - shares.last + ALWAYS_MISSING, ALWAYS_MISSING)
     if rises.max() >= CLEAR_RISE:
         return int(shares.counts[np.argmax(rises)])
-    return max(int(perfect[-1]), touching())
+    return max(int(shares.counts[shares.mean >= APART][-1]), touching())
 
 
 def _sample(rows: Rows, seed: int) -> object:

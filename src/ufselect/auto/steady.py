@@ -20,7 +20,7 @@ LEAST, MOST = 0.5, 1.5
 # Numbers whose agreement differs by less tie: with another seed they change places.
 TIED = 0.03
 # Cuts after which numbers far behind get no more. After the last, the standard error of their mean agreement
-# is a third of a tie.
+# is about a third of a tie, and up to a whole one on some data.
 LOOKS = (10, 20, 40)
 # Standard errors of a difference by which a number must be behind a tie to get no more cuts.
 HOPELESS = 2.0
