@@ -222,12 +222,12 @@ class Tables:
 
 
 def seed_spread(results: dict[str, dict[str, Any]]) -> dict[str, list[float]]:
-    """Return the mean over the sets for each seed, for selectors with more than one."""
+    """Return the mean over the sets for each seed that all of them have, for label-free selectors."""
     methods = [m for m in next(iter(results.values())) if m.startswith("AutoSelector")]
+    n_seeds = {method: min(len(result[method]) for result in results.values()) for method in methods}
     return {
-        method: [float(np.mean([r[method][s][0] for r in results.values()])) for s in range(len(first))]
+        method: [float(np.mean([r[method][s][0] for r in results.values()])) for s in range(n_seeds[method])]
         for method in methods
-        for first in [next(iter(results.values()))[method]]
     }
 
 
