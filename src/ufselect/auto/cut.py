@@ -82,7 +82,8 @@ def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
     width = max(1, min(n_clusters, shared.shape[1]) - 1)
     axes = eigenpairs_between(shared.T @ shared, shared.shape[1] - width, shared.shape[1] - 1)[1]
     points = np.ascontiguousarray(shared @ axes)
-    again = kmeans_runs(points, n_clusters, kmeans_seeds(seed, len(runs)), "greedy-k-means++")
+    seeds = kmeans_seeds(seed, len(runs))
+    again = kmeans_runs(points, n_clusters, seeds, "greedy-k-means++", is_exact=False)
     best = again[int(np.argmin(inertias(points, again)))]
     return np.unique(best, return_inverse=True)[1]
 

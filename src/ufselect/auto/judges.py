@@ -17,6 +17,8 @@ from ufselect.metrics.kmeans import kmeans_runs
 
 # Runs after which candidates far behind get no more, the last for all that are left.
 KMEANS_LOOKS = (3, 6, 10)
+# Rows up to which all runs at once take hardly longer than three do.
+FEW_ROWS = 200
 # Iterations of each run: the agreement with a partition hardly changes after them, unlike the centres.
 # docs/tuning.md has the table.
 MAX_ITER = 10
@@ -54,10 +56,11 @@ class KMeansJudge:
 
     measure = "agreement (NMI) of K-means on its features with the clusters of the neighbour graph"
     all_compete = True
-    looks: tuple[int, ...] = KMEANS_LOOKS
 
     def __init__(self, reference: Reference, seed: int) -> None:
         self.reference = reference
+        is_small = reference.rows.shape[0] <= FEW_ROWS
+        self.looks: tuple[int, ...] = KMEANS_LOOKS[-1:] if is_small else KMEANS_LOOKS
         self.seeds = kmeans_seeds(seed, KMEANS_LOOKS[-1])
 
     def values(self, features: NDArray, runs: slice) -> NDArray:

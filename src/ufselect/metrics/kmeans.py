@@ -58,9 +58,7 @@ def kmeans_runs(
         False works in single precision, in little more than half the time, unless points far out would blur
         the distances of the others.
     """
-    coordinates = distance_preserving_coordinates(points)
-    if not is_exact and _is_compact(coordinates):
-        coordinates = coordinates.astype(np.float32)
+    coordinates = distance_preserving_coordinates(points, is_exact=is_exact)
     tol = RELATIVE_TOL * float(np.square(coordinates).sum()) / (points.shape[0] * points.shape[1])
     labels = np.empty((len(seeds), len(points)), dtype=np.intp)
     step = max(1, CENTRE_ENTRIES // (n_clusters * max(coordinates.shape)))
@@ -71,7 +69,7 @@ def kmeans_runs(
     return labels
 
 
-def distance_preserving_coordinates(points: NDArray) -> NDArray:
+def distance_preserving_coordinates(points: NDArray, *, is_exact: bool = True) -> NDArray:
     """Return at most n_samples coordinates with the distances of the points, up to a power of two.
 
     K-means sees the data through distances alone, so wide data are rotated into their row space. The
@@ -79,6 +77,8 @@ def distance_preserving_coordinates(points: NDArray) -> NDArray:
     """
     mean, scale = centre_and_scale(points)
     centred = (points - mean) / scale
+    if not is_exact and _is_compact(centred):
+        centred = centred.astype(np.float32)
     n_samples, n_features = centred.shape
     if n_features > n_samples:
         return np.ascontiguousarray(np.asarray(np.linalg.qr(centred.T, mode="r")).T)

@@ -82,7 +82,7 @@ class CentreMargin:
     def _excess(self, weights: NDArray) -> NDArray:
         """Return by how much the own centre is farther than each other one, over T."""
         # What all centres of a sample share, its own squared norm, drops out of the differences.
-        distance = self.squared_centres @ weights - 2 * self.A @ (self.centres * weights).T
+        distance = self.squared_centres @ weights - self.A @ (2 * weights * self.centres).T
         return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
 
     def _loss(self, excess: NDArray) -> float:
