@@ -42,7 +42,13 @@ def started(arguments: list[str], folder: Path, **environment: str) -> subproces
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=heed_interrupts if os.name == "posix" else None,
     )
+
+
+def heed_interrupts() -> None:
+    """Undo what a shell does to commands in the background, the tests among them: they ignore interrupts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])

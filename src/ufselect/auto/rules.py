@@ -81,7 +81,7 @@ def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTN
     """Weigh features so that the nearest centre is the right one, at a temperature of ``softness``."""
     data = reference.rows.matrix
     even = np.full(data.shape[1], n_selected / data.shape[1])
-    own = CentreMargin(data, reference.labels, 1.0).own_distance(even)
+    own = float(reference.scatters[1] @ even) / data.shape[0]
     if own <= TINY:
         return variance_ratio(reference, n_selected)
     result = minimise_margin(CentreMargin(data, reference.labels, softness * own), even, n_selected)

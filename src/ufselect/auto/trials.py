@@ -15,12 +15,13 @@ from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.report import Comparison, Trial, is_beyond_doubt
 from ufselect.common.deadline import OutOfTimeError, ending_by, now
 from ufselect.common.warn import without_warnings
+from ufselect.selectors.progress import logger
 
 # Random subsets to compare with. Where they are cheap there are enough for their own spread to be known well,
-# and many where the verdict hangs on them: few columns differ most from draw to draw.
+# and more while the verdict hangs on them: few columns differ most from draw to draw.
 N_DRAWS = 3
 N_CHEAP_DRAWS = 6
-N_DOUBTFUL_DRAWS = 20
+DOUBTFUL_DRAWS = (10, 20)
 # Values of a random subset, rows times columns, up to which it is cheap: K-means takes about a millisecond.
 CHEAP_VALUES = 10_000
 # Runs for each of them and for all features: enough to tell how far off they are.
@@ -92,15 +93,19 @@ class Course:
         return Comparison(everything, random, share)
 
     def compare_further(self, comparison: Comparison, best: Trial, seed: int) -> Comparison:
-        """Draw more random subsets if they are cheap and could change what is said about the best trial."""
-        if not self._draws_are_cheap or is_beyond_doubt(best, comparison):
+        """Draw more random subsets while they are cheap and could change the verdict on the best trial."""
+        if not self._draws_are_cheap:
             return comparison
         try:
             with ending_by(self.deadline):
-                more = self._random_values(seed, comparison.random.size, N_DOUBTFUL_DRAWS)
+                for n_draws in DOUBTFUL_DRAWS:
+                    if is_beyond_doubt(best, comparison):
+                        break
+                    more = self._random_values(seed, comparison.random.size, n_draws)
+                    comparison = replace(comparison, random=np.append(comparison.random, more))
         except OutOfTimeError:
-            return comparison
-        return replace(comparison, random=np.append(comparison.random, more))
+            logger.info("There was no time for more than %d random subsets.", comparison.random.size)
+        return comparison
 
     @property
     def _compared_runs(self) -> slice:

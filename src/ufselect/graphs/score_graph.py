@@ -38,16 +38,18 @@ def score_neighbours(
     """Return the nearest neighbours of each sample in so many leading scores, for each width.
 
     The products of a wider set of scores are those of the narrower one and of the scores in between, so
-    that all widths cost one product of the scores with themselves.
+    that all widths cost one product of the scores with themselves. It is made in single precision: which of
+    two samples is the neighbour does not matter where their distances have seven digits in common.
     """
+    scores = scores.astype(np.float32)
     n_samples = len(scores)
     n_neighbors = min(n_neighbors, n_samples - 1)
     found = {width: np.empty((n_samples, n_neighbors), dtype=np.intp) for width in sorted(set(widths))}
     parts = [_factors(scores[:, start:stop]) for start, stop in pairwise([0, *found])]
-    for block in row_blocks(n_samples, 8 * n_samples, BLOCK_BYTES):
+    for block in row_blocks(n_samples, 4 * n_samples, BLOCK_BYTES):
         check_time()
         rows = np.arange(block.start, block.stop)
-        distances = np.zeros((rows.size, n_samples))
+        distances = np.zeros((rows.size, n_samples), dtype=np.float32)
         distances[rows - block.start, rows] = np.inf
         for indices, (own, others) in zip(found.values(), parts, strict=True):
             distances += own[block] @ others
@@ -61,7 +63,7 @@ def _factors(part: NDArray) -> tuple[NDArray, NDArray]:
     That norm is the same for all others of a sample, and does not change which are near.
     """
     squares = np.einsum("ij,ij->i", part, part)
-    return np.column_stack([part, np.ones(len(part))]), np.vstack([-2 * part.T, squares])
+    return np.column_stack([part, np.ones_like(squares)]), np.vstack([-2 * part.T, squares])
 
 
 def _smallest(values: NDArray, count: int) -> NDArray:

@@ -42,30 +42,40 @@ def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray
     Of several trials the one that leaves the smallest sum of squared distances is kept.
     """
     n_samples, n_runs = len(points), len(first)
-    norms = np.einsum("ij,ij->i", points, points)
+    factors = _distance_factors(points)
     chosen = np.empty((n_runs, n_clusters), dtype=np.intp)
     chosen[:, 0] = np.minimum((first * n_samples).astype(np.intp), n_samples - 1)
-    closest = _squared_distances(points, norms, chosen[:, 0])
-    runs = np.arange(n_runs)
+    closest = _squared_distances(factors, chosen[:, 0])
     for step in range(1, n_clusters):
         thresholds = trials[:, step - 1] * closest.sum(axis=1)[:, None]
         cumulative = np.cumsum(closest, axis=1)
         candidates = np.array([np.searchsorted(*pair) for pair in zip(cumulative, thresholds, strict=True)])
         np.minimum(candidates, n_samples - 1, out=candidates)
-        distances = _squared_distances(points, norms, candidates.ravel()).reshape(*candidates.shape, -1)
+        distances = _squared_distances(factors, candidates.ravel()).reshape(*candidates.shape, -1)
         np.minimum(distances, closest[:, None], out=distances)
-        best = np.argmin(distances.sum(axis=2), axis=1)
-        chosen[:, step] = candidates[runs, best]
-        closest = distances[runs, best]
+        chosen[:, step], closest = _best_trials(candidates, distances)
     return chosen
 
 
-def _squared_distances(points: NDArray, norms: NDArray, samples: NDArray) -> NDArray:
+def _best_trials(candidates: NDArray, distances: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the candidate of each run that leaves the smallest sum, and the distances that it leaves."""
+    if candidates.shape[1] == 1:
+        return candidates[:, 0], distances[:, 0]
+    runs, best = np.arange(len(candidates)), np.argmin(distances.sum(axis=2), axis=1)
+    return candidates[runs, best], distances[runs, best]
+
+
+def _distance_factors(points: NDArray) -> tuple[NDArray, NDArray]:
+    """Return two factors whose product holds the squared distances between points."""
+    norms = np.einsum("ij,ij->i", points, points)
+    ones = np.ones_like(norms)
+    return np.column_stack([-2 * points, norms, ones]), np.vstack([points.T, ones, norms])
+
+
+def _squared_distances(factors: tuple[NDArray, NDArray], samples: NDArray) -> NDArray:
     """Return the squared distances of the named samples, one per row, to all points."""
-    distances = points[samples] @ points.T
-    distances *= -2
-    distances += norms[samples, None]
-    distances += norms
+    own, others = factors
+    distances = own[samples] @ others
     np.maximum(distances, 0, out=distances)
     # A sample's distance to itself is rounding noise; left in, it could be drawn again.
     distances[np.arange(len(samples)), samples] = 0

@@ -44,7 +44,7 @@ def project_capped(point: NDArray, total: float) -> NDArray:
         if abs(excess) <= ROUNDING * total:
             break
         low, high = (shift, high) if excess > 0 else (low, shift)
-        n_between = np.count_nonzero((weights > 0) & (weights < 1))
+        n_between = int(np.count_nonzero((weights > 0) & (weights < 1)))
         shift += excess / max(n_between, 1)
         if not low < shift < high:
             shift = (low + high) / 2

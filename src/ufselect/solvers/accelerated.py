@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-# Blocks of variables, arrays of NumPy or of PyTorch.
+# Blocks of variables, arrays of NumPy or of PyTorch. Blocks beyond those of the gradient are linear images of
+# the first ones and are carried along, so that they need not be worked out anew where a step extrapolates.
 Point = tuple[Any, ...]
 
 # After each step the curvature may fall by a tenth, so that one bad place does not shorten all later steps.
@@ -25,10 +26,13 @@ class Composite(Protocol):
         """Return the smooth part."""
 
     def smooth_gradient(self, point: Point) -> tuple[float, Sequence[Any]]:
-        """Return the smooth part and its gradient."""
+        """Return the smooth part and its gradient by the variables, without images of them."""
 
     def proximal(self, point: Sequence[Any], curvature: float) -> Point:
-        """Return the proximal map of the other part over ``curvature``, or the projection on the set."""
+        """Return the proximal map of the other part over ``curvature``, or the projection on the set.
+
+        It is given the variables and returns them with their images.
+        """
 
     def penalty(self, point: Point) -> float:
         """Return the other part, 0 on a set."""
@@ -83,10 +87,12 @@ def advance(problem: Composite, state: AcceleratedState) -> AcceleratedState:
 def _proximal_step(problem: Composite, point: Point, curvature: float) -> tuple[Point, float, float]:
     """Step along the gradient, apply the proximal map, and halve the step until the quadratic model holds."""
     value, gradient = problem.smooth_gradient(point)
+    variables = point[: len(gradient)]
     curvature *= CURVATURE_DECAY
     while True:
-        moved = problem.proximal([w - g / curvature for w, g in zip(point, gradient, strict=True)], curvature)
-        change = [new - w for new, w in zip(moved, point, strict=True)]
+        stepped = [w - g / curvature for w, g in zip(variables, gradient, strict=True)]
+        moved = problem.proximal(stepped, curvature)
+        change = [new - w for new, w in zip(moved, variables, strict=False)]
         model = value + _inner(gradient, change) + 0.5 * curvature * _inner(change, change)
         smooth = problem.smooth(moved)
         if smooth <= model + ROUNDING * abs(value):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from scipy.special import expit
 
 from ufselect.sets import simplex
@@ -59,40 +58,32 @@ class CentreMargin:
         self.centres = (self.member.T @ A) / self.sizes[:, None]
         self.squared_centres = np.square(self.centres)
 
-    def own_distance(self, weights: NDArray) -> float:
-        """Return the mean weighted squared distance of samples to their own centre."""
-        squares = self.A.multiply(self.A) if sparse.issparse(self.A) else np.square(self.A)
-        within = np.asarray(squares.sum(axis=0)).ravel() - self.sizes @ self.squared_centres
-        return float(np.maximum(within, 0) @ weights) / self.rows.size
+    def excess(self, weights: NDArray) -> NDArray:
+        """Return by how much the own centre is farther than each other one, over T: linear in the weights."""
+        # What all centres of a sample share, its own squared norm, drops out of the differences.
+        distance = self.squared_centres @ weights - self.A @ (2 * weights * self.centres).T
+        return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
 
-    def value(self, weights: NDArray) -> float:
-        """Return f."""
-        return self._loss(self._excess(weights))
+    def value(self, excess: NDArray) -> float:
+        """Return f from the excess."""
+        loss = np.logaddexp(0.0, excess)
+        loss[self.rows, self.labels] = 0.0
+        return float(loss.sum()) / self.rows.size
 
-    def value_and_gradient(self, weights: NDArray) -> tuple[float, NDArray]:
-        """Return f and its gradient."""
-        excess = self._excess(weights)
+    def value_and_gradient(self, excess: NDArray) -> tuple[float, NDArray]:
+        """Return f and its gradient by the weights from the excess."""
         pull = expit(excess)
         pull[self.rows, self.labels] = 0.0
         balance = self.member * pull.sum(axis=1, keepdims=True) - pull
         gradient = balance.sum(axis=0) @ self.squared_centres
         gradient -= 2 * np.einsum("ij,ij->j", balance.T @ self.A, self.centres)
-        return self._loss(excess), gradient / (self.temperature * self.rows.size)
-
-    def _excess(self, weights: NDArray) -> NDArray:
-        """Return by how much the own centre is farther than each other one, over T."""
-        # What all centres of a sample share, its own squared norm, drops out of the differences.
-        distance = self.squared_centres @ weights - self.A @ (2 * weights * self.centres).T
-        return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
-
-    def _loss(self, excess: NDArray) -> float:
-        loss = np.logaddexp(0.0, excess)
-        loss[self.rows, self.labels] = 0.0
-        return float(loss.sum()) / self.rows.size
+        return self.value(excess), gradient / (self.temperature * self.rows.size)
 
 
 class MarginWeights(Descent):
     """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
+
+    A point is the weights and their excess.
 
     Parameters
     ----------
@@ -110,21 +101,23 @@ class MarginWeights(Descent):
         self.n_chosen = n_chosen
 
     def init(self) -> AcceleratedState:
-        slope = float(np.linalg.norm(self.loss.value_and_gradient(self.start)[1]))
-        return start_at(self, (self.start,), slope / (FIRST_MOVE * np.sqrt(self.n_chosen)))
+        excess = self.loss.excess(self.start)
+        slope = float(np.linalg.norm(self.loss.value_and_gradient(excess)[1]))
+        return start_at(self, (self.start, excess), slope / (FIRST_MOVE * np.sqrt(self.n_chosen)))
 
     def step(self, state: AcceleratedState) -> AcceleratedState:
         return advance(self, state) if state.curvature > 0 else state
 
     def smooth(self, point: Point) -> float:
-        return self.loss.value(point[0])
+        return self.loss.value(point[1])
 
     def smooth_gradient(self, point: Point) -> tuple[float, Sequence[NDArray]]:
-        value, gradient = self.loss.value_and_gradient(point[0])
+        value, gradient = self.loss.value_and_gradient(point[1])
         return value, (gradient,)
 
     def proximal(self, point: Sequence[NDArray], curvature: float) -> Point:
-        return (simplex.project_capped(point[0], self.n_chosen),)
+        weights = simplex.project_capped(point[0], self.n_chosen)
+        return weights, self.loss.excess(weights)
 
     def penalty(self, point: Point) -> float:
         return 0.0
@@ -135,5 +128,5 @@ def minimise_margin(
 ) -> MarginResult:
     """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``."""
     result = iterate(MarginWeights(loss, start, n_chosen), max_iter=max_iter, tol=tol)
-    weights = result.state.point[0]
-    return MarginResult(weights, loss.value_and_gradient(weights)[1], result.objective_history)
+    weights, excess = result.state.point
+    return MarginResult(weights, loss.value_and_gradient(excess)[1], result.objective_history)
