@@ -98,7 +98,10 @@ def test_candidates_fitted_to_what_is_shared_equal_those_fitted_to_the_data(clus
     X = X[:, X.std(axis=0) > 0]
     wanted = wanted_of(MaxVariance(8), X.shape[1])
     shared = Shared(X, build_reference(rows_of(X), 5, 0), wanted)
-    for candidate in default_pool(clusterer, 5, seed=0, max_samples=2000):
+    pool = default_pool(clusterer, 5, seed=0, max_samples=2000)
+    rules = {"kmeans": "margin", "graph": "embedding"}
+    assert pool[0].estimator.rule == rules[clusterer]
+    for candidate in pool:
         direct = candidate.estimator.set_params(n_features_to_select=8).fit(X)
         found = candidate.fitted(shared)
         assert np.array_equal(found.support_, direct.support_), candidate.name
@@ -301,3 +304,23 @@ def test_the_number_of_columns_for_rebuilding_is_chosen_on_held_out_rows():
     assert chosen["count"] == selector.support_.sum()
     with pytest.raises(ValueError, match='serves goal="rebuild"'):
         AutoSelector("auto").fit(X)
+
+
+@pytest.mark.parametrize("n_rows", [2, 3, 4, 6])
+@pytest.mark.parametrize("clusterer", CLUSTERERS)
+def test_a_handful_of_rows_gets_an_answer(n_rows, clusterer):
+    X = np.random.default_rng(n_rows).standard_normal((n_rows, 6))
+    selector = AutoSelector(3, clusterer=clusterer, random_state=0).fit(X)
+    assert selector.support_.sum() == 3
+    assert selector.verdict_.startswith("No clusters to speak of")
+
+
+def test_two_rows_cannot_be_held_out_and_left():
+    with pytest.raises(ValueError, match="needs at least 3 of them, not 2"):
+        AutoSelector(2, goal="rebuild").fit(np.eye(2, 4))
+
+
+@pytest.mark.parametrize("setting", [{"n_clusters": 3}, {"clusterer": "graph"}])
+def test_settings_without_effect_are_refused(setting):
+    with pytest.raises(ValueError, match='serves goal="clusters" alone'):
+        AutoSelector(2, goal="rebuild", **setting).fit(np.eye(5, 4))

@@ -46,7 +46,7 @@ def test_values_are_those_of_the_dense_matrix(n_samples, pairs_first):
 
 
 @pytest.mark.parametrize("count", COUNTS)
-def test_few_eigenvalues_tell_what_all_of_them_tell(count, monkeypatch):
+def test_few_eigenvalues_tell_what_all_of_them_tell(count):
     found = clarity(graphs().values(count), count)
     for least in (0.5, found - 1e-4, found + 1e-4, 0.99):
         assert graphs().is_clean(count, least) == (found >= least)

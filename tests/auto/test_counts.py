@@ -53,7 +53,6 @@ def test_classes_of_known_data_are_counted_nearly(load, low, high):
 def test_one_blob_is_one_cluster(n, d, seed):
     rows = rows_of(np.random.default_rng(seed).standard_normal((n, d)))
     assert cluster_count("auto", rows, 0) == 1
-    assert cluster_count("auto", rows, 0, at_least=2) == 2
 
 
 def test_shares_are_one_up_to_the_number_of_separated_clusters_and_fall_beyond():
@@ -122,8 +121,9 @@ def test_a_given_number_is_taken_as_it_is():
 
 
 def test_few_rows_have_few_clusters():
-    rows = rows_of(np.random.default_rng(0).standard_normal((5, 3)))
-    assert 1 <= cluster_count("auto", rows, 0) <= 5
+    """Four samples a cluster are the least that are looked at."""
+    rows = rows_of(np.random.default_rng(0).standard_normal((7, 3)))
+    assert cluster_count("auto", rows, 0) == 1
 
 
 @pytest.mark.parametrize(

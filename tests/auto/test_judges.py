@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import pdist
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import Ridge
 from tests.auto.examples import clusters_under_nuisance, reference_with
 
@@ -92,3 +94,20 @@ def test_good_columns_rebuild_more_than_random_ones():
     }
     assert values["greedy"] > values["random"]
     assert values["greedy"] > 0.95
+
+
+@pytest.mark.parametrize(("n_rows", "looks"), [(200, (10,)), (201, (3, 6, 10))])
+def test_few_rows_get_all_their_runs_at_once(n_rows, looks):
+    X, y = make_blobs(n_rows, 5, centers=3, random_state=0)
+    assert KMeansJudge(reference_with(X, y), 0).looks == looks
+
+
+@pytest.mark.parametrize("density", [0.05, 0.4])
+def test_sparse_rows_are_judged_by_all_columns_without_being_made_dense(density, monkeypatch):
+    X = sparse.random_array((40, 300), density=density, format="csr", rng=np.random.default_rng(1))
+    rows, everything = rows_of(X), np.arange(300)
+    monkeypatch.setattr(type(rows), "columns", lambda *_: pytest.fail("the columns were made dense"))
+    points = rows.points(everything)
+    assert points.shape == (40, 40)
+    expected = pdist(X.toarray() / rows.unit)
+    np.testing.assert_allclose(pdist(points), expected, rtol=1e-6, atol=1e-6 * expected.max())

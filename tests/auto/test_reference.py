@@ -23,6 +23,7 @@ from ufselect.auto.reference import (
 from ufselect.auto.rows import rows_of
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs.score_graph import score_graph
+from ufselect.metrics import clustering_accuracy
 
 
 def test_scores_are_left_singular_vectors():
@@ -78,7 +79,7 @@ def test_diffusion_coordinates_are_those_of_the_random_walk():
     """Four steps of the walk shrink each coordinate by its eigenvalue to the fourth."""
     graph = score_graph(np.random.default_rng(0).standard_normal((60, 3)), [3])
     values, vectors = walk_pairs(graph, 4)
-    coordinates = diffusion_coordinates(values, vectors)
+    coordinates = diffusion_coordinates(values, vectors, values.size)
     walk = graph.toarray() / graph.toarray().sum(axis=1, keepdims=True)
     np.testing.assert_allclose(np.linalg.matrix_power(walk, 4) @ vectors, coordinates, atol=1e-10)
     assert vectors.shape[1] == 6
@@ -123,3 +124,20 @@ def test_gaussian_data_of_few_directions_are_cut_more_cleanly():
 def test_gaussian_data_have_little_gap(seed):
     X = np.random.default_rng(seed).standard_normal((150, 12))
     assert abs(build_reference(rows_of(X), 3, 0).gap) < 0.15
+
+
+@pytest.mark.parametrize("sizes", [(180, 20), (190, 10), (100, 50, 20, 10), (950, 50)])
+@pytest.mark.parametrize("seed", range(3))
+def test_small_clusters_that_lie_apart_are_kept_and_large_ones_not_halved(sizes, seed):
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    X = rng.standard_normal((y.size, 30))
+    X[:, :5] += 8 * rng.standard_normal((len(sizes), 5))[y]
+    labels = build_reference(rows_of(X), len(sizes), seed).labels
+    assert clustering_accuracy(y, labels) == 1
+
+
+def test_vectors_beyond_the_clusters_count_where_the_eigenvalues_do_not_end_with_them():
+    vectors = np.random.default_rng(0).standard_normal((9, 3))
+    for values, width in (([1, 1, 0.9], 2), ([1, 0.95, 0.9], 3), ([1, 0.99, 0.96], 2), ([1, 1, 0.999], 3)):
+        assert diffusion_coordinates(np.array(values), vectors, 2).shape == (9, width)

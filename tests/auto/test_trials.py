@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,9 +113,9 @@ def test_more_random_subsets_are_drawn_where_the_verdict_hangs_on_them(best, n_d
     """Six values around 0.5 have a standard error of 0.04: three are asked for, six are beyond doubt."""
     judge = DrawingJudge([0.4, 0.6] * 10)
     tried = course(judge, None)
-    first = tried.compare(0)
+    first = tried.compare(0, 0.9)
     assert first.random.size == 6
-    further = tried.compare_further(replace(first, share=0.9), trial("best", [best, best]), 0)
+    further = tried.compare_further(first, trial("best", [best, best]), 0)
     assert further.random.size == judge.n_asked == n_draws
     np.testing.assert_array_equal(further.random[:6], first.random)
 

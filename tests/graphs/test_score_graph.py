@@ -39,9 +39,11 @@ def test_neighbours_at_equal_distances_are_as_many_as_asked_for():
         np.testing.assert_array_equal(found, np.sort(squared, axis=1)[:, :5])
 
 
-def test_few_samples_lower_the_number_of_neighbours():
-    graph = score_graph(np.arange(4.0)[:, None], [1], 10).toarray()
-    np.testing.assert_array_equal(graph, 1 - np.eye(4))
+def test_few_samples_have_half_of_the_others_as_neighbours():
+    """Joined with all, they would all be alike."""
+    graph = score_graph(np.array([0.0, 1.0, 2.1, 10.0, 11.0, 12.1])[:, None], [1], 10).toarray()
+    np.testing.assert_array_equal(graph, np.kron(np.eye(2), 1 - np.eye(3)))
+    np.testing.assert_array_equal(score_graph(np.arange(2.0)[:, None], [1]).toarray(), 1 - np.eye(2))
 
 
 def test_widths_respect_the_rank():

@@ -122,9 +122,35 @@ def test_single_precision_finds_the_same_clusters(shape):
         assert adjusted_rand_score(one, other) == 1
 
 
-def test_single_precision_is_given_up_where_a_point_far_out_would_blur_the_others():
-    X = np.vstack([make_blobs(200, 4, centers=4, random_state=0)[0], np.full((1, 4), 1e9)])
-    assert not kmeans._is_compact(distance_preserving_coordinates(X))
-    exact, other = (kmeans_runs(X, 5, range(4), "k-means++", is_exact=choice) for choice in (True, False))
+def far_point():
+    return np.vstack([make_blobs(200, 4, centers=4, random_state=0)[0], np.full((1, 4), 1e9)])
+
+
+def two_halves():
+    blobs = make_blobs(200, 4, centers=5, cluster_std=0.3, random_state=0)[0]
+    return np.vstack([blobs, blobs + 1e5])
+
+
+def large_unit():
+    blobs = make_blobs(200, 4, centers=5, random_state=0)[0]
+    return np.column_stack([blobs, 1e6 * (np.arange(200) % 2)])
+
+
+@pytest.mark.parametrize("make", [far_point, two_halves, large_unit])
+def test_single_precision_is_given_up_where_it_would_blur_the_clusters(make):
+    exact, other = (
+        kmeans_runs(make(), 10, range(4), "k-means++", is_exact=choice) for choice in (True, False)
+    )
     np.testing.assert_array_equal(exact, other)
-    assert kmeans._is_compact(distance_preserving_coordinates(X[:-1]))
+
+
+def test_single_precision_is_used_where_it_will_do(monkeypatch):
+    seen = []
+    lloyd = kmeans.lloyd
+    monkeypatch.setattr(
+        kmeans, "lloyd", lambda points, *rest: (seen.append(points.dtype), lloyd(points, *rest))[1]
+    )
+    X = make_blobs(200, 4, centers=4, random_state=0)[0]
+    for is_exact in (False, True):
+        kmeans_runs(X, 4, range(3), "k-means++", is_exact=is_exact)
+    assert seen == [np.float32, np.float64]

@@ -42,14 +42,19 @@ def test_points_of_the_simplex_stay_and_huge_values_are_no_trouble():
 
 @given(
     point=st.lists(st.floats(-5, 5), min_size=2, max_size=12),
+    scale=st.sampled_from([1.0, 1e3, 1e6]),
     share=st.floats(0.05, 1.0),
     seed=st.integers(0, 10**6),
 )
-def test_projection_onto_the_capped_simplex_is_nearest(point, share, seed):
-    point = np.array(point)
+def test_projection_onto_the_capped_simplex_is_nearest(point, scale, share, seed):
+    point = scale * np.array(point)
     total = share * point.size
     nearest = simplex.project_capped(point, total)
-    assert nearest.sum() == pytest.approx(total, rel=1e-9)
+    assert nearest.sum() == pytest.approx(total, rel=1e-8)
     assert np.all((nearest >= 0) & (nearest <= 1))
     other = simplex.project_capped(np.random.default_rng(seed).standard_normal(point.size), total)
-    assert np.linalg.norm(point - nearest) <= np.linalg.norm(point - other) + 1e-6
+    assert np.linalg.norm(point - nearest) <= np.linalg.norm(point - other) + 1e-6 * scale
+
+
+def test_projection_onto_the_capped_simplex_crosses_flat_pieces():
+    np.testing.assert_allclose(simplex.project_capped(np.array([0.0, 0.0, 1e3]), 2.0), [0.5, 0.5, 1])

@@ -31,7 +31,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
        that of Gaussian scores with the same spread by the widest gap; graphs as good as the best are
        averaged.
     2. The samples get the diffusion coordinates :math:`\lambda_k^4 v_k`, with :math:`\lambda_k, v_k` the
-       leading 1.5 c eigenpairs of the random walk on the graph [1]_, scaled to unit length [2]_.
+       leading 1.5 c eigenpairs of the random walk on the graph [1]_, or the leading c where the eigenvalues
+       clearly end with them, scaled to unit length [2]_.
     3. Twenty runs of K-means cluster them, and the clusters on which the runs agree are the result [3]_.
 
     It takes a PCA and n² c operations on at most ``max_samples`` rows; each further row takes the cluster of
@@ -46,7 +47,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
         whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster; if
         clusters lie apart, c is where the eigenvalues fall; if they touch, it is the number for which cuts
-        from forty starts agree best, among those near one more than the components of the broken-stick rule.
+        from ten to forty starts agree best, among those near one more than the components of the broken-stick
+        rule. Fewer than eight rows count as one cluster.
         It can be far off: give the number if you know it.
     max_samples : int, default=2000
         Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
@@ -58,7 +60,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each row, 0, 1, … without gaps.
     n_clusters_ : int
-        The c used; ``labels_`` can hold fewer where rows repeat.
+        The c used; ``labels_`` can hold fewer where there are two or three rows, or where rows repeat.
     gap_ : float
         How much more cleanly the graph can be cut than that of as many Gaussian samples, between −1 and 1:
         the difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to

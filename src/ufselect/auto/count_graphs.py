@@ -36,7 +36,9 @@ class CountGraphs:
 
     def build(self, counts: Sequence[int]) -> None:
         """Build the graphs for several numbers at once, which share the search of a width."""
-        widths = {count: score_widths(count, self.scores.shape[1]) for count in counts}
+        widths = {
+            count: score_widths(count, self.scores.shape[1]) for count in counts if count not in self._graphs
+        }
         neighbours = score_neighbours(self.scores, {width for some in widths.values() for width in some})
         self._graphs |= {count: joined(neighbours, some) for count, some in widths.items()}
 

@@ -32,8 +32,8 @@ CLEAR_RISE = 2.0
 ALWAYS_MISSING = 0.1
 
 
-def cluster_count(n_clusters: int | str, rows: Rows, seed: int, at_least: int = 1) -> int:
-    """Turn ``n_clusters`` into the number of clusters to look for, ``at_least`` so many if it is to be found.
+def cluster_count(n_clusters: int | str, rows: Rows, seed: int) -> int:
+    """Turn ``n_clusters`` into the number of clusters to look for.
 
     ``"auto"`` compares graphs with those of Gaussian data. If none is cut more cleanly, there is one cluster.
     If clusters lie apart, their number is where the eigenvalues fall, or else the largest number of parts
@@ -48,7 +48,7 @@ def cluster_count(n_clusters: int | str, rows: Rows, seed: int, at_least: int = 
     """
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":
-        return max(_counted(rows, seed), min(at_least, n_rows))
+        return _counted(rows, seed)
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
     if n_clusters > n_rows:
@@ -60,8 +60,8 @@ def _counted(rows: Rows, seed: int) -> int:
     """Find the number of clusters, looking no further than what decides."""
     spanned = min(auto_n_components(rows.gram) + 1, rows.shape[0])
     graphs = ComparedGraphs(rows, seed)
-    if not graphs.counts:
-        return min(2, spanned)
+    if not graphs.counts:  # so few rows tell of no clusters
+        return 1
     near = near_counts(graphs.counts, spanned)
 
     def touching() -> int:
@@ -103,8 +103,9 @@ class ComparedGraphs:
     def lie_apart(self, near: Sequence[int]) -> bool:
         """Tell whether the graph for some number is cut perfectly, as that of noise is not.
 
-        Numbers in ``near`` are about to be compared, so that their eigenpairs are needed in any case. No
-        share is larger than the mean eigenvalue itself, and most graphs are not clean to begin with.
+        Numbers in ``near`` are about to be compared if there are clusters, so that all of their eigenpairs
+        are worked out at once. No share is larger than the mean eigenvalue itself, and most graphs are not
+        clean to begin with.
         """
         for count in near:
             self.data.pairs(count)
@@ -114,8 +115,10 @@ class ComparedGraphs:
 
     def has_clusters(self, near: Sequence[int]) -> bool:
         """Tell whether the graph for some number, those in ``near`` first, is cut better than noise."""
-        others = [count for count in self.counts if count not in near]
-        return any(self._mean_share(count) >= NO_CLUSTERS for count in [*near, *others])
+        if any(self._mean_share(count) >= NO_CLUSTERS for count in near):
+            return True
+        self.noise.build(self.counts)
+        return any(self._mean_share(count) >= NO_CLUSTERS for count in self.counts)
 
     def shares(self) -> CutShares:
         """Compare all graphs with those of Gaussian data."""

@@ -165,7 +165,8 @@ class PartitionSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         rows = rows_of(sampled_rows(X, self.max_samples, seed))
         with one_blas_thread():
-            count = cluster_count(self.n_clusters, rows, seed, at_least=2)
+            # Two at the least: one tells nothing about features.
+            count = max(cluster_count(self.n_clusters, rows, seed), min(2, rows.shape[0]))
             return self._rank(Rankings(build_reference(rows, count, seed), wanted.n_selected))
 
 

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.auto.cut import N_RUNS, clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
+from ufselect.auto.cut import clarity, consensus, cut_runs, diffusion_coordinates, walk_pairs
 from ufselect.auto.rows import Rows
 from ufselect.auto.sampling import kmeans_seeds
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs.score_graph import (
-    WIDTHS,
     centred_basis,
     score_graph,
     score_widths,
@@ -24,6 +23,7 @@ from ufselect.graphs.score_graph import (
 )
 
 POWERS = (0.0, 0.5, 1.0)
+N_RUNS = 20
 # Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
 # seven labelled sets among 0.02, 0.05 and 0.065; docs/tuning.md has the figures.
 TIED_GAP = 0.065
@@ -134,7 +134,6 @@ def build_reference(
     n_clusters: int,
     seed: int,
     powers: Sequence[float] | None = None,
-    widths: Sequence[float] = WIDTHS,
 ) -> Reference:
     """Build the judge's graph and cut it into ``n_clusters`` parts.
 
@@ -142,7 +141,7 @@ def build_reference(
     the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged. With
     ``powers`` given, it is the graphs of these, and the gap is not worked out.
     """
-    counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]), widths)
+    counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
     if powers is None:
@@ -154,7 +153,9 @@ def build_reference(
         graph = _mean_graph([score_graph(scores.values * scores.spread**power, counts) for power in powers])
         values, vectors = walk_pairs(graph, n_clusters)
         gap = share = np.nan
-    runs = cut_runs(diffusion_coordinates(values, vectors), n_clusters, kmeans_seeds(seed, N_RUNS))
+    runs = cut_runs(
+        diffusion_coordinates(values, vectors, n_clusters), n_clusters, kmeans_seeds(seed, N_RUNS)
+    )
     return Reference(
         rows=rows,
         scores=scores,
@@ -227,9 +228,7 @@ def share_of_possible(value: float, null: float) -> float:
     return float((value - null) / max(1 - null, np.finfo(float).eps))
 
 
-def gaussian_clarity(
-    n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int, n_draws: int = NULL_DRAWS
-) -> float:
+def gaussian_clarity(n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int) -> float:
     """Return how cleanly the graph of Gaussian scores with the given spread can be cut, over a few draws.
 
     Graphs of few directions are cut more cleanly than graphs of many, clusters or not.
@@ -239,7 +238,7 @@ def gaussian_clarity(
     width = min(weights.size, n_drawn - 1)
     counts = [min(count, width) for count in widths]
     clarities = []
-    for _ in range(n_draws):
+    for _ in range(NULL_DRAWS):
         graph = score_graph(_whitened_draw(rng, n_drawn, width) * weights[:width], counts)
         clarities.append(clarity(smooth_values(graph, n_clusters), n_clusters))
     return float(np.mean(clarities))

@@ -17,6 +17,9 @@ SKIPPED = "skipped: the time budget was used up"
 STOPPED = "stopped early: too far behind"
 # Standard errors by which the winner, the best of several, must be ahead of random subsets to count.
 SURE = 3.0
+# For rebuilding, where it has to be ahead of every draw too, spreads of the draws: a share of the variance
+# cannot be larger than 1, and three spreads of random subsets can lie beyond.
+AHEAD = 2.0
 # Share of the way from Gaussian data to a perfect cut below which there are no clusters to select for.
 # Selections are fitted to the clusters that they are judged by, so on noise too they are far ahead of random.
 NO_CLUSTERS = 0.2
@@ -52,7 +55,12 @@ class Trial:
     @property
     def error(self) -> float:
         """Standard error of the mean."""
-        return float(self.values.std() / np.sqrt(self.values.size))
+        return standard_error(self.values)
+
+
+def standard_error(values: NDArray) -> float:
+    """Return the standard error of a mean over runs."""
+    return 0.0 if values.size < 2 else float(values.std(ddof=1) / np.sqrt(values.size))
 
 
 @dataclass(frozen=True)
@@ -97,16 +105,22 @@ class Comparison:
 def report(trials: list[Trial], winner: Trial, comparison: Comparison) -> list[dict[str, Any]]:
     """Return one row per candidate, the best first, and the two lines to compare with."""
     rows = [_row(trial, winner) for trial in trials]
+    everything = comparison.all_features
     rows += [
-        _line(ALL_FEATURES, comparison.all_features, "for comparison"),
-        _line(RANDOM_SUBSETS, comparison.random, "for comparison; the spread is over the draws"),
+        _line(ALL_FEATURES, everything, standard_error(everything), "for comparison"),
+        _line(
+            RANDOM_SUBSETS,
+            comparison.random,
+            comparison.error,
+            "for comparison; the spread is over the draws",
+        ),
     ]
     rows.sort(key=lambda row: (not row["selected"], np.isnan(row["criterion"]), -row["criterion"]))
     return rows
 
 
 def _row(trial: Trial, winner: Trial) -> dict[str, Any]:
-    row = _line(trial.candidate.name, trial.values, "", trial.seconds)
+    row = _line(trial.candidate.name, trial.values, trial.error, "", trial.seconds)
     row["selected"] = trial is winner
     row["tied"] = is_tied(trial, winner)
     row["stability"] = trial.stability
@@ -114,11 +128,12 @@ def _row(trial: Trial, winner: Trial) -> dict[str, Any]:
     return row
 
 
-def _line(name: str, values: NDArray, note: str, seconds: float = 0.0) -> dict[str, Any]:
+def _line(name: str, values: NDArray, error: float, note: str, seconds: float = 0.0) -> dict[str, Any]:
     return {
         "candidate": name,
         "criterion": float(values.mean()),
         "criterion_std": float(values.std()),
+        "criterion_error": error,
         "seconds": seconds,
         "selected": False,
         "tied": False,
@@ -138,7 +153,7 @@ def _error_of_difference(one: Trial, other: Trial) -> float:
     """Return the standard error of the difference of two means; values of the same runs are pairs."""
     if one.values.size != other.values.size:
         return float(np.hypot(one.error, other.error))
-    return float((one.values - other.values).std() / np.sqrt(one.values.size))
+    return standard_error(one.values - other.values)
 
 
 def _note(trial: Trial, winner: Trial, *, tied: bool) -> str:
@@ -163,8 +178,13 @@ def _stable(trial: Trial) -> str:
 
 
 def is_better_than_random(trial: Trial, comparison: Comparison) -> bool:
-    """Tell whether a trial is ahead of random subsets beyond doubt."""
+    """Tell whether a trial is ahead of random subsets beyond doubt.
+
+    What rebuilds less than the mean of the columns does is no better, whatever random subsets do.
+    """
     if comparison.has_no_clusters:
+        return False
+    if comparison.share is None and trial.mean <= max(0.0, float(comparison.random.max())):
         return False
     return trial.mean > float(comparison.random.mean()) + _slack(trial, comparison)
 
@@ -177,11 +197,13 @@ def is_beyond_doubt(trial: Trial, comparison: Comparison) -> bool:
     """
     if comparison.has_no_clusters:
         return True
-    return abs(trial.mean - float(comparison.random.mean())) > 2 * _slack(trial, comparison)
+    distance = abs(trial.mean - float(comparison.random.mean()))
+    return distance > 2 * SURE * float(np.hypot(trial.error, comparison.error))
 
 
 def _slack(trial: Trial, comparison: Comparison) -> float:
-    return SURE * float(np.hypot(trial.error, comparison.error))
+    times = AHEAD if comparison.share is None else SURE
+    return times * float(np.hypot(trial.error, comparison.error))
 
 
 def verdict(

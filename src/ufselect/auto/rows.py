@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.centring import centre_and_scale, power_of_two_near
@@ -63,6 +63,20 @@ class Rows:
         """Return some columns as a dense array; where they lie in space does not matter."""
         chosen = self.matrix[:, features]
         return chosen.toarray() if sparse.issparse(chosen) else np.ascontiguousarray(chosen)
+
+    def points(self, features: NDArray) -> NDArray:
+        """Return coordinates of the rows with the distances that they have in some columns.
+
+        They are the columns, or as many coordinates as rows in place of more sparse columns.
+        """
+        if not sparse.issparse(self.matrix) or features.size <= self.shape[0]:
+            return self.columns(features)
+        chosen, mean = self.matrix[:, features], self.mean[features]
+        beside = np.asarray(chosen @ mean)
+        inner = (chosen @ chosen.T).toarray() - beside[:, None] - beside + mean @ mean
+        # Centred rows are dependent; as much more on the diagonal as rounding leaves moves all alike.
+        inner[np.diag_indices_from(inner)] += len(inner) * np.finfo(np.float64).eps * np.trace(inner)
+        return linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
 
     def project_others(self, X: Any, vectors: NDArray) -> NDArray:
         """Return other rows of the same table, less the means of these and in their units, times vectors."""

@@ -77,14 +77,14 @@ def component_projection(reference: Reference, n_selected: int) -> NDArray:
     return _greedy(gram, score_products(gram.eigenpairs(reference.n_clusters)), n_selected)
 
 
-def centre_margin(reference: Reference, n_selected: int, softness: float = SOFTNESS) -> NDArray:
-    """Weigh features so that the nearest centre is the right one, at a temperature of ``softness``."""
+def centre_margin(reference: Reference, n_selected: int) -> NDArray:
+    """Weigh features so that the nearest centre is the right one."""
     data = reference.rows.matrix
     even = np.full(data.shape[1], n_selected / data.shape[1])
     own = float(reference.scatters[1] @ even) / data.shape[0]
     if own <= TINY:
         return variance_ratio(reference, n_selected)
-    result = minimise_margin(CentreMargin(data, reference.labels, softness * own), even, n_selected)
+    result = minimise_margin(CentreMargin(data, reference.labels, SOFTNESS * own), even, n_selected)
     steepest = max(float(np.abs(result.gradient).max()), TINY)
     # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
     return result.weights - 1e-6 * result.gradient / steepest

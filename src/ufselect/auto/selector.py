@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 from numbers import Real
 from typing import Any
 
@@ -25,7 +26,7 @@ from ufselect.auto.pool import (
     scores_of,
 )
 from ufselect.auto.reference import Reference, build_reference
-from ufselect.auto.report import Trial, describe_clusters, report, verdict
+from ufselect.auto.report import Trial, describe_clusters, is_better_than_random, report, verdict
 from ufselect.auto.rows import rows_of
 from ufselect.auto.sampling import sampled_indices, seed_from
 from ufselect.auto.ties import best_of, settled
@@ -48,16 +49,23 @@ from ufselect.solvers.rebuild.placement import Placement
 GOALS = ("clusters", "rebuild")
 CLUSTERERS = ("kmeans", "graph")
 DSCOFS_ONLY = "dscofs"
+# Two stay where one of three is held out, as many as every selector needs.
+LEAST_ROWS_TO_REBUILD = 3
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a fit works with, worked out from the data and the parameters."""
+    """What a fit works with, worked out from the data and the parameters.
+
+    ``share`` says how far the clusters are from Gaussian data to a perfect cut, 0 where none were counted and
+    None where none are asked for.
+    """
 
     shared: Shared
     judge: Judge
     pool: list[Candidate]
     reference: Reference | None
+    share: float | None
     chosen: NDArray
     seed: int
 
@@ -69,9 +77,10 @@ class AutoSelector(UnsupervisedSelector):
     neighbours in the whitened leading principal-component scores of *all* features is cut into clusters, as
     :class:`~ufselect.GraphClustering` does. Each candidate selects its features; K-means on them, ten runs,
     gives partitions; the candidate wins whose partitions have the largest normalised mutual information with
-    the graph's clusters on average. A candidate far behind after three or six runs gets no more. Candidates
-    within a tenth of the standard error tie, or within all of it if none is better than random: then each
-    chooses again from two halves of the rows, and the one wins that chooses most columns from both.
+    the graph's clusters on average. With more than 200 rows, a candidate far behind after three or six runs
+    gets no more. Candidates within a tenth of the standard error tie, or within all of it if none is better
+    than random: then each chooses again from two halves of the rows, and the one wins that chooses most
+    columns from both.
 
     Whitening removes the dominance of a few strong directions, which are as often a nuisance as the
     structure sought, and which K-means on raw data follows. The judge fails where neighbours in the
@@ -137,13 +146,16 @@ class AutoSelector(UnsupervisedSelector):
         Its parameters.
     report_ : list of dict
         One row per candidate, the best first: ``candidate``, ``criterion``, ``criterion_std`` over the runs,
-        ``seconds``, ``selected``, ``tied`` if it is behind the winner by less than a standard error,
-        ``stability`` (the share of columns chosen from both halves of the rows, where a tie asked for it) and
-        ``note``. The rows "all features" and "random subsets" are for comparison.
+        ``criterion_error``, the standard error of the criterion (for random subsets and the goal "rebuild"
+        their spread), ``seconds``, ``selected``, ``tied`` if it is behind the winner by less than a standard
+        error, ``stability`` (the share of columns chosen from both halves of the rows, where a tie asked for
+        it) and ``note``. The rows "all features" and "random subsets" are for comparison.
         ``pandas.DataFrame(selector.report_)`` makes it a data frame.
     verdict_ : str
         One sentence: whether the selection is better than random, or all columns should be kept, and whether
         stability broke a tie.
+    better_than_random_ : bool
+        The same for a program: whether the selection is better than random subsets beyond doubt.
     labels_ : ndarray of shape (n_samples,)
         The clusters found with all features, for the goal "clusters"; of a dask collection those of the
         sampled rows.
@@ -184,6 +196,7 @@ class AutoSelector(UnsupervisedSelector):
     best_params_: dict[str, Any]
     report_: list[dict[str, Any]]
     verdict_: str
+    better_than_random_: bool
     labels_: NDArray
     clusters_: list[dict[str, Any]]
     n_clusters_: int
@@ -237,6 +250,8 @@ class AutoSelector(UnsupervisedSelector):
                 'n_features_to_select="auto" serves goal="rebuild" without groups; give a number instead.'
             )
         check_choice("clusterer", self.clusterer, CLUSTERERS)
+        if self.goal == "rebuild":
+            self._refuse_what_serves_clusters()
         if isinstance(self.candidates, str):
             check_choice("candidates", self.candidates, (DSCOFS_ONLY,))
             if self.goal != "clusters":
@@ -249,6 +264,14 @@ class AutoSelector(UnsupervisedSelector):
             isinstance(budget, bool) or not isinstance(budget, Real) or not budget > 0
         ):
             raise ValueError(f"time_budget must be a number of seconds above 0 or None, not {budget!r}.")
+
+    def _refuse_what_serves_clusters(self) -> None:
+        """Refuse settings that would have no effect."""
+        defaults = signature(type(self)).parameters
+        for name in ("n_clusters", "clusterer"):
+            value = getattr(self, name)
+            if value != defaults[name].default:
+                raise ValueError(f'{name}={value!r} serves goal="clusters" alone; leave it out.')
 
     def _in_memory(self, X: Any) -> Any:
         return sample_rows(X, self.random_state) if is_dask(X) else super()._in_memory(X)
@@ -295,16 +318,24 @@ class AutoSelector(UnsupervisedSelector):
         chosen = sampled_indices(X.shape[0], max_samples, seed)
         sample = X if chosen.size == X.shape[0] else X[chosen]
         if self.goal == "rebuild":
+            if X.shape[0] < LEAST_ROWS_TO_REBUILD:
+                raise ValueError(
+                    f'goal="rebuild" holds out rows and needs at least {LEAST_ROWS_TO_REBUILD} of them, not '
+                    f"{X.shape[0]}; give more rows."
+                )
             shared = Shared(X, None, wanted)
-            return Setting(shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, chosen, seed)
+            return Setting(
+                shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, None, chosen, seed
+            )
         rows = rows_of(sample)
+        count = cluster_count(self.n_clusters, rows, seed)
         # Without clusters the verdict says so; there must be two to judge by.
-        count = cluster_count(self.n_clusters, rows, seed, at_least=2)
-        reference = build_reference(rows, count, seed)
+        reference = build_reference(rows, max(count, min(2, rows.shape[0])), seed)
+        share = reference.share if count > 1 else 0.0
         judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(reference, seed)
         shared = Shared(X, reference, wanted)
         pool = pool or self._pool(reference, seed, max_samples)
-        return Setting(shared, judge, pool, reference, chosen, seed)
+        return Setting(shared, judge, pool, reference, share, chosen, seed)
 
     def _pool(self, reference: Reference, seed: int, max_samples: int) -> list[Candidate]:
         if self.candidates == DSCOFS_ONLY:
@@ -325,7 +356,7 @@ class AutoSelector(UnsupervisedSelector):
         course = Course(setting.shared, setting.judge, deadline, self.n_jobs, tell, muted)
         # What no selection can do without comes first, so that the candidates get the rest of the time.
         clusters = self._clusters(setting)
-        comparison = course.compare(setting.seed)
+        comparison = course.compare(setting.seed, setting.share)
         begun = now()
         trials = course.run(setting.pool)
         comparison = course.compare_further(comparison, best_of(trials), setting.seed)
@@ -346,6 +377,7 @@ class AutoSelector(UnsupervisedSelector):
                 all_compete=setting.judge.all_compete,
                 n_rivals=outcome.n_rivals,
             ),
+            "better_than_random_": is_better_than_random(winner, comparison),
             **clusters,
             **self._described(setting, clusters, winner),
         }

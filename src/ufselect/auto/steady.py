@@ -37,8 +37,8 @@ def steady_count(graphs: CountGraphs, counts: Sequence[int], seed: int) -> int:
     With the right number K-means finds the clusters from wherever it starts; with fewer it may join these or
     those, with more split these or those. Of numbers that tie it is the one in the middle, or the smaller of
     two: features chosen for a few clusters too few and too many serve about equally ill. A number that ties
-    with its double does not count: clusters that lie in pairs are as steady joined, and features chosen for
-    half the clusters serve worst.
+    with one twice as large or larger does not count: clusters that lie in pairs are as steady joined, and
+    features chosen for half the clusters serve worst.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def in_reach(agreements: dict[int, NDArray]) -> list[int]:
 
 
 def _cuts(graphs: CountGraphs, count: int, seeds: Sequence[int]) -> NDArray:
-    return cut_runs(diffusion_coordinates(*graphs.pairs(count)), count, seeds)
+    return cut_runs(diffusion_coordinates(*graphs.pairs(count), count), count, seeds)
 
 
 def agreement(runs: NDArray) -> NDArray:

@@ -87,9 +87,11 @@ def best_of(trials: Sequence[Trial]) -> Trial:
 def halves_of(shared: Shared, chosen: NDArray, seed: int) -> list[Shared]:
     """Return what candidates are fitted to for each of two halves of the chosen rows, the clusters anew.
 
-    There are none if nothing varies within a half.
+    There are none if nothing varies within a half, or one of them has a single row.
     """
-    halves = []
+    halves: list[Shared] = []
+    if chosen.size < 4:
+        return halves
     for half in np.array_split(np.random.default_rng(seed).permutation(chosen), 2):
         X = shared.X[np.sort(half)]
         reference = None

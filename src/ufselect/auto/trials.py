@@ -84,17 +84,18 @@ class Course:
             trials = [known.get(id(trial), trial) for trial in trials]
         return trials
 
-    def compare(self, seed: int) -> Comparison:
-        """Judge all features and a few random subsets."""
-        reference = self.shared.reference
-        share = None if reference is None else reference.share
+    def compare(self, seed: int, share: float | None) -> Comparison:
+        """Judge all features and a few random subsets; ``share`` says how clear the clusters are, if any."""
         everything = self.judge.values(np.arange(self.shared.X.shape[1]), self._compared_runs)
         random = self._random_values(seed, 0, N_CHEAP_DRAWS if self._draws_are_cheap else N_DRAWS)
         return Comparison(everything, random, share)
 
     def compare_further(self, comparison: Comparison, best: Trial, seed: int) -> Comparison:
-        """Draw more random subsets while they are cheap and could change the verdict on the best trial."""
-        if not self._draws_are_cheap:
+        """Draw more random subsets while they could change the verdict on the best trial.
+
+        For clusters only if they are cheap: the mean of three runs of K-means is known well enough.
+        """
+        if comparison.share is not None and not self._draws_are_cheap:
             return comparison
         try:
             with ending_by(self.deadline):

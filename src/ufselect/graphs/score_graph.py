@@ -27,9 +27,9 @@ LANCZOS_TOL = 1e-6
 MIXING_SEED = 20240918
 
 
-def score_widths(n_clusters: int, rank: int, widths: Sequence[float] = WIDTHS) -> list[int]:
+def score_widths(n_clusters: int, rank: int) -> list[int]:
     """Return the numbers of scores over which the graph averages, from widths in units of n_clusters."""
-    return [min(rank, max(1, round(width * n_clusters))) for width in widths]
+    return [min(rank, max(1, round(width * n_clusters))) for width in WIDTHS]
 
 
 def score_neighbours(
@@ -43,7 +43,8 @@ def score_neighbours(
     """
     scores = scores.astype(np.float32)
     n_samples = len(scores)
-    n_neighbors = min(n_neighbors, n_samples - 1)
+    # Joined with more than half of the others, few samples are all joined with each other.
+    n_neighbors = min(n_neighbors, max(1, (n_samples - 1) // 2))
     found = {width: np.empty((n_samples, n_neighbors), dtype=np.intp) for width in sorted(set(widths))}
     parts = [_factors(scores[:, start:stop]) for start, stop in pairwise([0, *found])]
     for block in row_blocks(n_samples, 4 * n_samples, BLOCK_BYTES):
@@ -122,6 +123,7 @@ def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArra
 def _normalised(graph: sparse.csr_array) -> tuple[sparse.csr_array, NDArray]:
     root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
     data = graph.data * np.repeat(root, np.diff(graph.indptr)) * root[graph.indices]
+    # The places of the entries are shared with the graph: neither is ever sorted or changed.
     return sparse.csr_array((data, graph.indices, graph.indptr), shape=graph.shape), root
 
 

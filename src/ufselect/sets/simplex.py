@@ -45,7 +45,8 @@ def project_capped(point: NDArray, total: float) -> NDArray:
             break
         low, high = (shift, high) if excess > 0 else (low, shift)
         n_between = int(np.count_nonzero((weights > 0) & (weights < 1)))
-        shift += excess / max(n_between, 1)
+        # Where the sum is flat there is no slope to go by, and the interval is halved.
+        shift = shift + excess / n_between if n_between else low
         if not low < shift < high:
             shift = (low + high) / 2
     return np.clip(point - shift, 0, 1)
