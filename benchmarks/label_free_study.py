@@ -7,7 +7,8 @@
 Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
 scoring alone. 100 features are selected, or a third of fewer than 200. ACC is the mean over 30 runs of
 K-means with plain k-means++ seeding, or that of one graph clustering. Costs are CPU times in one process:
-that of one fit over the smallest of the runs of PCA between the fits; a busy machine makes the ratio larger.
+the smaller of two fits over the smallest of the runs of PCA between the fits; a busy machine makes the ratio
+larger.
 Results are written to the JSON file under the title after every set, beside parts run before, and the tables
 to one with ``_tables`` in its name. Leiden takes part if leidenalg is there.
 """
@@ -46,6 +47,7 @@ from ufselect.selectors.choice import ranks_from_scores
 
 MIN_FEATURES = 30
 RANDOM_DRAWS = 3
+FIT_REPEATS = 2
 KMEANS_RUNS = 30
 # As scanpy does: principal-component scores and neighbours for Leiden.
 LEIDEN_SCORES = 50
@@ -161,7 +163,7 @@ def selection_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[tu
     unit = np.inf
     for seed in range(n_seeds):
         for name, selector in selectors(r, c, X, seed).items():
-            seconds = cpu_seconds(lambda selector=selector: selector.fit(X), 1)
+            seconds = cpu_seconds(lambda selector=selector: selector.fit(X), FIT_REPEATS)
             unit = min(unit, cpu_seconds(lambda: PCA(c, random_state=0).fit(X)))
             results.setdefault(name, []).append((*scored(X, y, selector.support_, seed), seconds))
     return {name: [(*entry[:3], entry[3] / unit) for entry in entries] for name, entries in results.items()}
