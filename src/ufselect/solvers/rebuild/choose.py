@@ -11,7 +11,8 @@ from ufselect.gram import GramOperator
 from ufselect.sets.units import Units
 from ufselect.solvers.rebuild.evidence import Rows
 from ufselect.solvers.rebuild.placement import Placement
-from ufselect.solvers.rebuild.problem import Problem, filled
+from ufselect.solvers.rebuild.problem import Problem, Search, filled
+from ufselect.solvers.rebuild.row_span import RowSpan
 from ufselect.solvers.rebuild.search import ColumnSearch
 from ufselect.solvers.rebuild.span import RegularisedSpan
 from ufselect.solvers.rebuild.steps import Choice
@@ -72,11 +73,11 @@ def choose_columns(
             # be like. What greedy steps take stays.
             return greedy.choice()
         penalty = problem.penalty(greedy)
-    search = ColumnSearch(problem.empty(penalty), placement, problem.judge)
+    search = problem.search(penalty)
     errors = _exchange(search, start, max_sweeps, on_sweep)
     if placement.costs is not None:
         # Gain per price alone can miss one dear column that is worth all cheap ones.
-        other = ColumnSearch(problem.empty(penalty), placement, problem.judge, per_price=False)
+        other = problem.search(penalty, per_price=False)
         other_errors = _exchange(other, start, max_sweeps, _silent)
         if other_errors[-1] < errors[-1]:
             search, errors = other, other_errors
@@ -113,7 +114,7 @@ def first_columns(
     return path
 
 
-def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, report: Report) -> list[float]:
+def _exchange(search: Search, start: Sequence[int], max_sweeps: int, report: Report) -> list[float]:
     """Fill the search's span and sweep over it until it settles; return the errors as shares."""
     span = filled(search, start).span
     errors = [_share(span)]
@@ -127,6 +128,6 @@ def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, repor
     return errors
 
 
-def _share(span: RegularisedSpan) -> float:
+def _share(span: RegularisedSpan | RowSpan) -> float:
     """Return the error as a share of the variance; below 0 it is by rounding alone."""
     return max(span.error() / span.total, 0.0)
