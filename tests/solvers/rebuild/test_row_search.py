@@ -139,3 +139,16 @@ def test_gains_outside_are_those_of_brute_force():
 def test_largest_finds_the_largest(values, count):
     array = np.array(values, dtype=float)
     assert sorted(array[largest(array, count)]) == sorted(values)[-count:]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_rows_left_out_the_steps_are_those_of_the_plain_search(seed):
+    search, A, penalties = searched(seed, plain(5), leaves_out=False)
+    search.grow()
+    for place in range(5):
+        errors = [
+            brute_force_error(A, penalties, [*search.chosen[:place], other])
+            for other in range(N_FEATURES)
+            if other not in search.chosen[:place]
+        ]
+        assert brute_force_error(A, penalties, search.chosen[: place + 1]) == pytest.approx(min(errors))

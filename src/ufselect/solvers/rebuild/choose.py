@@ -13,12 +13,11 @@ from ufselect.solvers.rebuild.evidence import Rows
 from ufselect.solvers.rebuild.placement import Placement
 from ufselect.solvers.rebuild.problem import Problem, Search, filled
 from ufselect.solvers.rebuild.row_span import RowSpan
-from ufselect.solvers.rebuild.search import ColumnSearch
 from ufselect.solvers.rebuild.span import RegularisedSpan
 from ufselect.solvers.rebuild.steps import Choice
 
 # A sweep that has lowered the error by less than this share is the last one.
-SETTLED = 2e-3
+SETTLED = 1e-2
 
 
 Report = Callable[[int, float], None]
@@ -108,7 +107,7 @@ def first_columns(
         problem = Problem.of(gram, rules, 0, units)
         if penalty is None:
             penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy(start))
-        search = filled(ColumnSearch(problem.empty(penalty), rules), start)
+        search = filled(problem.search(penalty, leaves_out=False), start)
         return np.array(search.chosen[:count], dtype=np.intp)
 
     return path

@@ -80,14 +80,17 @@ class Problem:
             self.gram, penalties, self.norms, capacity, self.targets, self.squared, self.units
         )
 
-    def search(self, penalty: float, *, per_price: bool = True) -> Search:
-        """Return what chooses columns, from nothing, with penalties of some weight."""
+    def search(self, penalty: float, *, per_price: bool = True, leaves_out: bool = True) -> Search:
+        """Return what chooses columns, from nothing, with penalties of some weight.
+
+        ``leaves_out`` says whether the error on rows left out, where these are few, decides in greedy steps.
+        """
         if self.rows is None:
             return ColumnSearch(self.empty(penalty), self.placement, per_price=per_price)
         variances = np.asarray(self.gram.diag(), dtype=np.float64)
         norms = self.norms
         span = RowSpan(self.rows, penalty * variances, variances, norms, self.placement.size, self.gram.dtype)
-        return RowSearch(span, self.placement, per_price=per_price)
+        return RowSearch(span, self.placement, per_price=per_price, leaves_out=leaves_out)
 
     def greedy(self, start: Sequence[int]) -> GreedySteps:
         """Return what greedy steps without a penalty take."""

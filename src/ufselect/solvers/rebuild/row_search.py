@@ -17,16 +17,14 @@ SHORTLIST = 30
 SHORTLIST_ENTRIES = 6_000
 # Members whose departures are looked at together after an exchange, and how many times as many each time none
 # of them makes way: what is known of the others is void after the next exchange.
-FIRST_BLOCK = 2
-GROWTH = 4
+FIRST_BLOCK = 1
+GROWTH = 8
 # Exchanges whose errors are computed together have so many entries: they stay in the cache.
 MOST_ENTRIES = 60_000
 
 
 class RowSearch:
-    """Chooses columns over few rows one at a time, and exchanges them.
-
-    Among the columns of largest gain the error on rows left out decides. Names as in ``ColumnSearch``.
+    """Chooses columns over few rows one at a time, and exchanges them. Names as in ``ColumnSearch``.
 
     Parameters
     ----------
@@ -36,14 +34,18 @@ class RowSearch:
         How many columns, and which may be chosen together.
     per_price : bool, default=True
         Whether greedy steps weigh gains by what columns cost.
+    leaves_out : bool, default=True
+        Whether the error on rows left out decides among the columns of largest gain in greedy steps.
     """
 
-    def __init__(self, span: RowSpan, placement: Placement, *, per_price: bool = True) -> None:
+    def __init__(
+        self, span: RowSpan, placement: Placement, *, per_price: bool = True, leaves_out: bool = True
+    ) -> None:
         self.span = span
         self.placement = placement
         self.per_price = per_price
         self.chosen: list[int] = []
-        self._n_short = max(SHORTLIST, SHORTLIST_ENTRIES // len(span.rows.weights))
+        self._n_short = max(SHORTLIST, SHORTLIST_ENTRIES // len(span.rows.weights)) if leaves_out else 1
 
     def add(self, column: int) -> None:
         """Let a column join, without effect if it lies in the span."""
@@ -112,6 +114,8 @@ class RowSearch:
         gains = span.remainders.gains(columns)
         if prices is not None:
             gains /= prices[columns]
+        if self._n_short == 1:
+            return int(columns[np.argmax(gains)])
         short = columns[largest(gains, self._n_short)]
         errors = span.errors_with(short)
         if prices is None:

@@ -148,11 +148,10 @@ class RowSpan:
         if left <= self._floor[column]:  # its variance, kept up from step to step, has gathered rounding
             remainders.variance[column] = 0.0
             return False
-        size = len(self.members)
         if self._inverse is not None:
-            weights = self._inverse @ (self._own[:size] @ own)
+            weights = self._inverse @ (self._own[: len(self.members)] @ own)
             self._inverse = bordered(self._inverse, weights, left)
-        self._own[size] = own
+        self._own[len(self.members)] = own
         self.members.append(column)
         length = float(overlap @ own) / left
         direction, overlap = direction / np.sqrt(left), overlap / np.sqrt(left)
