@@ -11,7 +11,7 @@ from tests.solvers.rebuild.oracles import brute_force_error, table
 from ufselect.gram import gram_operator
 from ufselect.solvers.rebuild.placement import Placement
 from ufselect.solvers.rebuild.search import ColumnSearch
-from ufselect.solvers.rebuild.span import RegularisedSpan
+from ufselect.solvers.rebuild.span import GrowingSpan, RegularisedSpan
 
 
 def spanned(X: np.ndarray, weight: float, capacity: int) -> tuple[RegularisedSpan, np.ndarray, np.ndarray]:
@@ -63,6 +63,32 @@ def test_targets_that_stand_for_all_give_the_gains_of_all():
 
     falls = [error([3]) - error([3, j]) for j in (0, 1, 5)]
     assert span.remainders.gains(np.array([0, 1, 5])) == pytest.approx(falls)
+
+
+@pytest.mark.parametrize("shape", [(20, 8), (5, 8)])
+@pytest.mark.parametrize("weight", [0.0, 0.3])
+def test_a_set_that_only_grows_has_the_same_gains(shape, weight):
+    X = table(3, *shape)
+    span, A, penalties = spanned(X, weight, 4)
+    growing = GrowingSpan(span.gram, penalties, span.remainders.explained, 4)
+    for column in (5, 0, 7):
+        assert growing.add(column)
+        error = brute_force_error(A, penalties, growing.members)
+        others = np.array([j for j in range(8) if j not in growing.members])
+        falls = [error - brute_force_error(A, penalties, [*growing.members, j]) for j in others]
+        found = growing.remainders.gains(others)
+        assert found == pytest.approx(falls, rel=1e-5, abs=1e-6 * span.total)
+
+
+def test_what_lies_in_the_span_does_not_join_one_that_only_grows():
+    X = table(4, 20, 6)
+    X[:, 5] = X[:, 0] - 2 * X[:, 1]
+    span, _, penalties = spanned(X, 0.0, 4)
+    growing = GrowingSpan(span.gram, penalties, span.remainders.explained, 4)
+    assert growing.add(0)
+    assert growing.add(1)
+    assert not growing.add(5)
+    assert growing.members == [0, 1]
 
 
 def test_squares_at_hand_change_nothing():

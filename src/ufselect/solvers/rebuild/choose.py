@@ -107,7 +107,7 @@ def first_columns(
         problem = Problem.of(gram, rules, 0, units)
         if penalty is None:
             penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy(start))
-        search = filled(problem.search(penalty, leaves_out=False), start)
+        search = filled(problem.path(penalty), start)
         return np.array(search.chosen[:count], dtype=np.intp)
 
     return path

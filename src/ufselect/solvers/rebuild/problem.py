@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from ufselect.solvers.rebuild.row_search import RowSearch
 from ufselect.solvers.rebuild.row_span import RowSpan
 from ufselect.solvers.rebuild.search import ColumnSearch
 from ufselect.solvers.rebuild.shrinkage import shrinkage_weight
-from ufselect.solvers.rebuild.span import RegularisedSpan
+from ufselect.solvers.rebuild.span import GrowingSpan, RegularisedSpan
 from ufselect.solvers.rebuild.steps import GreedySteps, greedy_steps, steps_of
 from ufselect.solvers.rebuild.targets import sampled_targets
 
@@ -72,25 +72,29 @@ class Problem:
         rows = None if is_heavy_tailed else rows
         return cls(gram, placement, units, targets, norms, squared, rows, is_heavy_tailed)
 
-    def empty(self, penalty: float) -> RegularisedSpan:
+    def empty(self, penalty: float, *, grows_only: bool = False) -> RegularisedSpan:
         """Return the span of nothing with penalties of some weight."""
         penalties = penalty * np.asarray(self.gram.diag(), dtype=np.float64)
         capacity = self.units.most_rows(self.placement.size)
-        return RegularisedSpan(
-            self.gram, penalties, self.norms, capacity, self.targets, self.squared, self.units
-        )
+        kind = GrowingSpan if grows_only else RegularisedSpan
+        return kind(self.gram, penalties, self.norms, capacity, self.targets, self.squared, self.units)
 
-    def search(self, penalty: float, *, per_price: bool = True, leaves_out: bool = True) -> Search:
-        """Return what chooses columns, from nothing, with penalties of some weight.
+    def path(self, penalty: float) -> Search:
+        """Return what takes greedy steps alone, with penalties of some weight and no rows left out."""
+        if self.rows is None:
+            return ColumnSearch(self.empty(penalty, grows_only=self.units.is_single), self.placement)
+        return RowSearch(self._row_span(penalty), self.placement, leaves_out=False)
 
-        ``leaves_out`` says whether the error on rows left out, where these are few, decides in greedy steps.
-        """
+    def search(self, penalty: float, *, per_price: bool = True) -> Search:
+        """Return what chooses columns, from nothing, with penalties of some weight."""
         if self.rows is None:
             return ColumnSearch(self.empty(penalty), self.placement, per_price=per_price)
+        return RowSearch(self._row_span(penalty), self.placement, per_price=per_price)
+
+    def _row_span(self, penalty: float) -> RowSpan:
         variances = np.asarray(self.gram.diag(), dtype=np.float64)
-        norms = self.norms
-        span = RowSpan(self.rows, penalty * variances, variances, norms, self.placement.size, self.gram.dtype)
-        return RowSearch(span, self.placement, per_price=per_price, leaves_out=leaves_out)
+        size, dtype = self.placement.size, self.gram.dtype
+        return RowSpan(cast(FewRows, self.rows), penalty * variances, variances, self.norms, size, dtype)
 
     def greedy(self, start: Sequence[int]) -> GreedySteps:
         """Return what greedy steps without a penalty take."""

@@ -264,6 +264,37 @@ class RegularisedSpan:
         return tuple(zip(covariances, products, strict=True))
 
 
+class GrowingSpan(RegularisedSpan):
+    r"""A set of single columns that only join, so that no inverse is needed: about half the time of a step.
+
+    With :math:`R = S + \Pi` less what C explains of it and N the inner products of the remainders through the
+    targets, a column p takes :math:`c c^\top` from R and :math:`c h^\top + h c^\top` from N, where
+    :math:`c = R_p / \sqrt{R_{pp}}` and :math:`h = N_p / \sqrt{R_{pp}} - c\, N_{pp} / (2 R_{pp})`. The stores
+    hold these instead of the columns.
+    """
+
+    def add(self, column: int) -> bool:
+        """Let a column join, unless it turns out to lie in the span; tell whether it has joined."""
+        own = np.asarray(self.gram.columns(np.array([column]))[:, 0], dtype=np.float64)
+        image = self._image(column, own)
+        taken, halves = self._stored(self._columns), self._stored(self._images)
+        rest = own - taken @ taken[column]
+        rest[column] += self.penalties[column]
+        left = float(rest[column])
+        if left <= self._floor[column]:  # its variance, kept up from step to step, has gathered rounding
+            self.remainders.variance[column] = 0.0
+            return False
+        overlap = image - taken @ halves[column] - halves @ taken[column]
+        overlap -= overlap[column] / (2 * left) * rest
+        rest /= np.sqrt(left)
+        overlap /= np.sqrt(left)
+        before, place = self.remainders, len(self.members)
+        self.remainders = Remainders(before.variance - np.square(rest), before.explained - 2 * rest * overlap)
+        self._columns[:, place], self._images[:, place] = rest, overlap
+        self.members.append(column)
+        return True
+
+
 def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]) -> list[int]:
     """Order few units of columns by what each adds, given covariances and products with the targets.
 
