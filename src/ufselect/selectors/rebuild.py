@@ -44,8 +44,9 @@ class RebuildSelector(PlacedSelector):
     more than 20 million entries.
 
     A greedy step costs a product of S with a vector, 2 d² operations for d ≤ n and 4 n d otherwise, and three
-    products with an array of d × r; so does a sweep for each column it exchanges. More than 2000 sparse
-    columns are represented by 2000 of them, drawn in proportion to their variance.
+    products with an array of d × r; so does a sweep for each column it exchanges. Where rows are left out, it
+    costs two products of the data with a vector, and a sweep as much for each column that it looks at. More
+    than 2000 sparse columns are represented by 2000 of them, drawn in proportion to their variance.
 
     Use it where few columns are to be measured in place of all: sensors, genes, wavelengths, questions. To
     rebuild the columns, and for the error of it, see :class:`~ufselect.Reconstructor`. Columns with a large

@@ -6,25 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.solvers.rebuild.oracles import brute_force_error, table
 
 from ufselect.gram import gram_operator
-from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
 from ufselect.solvers.rebuild.placement import Placement
-from ufselect.solvers.rebuild.search import ColumnSearch, largest
-from ufselect.solvers.rebuild.span import RegularisedSpan
-
-
-def table(seed: int, n_samples: int, n_features: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((n_samples, n_features)) @ rng.standard_normal((n_features, n_features))
-
-
-def brute_force_error(A: np.ndarray, penalties: np.ndarray, columns: list[int]) -> float:
-    """Minimise ‖A − A_C W‖² + Σ π ‖w‖² by least squares on rows augmented with the roots of the penalties."""
-    predictors = np.vstack([A[:, columns], np.diag(np.sqrt(penalties[columns]))])
-    targets = np.vstack([A, np.zeros((len(columns), A.shape[1]))])
-    weights = np.linalg.lstsq(predictors, targets, rcond=None)[0]
-    return float(np.sum((targets - predictors @ weights) ** 2))
+from ufselect.solvers.rebuild.search import ColumnSearch
+from ufselect.solvers.rebuild.span import GrowingSpan, RegularisedSpan
 
 
 def spanned(X: np.ndarray, weight: float, capacity: int) -> tuple[RegularisedSpan, np.ndarray, np.ndarray]:
@@ -78,6 +65,32 @@ def test_targets_that_stand_for_all_give_the_gains_of_all():
     assert span.remainders.gains(np.array([0, 1, 5])) == pytest.approx(falls)
 
 
+@pytest.mark.parametrize("shape", [(20, 8), (5, 8)])
+@pytest.mark.parametrize("weight", [0.0, 0.3])
+def test_a_set_that_only_grows_has_the_same_gains(shape, weight):
+    X = table(3, *shape)
+    span, A, penalties = spanned(X, weight, 4)
+    growing = GrowingSpan(span.gram, penalties, span.remainders.explained, 4)
+    for column in (5, 0, 7):
+        assert growing.add(column)
+        error = brute_force_error(A, penalties, growing.members)
+        others = np.array([j for j in range(8) if j not in growing.members])
+        falls = [error - brute_force_error(A, penalties, [*growing.members, j]) for j in others]
+        found = growing.remainders.gains(others)
+        assert found == pytest.approx(falls, rel=1e-5, abs=1e-6 * span.total)
+
+
+def test_what_lies_in_the_span_does_not_join_one_that_only_grows():
+    X = table(4, 20, 6)
+    X[:, 5] = X[:, 0] - 2 * X[:, 1]
+    span, _, penalties = spanned(X, 0.0, 4)
+    growing = GrowingSpan(span.gram, penalties, span.remainders.explained, 4)
+    assert growing.add(0)
+    assert growing.add(1)
+    assert not growing.add(5)
+    assert growing.members == [0, 1]
+
+
 def test_squares_at_hand_change_nothing():
     X = table(2, 30, 7)
     span, _, penalties = spanned(X, 0.1, 3)
@@ -89,45 +102,6 @@ def test_squares_at_hand_change_nothing():
     tolerance = 1e-8 * (S @ S).max()
     np.testing.assert_allclose(other.remainders.explained, span.remainders.explained, atol=tolerance)
     assert other.error() == pytest.approx(span.error())
-
-
-def brute_force_left_out(A: np.ndarray, penalties: np.ndarray, columns: list[int]) -> float:
-    """Refit map and mean without each row in turn."""
-    total = 0.0
-    for row in range(len(A)):
-        rest = np.delete(A, row, axis=0)
-        mean = rest.mean(axis=0)
-        inner = (rest - mean)[:, columns].T @ (rest - mean)
-        weights = np.linalg.solve(inner[:, columns] + np.diag(penalties[columns]), inner)
-        total += np.sum((A[row] - mean - (A[row] - mean)[columns] @ weights) ** 2)
-    return total
-
-
-def test_leave_one_out_error_is_that_of_refitting_without_each_row():
-    X = table(1, 9, 12)
-    span, A, penalties = spanned(X, 0.3, 4)
-    judge = LeaveOneOut.of_nothing(A)
-    for column in (2, 7, 5):
-        assert judge.errors_with(np.array([column]), span.remainders.variance[[column]])[0] == pytest.approx(
-            brute_force_left_out(A, penalties, [*span.members, column])
-        )
-        judge = judge.added(column, float(span.remainders.variance[column]))
-        span.add(column)
-    afresh = LeaveOneOut.of_nothing(A).error_of(np.array([2, 7, 5]), penalties)
-    assert afresh == pytest.approx(judge.error())
-    departure = span.departure([7])
-    judge = judge.released(np.array(span.members), departure.weights)
-    assert judge.error() == pytest.approx(brute_force_left_out(A, penalties, [2, 5]))
-
-
-def test_a_row_that_nearly_fits_itself_is_left_out_as_by_refitting():
-    X = table(1, 12, 12)
-    X[0, 3] = 1e3  # no other row has anything like it
-    _, A, penalties = spanned(X, 1e-9, 4)
-    hat = A[:, [3, 8]] @ np.linalg.solve(A[:, [3, 8]].T @ A[:, [3, 8]], A[:, [3, 8]].T)
-    assert hat.diagonal().max() + 1 / 12 > 0.9999
-    error = LeaveOneOut.of_nothing(A).error_of(np.array([3, 8]), penalties)
-    assert error == pytest.approx(brute_force_left_out(A, penalties, [3, 8]), rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -159,55 +133,6 @@ def test_a_fixed_member_stays():
     assert 0 in span.members
     search.sweep()
     assert 0 not in span.members
-
-
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=20), st.integers(1, 8))
-def test_largest_finds_the_largest(values, count):
-    array = np.array(values, dtype=float)
-    assert sorted(array[largest(array, count)]) == sorted(values)[-count:]
-
-
-def test_a_row_of_weight_three_is_left_out_as_one_of_three_rows():
-    rng = np.random.default_rng(4)
-    rows, weights = rng.standard_normal((6, 9)), np.array([1.0, 3, 1, 2, 1, 1])
-    repeated = np.repeat(rows, weights.astype(int), axis=0)
-    mean = repeated.mean(axis=0)
-    penalties = np.full(9, 0.4)
-    few = LeaveOneOut.of_nothing(np.sqrt(weights)[:, None] * (rows - mean), weights)
-    many = LeaveOneOut.of_nothing(repeated - mean)
-    members = np.array([1, 4])
-    assert few.error_of(members, penalties) == pytest.approx(many.error_of(members, penalties))
-    variance = np.array([2.0, 3.0])
-    np.testing.assert_allclose(few.errors_with(members, variance), many.errors_with(members, variance))
-
-
-def test_rows_are_heavy_tailed_where_few_hold_most_of_the_variance():
-    rng = np.random.default_rng(0)
-    found = [
-        LeaveOneOut.of_nothing(np.outer(rng.standard_normal(60), rng.random(90))).is_heavy_tailed()
-        for _ in range(200)
-    ]
-    assert np.mean(found) < 0.05  # one component has the heaviest tails of all normal data
-    rows = rng.standard_normal((60, 90))
-    rows[:3] *= 8
-    assert LeaveOneOut.of_nothing(rows).is_heavy_tailed()
-
-
-@pytest.mark.parametrize("height", [1.0, 2.6, 3.4, 8.0])
-def test_weighted_rows_have_the_tails_of_repeated_ones(height):
-    rng = np.random.default_rng(1)
-    rows, times = rng.standard_normal((60, 90)), rng.integers(1, 4, 60)
-    rows[:4] *= height
-    repeated = LeaveOneOut.of_nothing(np.repeat(rows, times, axis=0))
-    weighted = LeaveOneOut.of_nothing(np.sqrt(times)[:, None] * rows, times.astype(float))
-    assert weighted.is_heavy_tailed() == repeated.is_heavy_tailed()
-
-
-def test_the_norms_of_columns_come_from_the_products_of_rows():
-    A = table(5, 8, 11)
-    np.testing.assert_allclose(
-        LeaveOneOut.of_nothing(A).squared_column_norms(), np.square(A.T @ A).sum(axis=0)
-    )
 
 
 @pytest.mark.parametrize("block", [1, 64])

@@ -72,3 +72,12 @@ def test_no_column_leaves_all():
     )
     assert found.share_left() == 1.0
     assert found.choice().order.size == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_columns_than_the_rank_are_those_of_greedy_projection_too(seed):
+    X = np.random.default_rng(seed).standard_normal((20, 60))
+    placement = Placement(np.ones(60, dtype=bool), 40)
+    found = Problem.of(gram_operator(X), placement, 2).greedy([])
+    greedy = GreedyProjection(40, target="features").fit(X)
+    np.testing.assert_array_equal(found.order, np.argsort(greedy.ranking_)[:40])

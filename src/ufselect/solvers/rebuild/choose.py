@@ -11,13 +11,13 @@ from ufselect.gram import GramOperator
 from ufselect.sets.units import Units
 from ufselect.solvers.rebuild.evidence import Rows
 from ufselect.solvers.rebuild.placement import Placement
-from ufselect.solvers.rebuild.problem import Problem, filled
-from ufselect.solvers.rebuild.search import ColumnSearch
+from ufselect.solvers.rebuild.problem import Problem, Search, filled
+from ufselect.solvers.rebuild.row_span import RowSpan
 from ufselect.solvers.rebuild.span import RegularisedSpan
 from ufselect.solvers.rebuild.steps import Choice
 
 # A sweep that has lowered the error by less than this share is the last one.
-SETTLED = 2e-3
+SETTLED = 1e-2
 
 
 Report = Callable[[int, float], None]
@@ -72,11 +72,11 @@ def choose_columns(
             # be like. What greedy steps take stays.
             return greedy.choice()
         penalty = problem.penalty(greedy)
-    search = ColumnSearch(problem.empty(penalty), placement, problem.judge)
+    search = problem.search(penalty)
     errors = _exchange(search, start, max_sweeps, on_sweep)
     if placement.costs is not None:
         # Gain per price alone can miss one dear column that is worth all cheap ones.
-        other = ColumnSearch(problem.empty(penalty), placement, problem.judge, per_price=False)
+        other = problem.search(penalty, per_price=False)
         other_errors = _exchange(other, start, max_sweeps, _silent)
         if other_errors[-1] < errors[-1]:
             search, errors = other, other_errors
@@ -107,13 +107,13 @@ def first_columns(
         problem = Problem.of(gram, rules, 0, units)
         if penalty is None:
             penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy(start))
-        search = filled(ColumnSearch(problem.empty(penalty), rules), start)
+        search = filled(problem.path(penalty), start)
         return np.array(search.chosen[:count], dtype=np.intp)
 
     return path
 
 
-def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, report: Report) -> list[float]:
+def _exchange(search: Search, start: Sequence[int], max_sweeps: int, report: Report) -> list[float]:
     """Fill the search's span and sweep over it until it settles; return the errors as shares."""
     span = filled(search, start).span
     errors = [_share(span)]
@@ -127,6 +127,6 @@ def _exchange(search: ColumnSearch, start: Sequence[int], max_sweeps: int, repor
     return errors
 
 
-def _share(span: RegularisedSpan) -> float:
+def _share(span: RegularisedSpan | RowSpan) -> float:
     """Return the error as a share of the variance; below 0 it is by rounding alone."""
     return max(span.error() / span.total, 0.0)

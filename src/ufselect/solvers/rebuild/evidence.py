@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ class Rows:
 
     def are_few(self) -> bool:
         """Whether the rows, by the share of the variance that each holds, amount to few."""
-        squares = np.einsum("ij,ij->i", self.values, self.values)
+        squares = self._squares
         return bool(np.square(squares.sum()) <= MOST_EFFECTIVE * np.sum(np.square(squares) / self.weights))
 
     def errors(self, columns: NDArray) -> NDArray:
@@ -70,24 +71,39 @@ class Rows:
         error. The columns themselves are known and have none.
         """
         part = self.values[:, columns]
-        cross = part.T @ self.values
-        inner = cross[:, columns]
-        cross[:, columns] = 0.0
+        inner = part.T @ part
         roots = np.sqrt(ridge_units(inner))
         values, vectors = linalg.eigh(inner / np.outer(roots, roots), check_finite=False)
-        turn = vectors / roots[:, None]
-        scores = part @ turn
-        linear = scores * (self.values @ (cross.T @ turn))
-        products = turn.T @ (cross @ cross.T) @ turn
-        rest = np.einsum("ij,ij->i", self.values, self.values) - np.einsum("ij,ij->i", part, part)
-        tried = []
-        for ridge in RIDGES[::RIDGE_STEP]:
-            shrunk = 1 / (np.maximum(values, 0.0) + ridge)
-            weighted = scores * shrunk
-            squares = rest - 2 * linear @ shrunk + np.einsum("ij,ij->i", weighted @ products, weighted)
-            leverage = np.square(scores) @ shrunk / self.weights + 1 / self.weights.sum()
-            tried.append(np.maximum(squares, 0.0) / freedom(leverage))
-        return min(tried, key=np.sum)
+        scores = part @ (vectors / roots[:, None])
+        seen = self._through_others(part, scores)
+        linear = scores * seen
+        products = scores.T @ seen
+        rest = self._squares - np.einsum("ij,ij->i", part, part)
+        shrunk = 1 / (np.maximum(values, 0.0) + RIDGES[::RIDGE_STEP, None])
+        leverage = np.square(scores) @ shrunk.T / self.weights[:, None] + 1 / self.weights.sum()
+        squares = rest[:, None] - 2 * linear @ shrunk.T
+        for weights, column in zip(shrunk, squares.T, strict=True):
+            weighted = scores * weights
+            column += np.einsum("ij,ij->i", weighted @ products, weighted)
+        tried = np.maximum(squares, 0.0) / freedom(leverage)
+        return tried[:, np.argmin(tried.sum(axis=0))]
+
+    def _through_others(self, part: NDArray, scores: NDArray) -> NDArray:
+        """Return the products of rows with each other, some columns left out, times scores."""
+        if self._products is not None:
+            return self._products @ scores - part @ (part.T @ scores)
+        return self.values @ (self.values.T @ scores) - part @ (part.T @ scores)
+
+    @cached_property
+    def _squares(self) -> NDArray:
+        """The squared length of each row."""
+        return np.einsum("ij,ij->i", self.values, self.values)
+
+    @cached_property
+    def _products(self) -> NDArray | None:
+        """The inner products of the rows, where these are fewer than columns."""
+        n_rows, n_features = self.values.shape
+        return self.values @ self.values.T if 2 * n_rows <= n_features else None
 
     def favour(self, columns: NDArray, others: NDArray) -> bool:
         """Tell whether columns rebuild rows left out better than others by more than the standard error."""

@@ -20,16 +20,27 @@ STANDARD_ERRORS = 3.0
 
 
 @dataclass(frozen=True)
-class LeaveOneOut:
-    r"""The leave-one-out error of a regularised set C of columns, over few rows.
+class FewRows:
+    r"""Centred rows A, so few that each can be left out at every step.
+
+    The leave-one-out error of a regularised set C of columns is
 
     .. math:: \sum_i \frac{\|e_i\|^2}{(1 - h_i)^2}, \qquad E = (I - H) A, \quad
               H = A_C (S_{CC} + \Pi_C)^{-1} A_C^\top, \quad h_i = H_{ii} + 1/n,
 
     which is exact for the linear map and very near for the mean [1]_. Columns that a single outlying row
-    recommends lose by it. A column that joins or leaves changes H by a rank-one term, so that everything is
-    done with two n × n matrices: :math:`I - H`, which has the leverages on its diagonal, and
-    :math:`(I - H) A A^\top (I - H)`, which has the squared errors.
+    recommends lose by it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_rows, n_features)
+        The rows in double precision. A row of weight w is the root of w times one of w equal rows, of which
+        one is left out.
+    products : ndarray of shape (n_rows, n_rows)
+        Their inner products, :math:`A A^\top`.
+    images : ndarray of shape (n_rows, n_features)
+        :math:`A A^\top A`.
+    weights : ndarray of shape (n_rows,)
 
     References
     ----------
@@ -37,93 +48,50 @@ class LeaveOneOut:
        for prediction", Technometrics 16(1).
     """
 
-    columns: NDArray
-    weights: NDArray
-    inner: NDArray
-    outside: NDArray
+    values: NDArray
     products: NDArray
+    images: NDArray
+    weights: NDArray
 
     @classmethod
-    def of_nothing(cls, rows: NDArray, weights: NDArray | None = None) -> LeaveOneOut:
-        """Return the state of the empty set for centred rows.
-
-        A row of weight w is the root of w times one of w equal rows, of which one is left out.
-        """
-        weights = np.ones(len(rows)) if weights is None else weights
-        inner = np.asarray(rows @ rows.T, dtype=np.float64)
-        columns = np.ascontiguousarray(rows.T, dtype=np.float64)
-        return cls(columns, weights, inner, np.eye(len(rows)), inner)
-
-    @property
-    def squares(self) -> NDArray:
-        """The squared error of each row, not left out."""
-        return self.products.diagonal()
-
-    @property
-    def leverage(self) -> NDArray:
-        """The part of each row, or of all its copies, in its own rebuilding."""
-        return 1 - self.outside.diagonal() + self.weights / self.weights.sum()
+    def of(cls, values: NDArray, weights: NDArray | None = None) -> FewRows:
+        """Form the products of centred rows."""
+        weights = np.ones(len(values)) if weights is None else weights
+        values = np.asarray(values, dtype=np.float64)
+        products = values @ values.T
+        return cls(values, products, products @ values, weights)
 
     def squared_column_norms(self) -> NDArray:
         """Return the squared norm of each column of S."""
-        return np.einsum("ij,ij->i", self.columns @ self.inner, self.columns)
+        return np.einsum("ij,ij->j", self.values, self.images)
 
     def error_of(self, members: NDArray, penalties: NDArray) -> float:
-        """Return the error of a set with some penalties, computed afresh."""
-        columns = self.columns[members]
+        """Return the leave-one-out error of a set with some penalties."""
+        columns = self.values[:, members].T
         root = linalg.cholesky(columns @ columns.T + np.diag(penalties[members]), lower=True)
         half = linalg.solve_triangular(root, columns, lower=True)
-        seen = half @ self.inner
-        squares = self.inner.diagonal() + np.einsum("ij,ij->j", half, (seen @ half.T) @ half - 2 * seen)
-        leverage = np.einsum("ij,ij->j", half, half) + self.weights / self.weights.sum()
+        seen = half @ self.products
+        squares = self.products.diagonal() + np.einsum("ij,ij->j", half, (seen @ half.T) @ half - 2 * seen)
+        return self.left_out(squares, np.einsum("ij,ij->j", half, half))
+
+    def left_out(self, squares: NDArray, leverage: NDArray) -> float:
+        """Return the error over all rows, given the squared error of each and its part in its own map."""
+        leverage = leverage + self.weights / self.weights.sum()
         return float(np.sum(squares / freedom(leverage / self.weights)))
+
+    def error_of_nothing(self) -> float:
+        """Return the error of the empty set."""
+        return self.left_out(self.products.diagonal(), np.zeros(len(self.weights)))
 
     def is_heavy_tailed(self) -> bool:
         """Whether a few rows hold more of the variance than they do in any normal data.
 
         Such rows decide both the covariances and the error on rows left out; one tells little of the next.
         """
-        n_rows = self.weights.sum()
-        fourth = n_rows * np.sum(np.square(self.squares) / self.weights)
+        squares, n_rows = self.products.diagonal(), self.weights.sum()
+        fourth = n_rows * np.sum(np.square(squares) / self.weights)
         excess = STANDARD_ERRORS * np.sqrt(SPREAD_OF_NORMAL / n_rows)
-        return bool(fourth > (MOST_NORMAL + excess) * np.square(self.squares.sum()))
-
-    def error(self) -> float:
-        """Return the error of the set."""
-        return float(np.sum(self.squares / freedom(self.leverage / self.weights)))
-
-    def errors_with(self, columns: NDArray, variance: NDArray) -> NDArray:
-        """Return the error if one of the columns joined, of which the set leaves this variance."""
-        directions, overlaps, lengths = self._joining(columns, variance)
-        shares = np.square(directions)
-        squares = shares * lengths[:, None] - 2 * directions * overlaps + self.squares
-        return np.sum(squares / freedom((shares + self.leverage) / self.weights), axis=1)
-
-    def added(self, column: int, variance: float) -> LeaveOneOut:
-        """Return the state after a column has joined."""
-        (direction,), (overlap,), (length,) = self._joining(np.array([column]), np.array([variance]))
-        return self._moved(direction, overlap, length, -1.0)
-
-    def released(self, members: NDArray, weights: NDArray) -> LeaveOneOut:
-        """Return the state after a direction has gone that is the members' columns, weighted."""
-        direction = (weights.T @ self.columns[members])[0]
-        seen = self.inner @ direction
-        return self._moved(direction, self.outside @ seen, float(direction @ seen), 1.0)
-
-    def _joining(self, columns: NDArray, variance: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the directions of columns outside, a row each, what is left of the rows along them, and how
-        long the rows are along them."""
-        own, roots = self.columns[columns], np.sqrt(variance)[:, None]
-        overlaps = own @ self.products / roots
-        return own @ self.outside / roots, overlaps, np.einsum("ij,ij->i", own / roots, overlaps)
-
-    def _moved(self, direction: NDArray, overlap: NDArray, length: float, sign: float) -> LeaveOneOut:
-        """Return the state with a direction d more or less: with H, d dᵀ; with the products, d and (I − H) A
-        Aᵀ d in turn, and d dᵀ times dᵀ A Aᵀ d."""
-        both = direction[:, None] * (sign * overlap + length / 2 * direction)
-        outside = self.outside + direction[:, None] * (sign * direction)
-        products = self.products + (both + both.T)
-        return LeaveOneOut(self.columns, self.weights, self.inner, outside, products)
+        return bool(fourth > (MOST_NORMAL + excess) * np.square(squares.sum()))
 
 
 def freedom(leverage: NDArray) -> NDArray:

@@ -97,6 +97,11 @@ class Placement:
     regions: Regions | None = None
     spacing: Spacing | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether any allowed columns may be chosen together."""
+        return self.costs is None and self.regions is None and self.spacing is None
+
     def open_to(self, members: Sequence[int]) -> NDArray:
         """Return the mask of the columns that may join these members without breaking a rule.
 

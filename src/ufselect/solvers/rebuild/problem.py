@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +12,13 @@ from numpy.typing import NDArray
 from ufselect.gram import FactoredGram, FormedGram, GramOperator
 from ufselect.gram.dense import FORM_RATIO
 from ufselect.sets.units import Units
-from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
+from ufselect.solvers.rebuild.leave_one_out import FewRows
 from ufselect.solvers.rebuild.placement import Placement
+from ufselect.solvers.rebuild.row_search import RowSearch
+from ufselect.solvers.rebuild.row_span import RowSpan
 from ufselect.solvers.rebuild.search import ColumnSearch
 from ufselect.solvers.rebuild.shrinkage import shrinkage_weight
-from ufselect.solvers.rebuild.span import RegularisedSpan
+from ufselect.solvers.rebuild.span import GrowingSpan, RegularisedSpan
 from ufselect.solvers.rebuild.steps import GreedySteps, greedy_steps, steps_of
 from ufselect.solvers.rebuild.targets import sampled_targets
 
@@ -32,13 +35,16 @@ PENALTY_STEPS = 3
 SQUARED_SHARE = 16
 MOST_SQUARED = 4096
 
+Search = ColumnSearch | RowSearch
+AnySearch = TypeVar("AnySearch", ColumnSearch, RowSearch, Search)
+
 
 @dataclass(frozen=True)
 class Problem:
     """S, the rules, and what is known of S before any column has joined.
 
-    ``judge`` is the leave-one-out error of nothing, where rows are few and each column is its own unit; there
-    is none where ``is_heavy_tailed`` says that it would mislead.
+    ``rows`` are there to be left out, where they are few and each column is its own unit; there are none
+    where ``is_heavy_tailed`` says that they would mislead.
     """
 
     gram: GramOperator
@@ -47,7 +53,7 @@ class Problem:
     targets: NDArray | None
     norms: NDArray
     squared: NDArray | None
-    judge: LeaveOneOut | None
+    rows: FewRows | None
     is_heavy_tailed: bool
 
     @classmethod
@@ -57,22 +63,38 @@ class Problem:
         """Look at S; ``max_sweeps`` says whether columns will be exchanged."""
         units = Units.single(gram.shape[0]) if units is None else units
         targets = sampled_targets(gram)
-        judge = _judge(gram)
-        norms = _squared_norms(gram, targets, judge)
+        rows = _few_rows(gram)
+        norms = _squared_norms(gram, targets, rows)
         capacity = units.most_rows(placement.size)
         squared = _squared(gram, capacity if max_sweeps == 0 else 2 * capacity)
-        judge = judge if units.is_single else None
-        is_heavy_tailed = judge is not None and judge.is_heavy_tailed()
-        judge = None if is_heavy_tailed else judge
-        return cls(gram, placement, units, targets, norms, squared, judge, is_heavy_tailed)
+        rows = rows if units.is_single else None
+        is_heavy_tailed = rows is not None and rows.is_heavy_tailed()
+        rows = None if is_heavy_tailed else rows
+        return cls(gram, placement, units, targets, norms, squared, rows, is_heavy_tailed)
 
-    def empty(self, penalty: float) -> RegularisedSpan:
+    def empty(self, penalty: float, *, grows_only: bool = False) -> RegularisedSpan:
         """Return the span of nothing with penalties of some weight."""
         penalties = penalty * np.asarray(self.gram.diag(), dtype=np.float64)
         capacity = self.units.most_rows(self.placement.size)
-        return RegularisedSpan(
-            self.gram, penalties, self.norms, capacity, self.targets, self.squared, self.units
-        )
+        kind = GrowingSpan if grows_only else RegularisedSpan
+        return kind(self.gram, penalties, self.norms, capacity, self.targets, self.squared, self.units)
+
+    def path(self, penalty: float) -> Search:
+        """Return what takes greedy steps alone, with penalties of some weight and no rows left out."""
+        if self.rows is None:
+            return ColumnSearch(self.empty(penalty, grows_only=self.units.is_single), self.placement)
+        return RowSearch(self._row_span(penalty), self.placement, leaves_out=False)
+
+    def search(self, penalty: float, *, per_price: bool = True) -> Search:
+        """Return what chooses columns, from nothing, with penalties of some weight."""
+        if self.rows is None:
+            return ColumnSearch(self.empty(penalty), self.placement, per_price=per_price)
+        return RowSearch(self._row_span(penalty), self.placement, per_price=per_price)
+
+    def _row_span(self, penalty: float) -> RowSpan:
+        variances = np.asarray(self.gram.diag(), dtype=np.float64)
+        size, dtype = self.placement.size, self.gram.dtype
+        return RowSpan(cast(FewRows, self.rows), penalty * variances, variances, self.norms, size, dtype)
 
     def greedy(self, start: Sequence[int]) -> GreedySteps:
         """Return what greedy steps without a penalty take."""
@@ -96,13 +118,13 @@ class Problem:
 
     def _share_left(self, greedy: GreedySteps, weight: float) -> float:
         """Return the share of the variance that greedy steps leave, on rows left out where these are few."""
-        if self.judge is None:
+        if self.rows is None:
             return greedy.share_left(weight)
         penalties = weight * np.asarray(self.gram.diag(), dtype=np.float64)
-        return min(self.judge.error_of(greedy.columns, penalties) / self.judge.error(), 1.0)
+        return min(self.rows.error_of(greedy.columns, penalties) / self.rows.error_of_nothing(), 1.0)
 
 
-def filled(search: ColumnSearch, start: Sequence[int]) -> ColumnSearch:
+def filled(search: AnySearch, start: Sequence[int]) -> AnySearch:
     """Let units join that stay, and then the best ones."""
     for unit in start:
         search.add(unit)
@@ -110,9 +132,11 @@ def filled(search: ColumnSearch, start: Sequence[int]) -> ColumnSearch:
     return search
 
 
-def _squared_norms(gram: GramOperator, targets: NDArray | None, judge: LeaveOneOut | None) -> NDArray:
-    if judge is not None:
-        return judge.squared_column_norms()
+def _squared_norms(gram: GramOperator, targets: NDArray | None, rows: FewRows | None) -> NDArray:
+    if rows is not None and gram.dtype == np.float64:
+        # to the last digit what the operator gives: where nothing is left but rounding, that decides what
+        # GreedyProjection takes, and the same columns have to be found here
+        return rows.squared_column_norms()
     if targets is None:
         return gram.squared_column_norms()
     return np.einsum("ij,ij->i", targets, targets, dtype=np.float64)
@@ -126,8 +150,8 @@ def _squared(gram: GramOperator, n_joining: int) -> NDArray | None:
     return gram.matrix @ gram.matrix
 
 
-def _judge(gram: GramOperator) -> LeaveOneOut | None:
-    """Return the leave-one-out error where rows are few, fewer than columns, and at hand."""
+def _few_rows(gram: GramOperator) -> FewRows | None:
+    """Return the rows where they are few, fewer than columns, and at hand."""
     # a truncated factor is a subclass, and its rows are not rows of the data
     if type(gram) is not FactoredGram or gram.n_samples > MOST_ROWS_LEFT_OUT:
         return None
@@ -135,4 +159,4 @@ def _judge(gram: GramOperator) -> LeaveOneOut | None:
         return None
     if gram.row_weights is None and len(gram.factor) != gram.n_samples:
         return None
-    return LeaveOneOut.of_nothing(gram.factor, gram.row_weights)
+    return FewRows.of(gram.factor, gram.row_weights)

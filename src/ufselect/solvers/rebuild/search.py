@@ -7,14 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.solvers.rebuild.leave_one_out import LeaveOneOut
 from ufselect.solvers.rebuild.placement import Placement
-from ufselect.solvers.rebuild.span import Departure, RegularisedSpan, Remainders
+from ufselect.solvers.rebuild.span import RegularisedSpan, Remainders
 
-# Columns of largest gain among which the leave-one-out error decides: at least so many, and more where rows
-# are few, which makes them both cheap and misleading.
-SHORTLIST = 30
-SHORTLIST_ENTRIES = 6_000
 # A swap has to lower the error by this share: what is less is not worth a product with S.
 LEAST_GAIN = 1e-4
 
@@ -28,8 +23,6 @@ class ColumnSearch:
         The set to fill.
     placement : Placement
         How many units, and which columns may be chosen together where each is its own unit.
-    judge : LeaveOneOut, optional
-        The state of the same set; decides among the columns of largest gain, where each is its own unit.
     per_price : bool, default=True
         Whether greedy steps weigh gains by what columns cost.
     """
@@ -38,24 +31,19 @@ class ColumnSearch:
         self,
         span: RegularisedSpan,
         placement: Placement,
-        judge: LeaveOneOut | None = None,
         *,
         per_price: bool = True,
     ) -> None:
         self.span = span
         self.placement = placement
-        self.judge = judge
         self.per_price = per_price
         self.chosen: list[int] = []
 
     def add(self, unit: int) -> None:
         """Let the columns of a unit join, those that lie in the span without effect."""
         for column in self.span.units.members(unit).tolist():
-            if self.span.spent(self.span.remainders, column):
-                continue
-            variance = float(self.span.remainders.variance[column])
-            if self.span.add(column) and self.judge is not None:
-                self.judge = self.judge.added(column, variance)
+            if not self.span.spent(self.span.remainders, column):
+                self.span.add(column)
         self.chosen.append(unit)
 
     def grow(self) -> None:
@@ -96,13 +84,7 @@ class ColumnSearch:
         return np.flatnonzero(mask)
 
     def _best(self, units: NDArray) -> int:
-        remainders, prices = self.span.remainders, self._prices(units)
-        gains = self.span.unit_gains(remainders, units) / prices
-        if self.judge is None:
-            return int(units[np.argmax(gains)])
-        short = largest(gains, _shortlist(self.judge))
-        errors = self.judge.errors_with(units[short], remainders.variance[units[short]])
-        return int(units[short][np.argmax((self.judge.error() - errors) / prices[short])])
+        return int(units[np.argmax(self.span.unit_gains(self.span.remainders, units) / self._prices(units))])
 
     def _prices(self, columns: NDArray) -> NDArray:
         costs = self.placement.costs
@@ -118,14 +100,13 @@ class ColumnSearch:
         if span.spent(departure.remainders, columns).any():  # only rounding tells it from them
             return False
         others = [chosen for chosen in self.chosen if chosen != unit]
-        better = self._better(unit, departure.remainders, others, worth)
-        if better.size == 0:
+        candidates = self._candidates(departure.remainders, others)
+        gains = span.unit_gains(departure.remainders, candidates)
+        own = float(span.unit_gains(departure.remainders, np.array([unit]))[0])
+        if candidates.size == 0 or gains.max() <= own + worth:
             return False
-        successor, judge = self._successor(unit, departure, better)
-        if successor == unit:
-            return False
+        successor = int(candidates[np.argmax(gains)])
         span.remove(departure)
-        self.judge = judge
         self.chosen = others
         self.add(successor)
         self._complete()
@@ -140,32 +121,3 @@ class ColumnSearch:
             for column in units.members(unit).tolist():
                 if column not in self.span.members and not self.span.spent(self.span.remainders, column):
                     self.span.add(column)
-
-    def _better(self, unit: int, remainders: Remainders, others: Sequence[int], worth: float) -> NDArray:
-        """Return the units that would lower the error more than one that has gone, the best last."""
-        units = self._candidates(remainders, others)
-        gains = self.span.unit_gains(remainders, units)
-        own = float(self.span.unit_gains(remainders, np.array([unit]))[0])
-        better = np.flatnonzero(gains > own + worth)
-        return units[better[np.argsort(gains[better])]]
-
-    def _successor(self, unit: int, departure: Departure, better: NDArray) -> tuple[int, LeaveOneOut | None]:
-        """Return which of the better units succeeds one, or the unit itself, and the state without it."""
-        if self.judge is None:
-            return int(better[-1]), None
-        judge = self.judge.released(np.array(self.span.members), departure.weights)
-        tried = np.append(better[-_shortlist(judge) :], unit)
-        errors = judge.errors_with(tried, departure.remainders.variance[tried])
-        best = int(np.argmin(errors))
-        return int(tried[best]) if errors[best] < (1 - LEAST_GAIN) * errors[-1] else unit, judge
-
-
-def _shortlist(judge: LeaveOneOut) -> int:
-    return max(SHORTLIST, SHORTLIST_ENTRIES // judge.weights.size)
-
-
-def largest(values: NDArray, count: int) -> NDArray:
-    """Return the positions of the largest values, in no particular order."""
-    if values.size <= count:
-        return np.arange(values.size)
-    return np.argpartition(values, values.size - count)[values.size - count :]

@@ -104,7 +104,7 @@ class RegularisedSpan:
         start = np.asarray(gram.diag(), dtype=np.float64) + penalties
         self.remainders = Remainders(start, squared_norms, self._first_blocks())
         self.total = gram.trace()
-        self._floor = start * max(SPENT_SHARE, np.finfo(gram.dtype).eps * SPENT_ROUNDINGS)
+        self._floor = spent_floor(start, gram.dtype)
         self._columns = np.empty((start.size, capacity), order="F")
         self._images = np.empty((start.size, capacity), order="F")
 
@@ -116,7 +116,7 @@ class RegularisedSpan:
         """Return by how much the error falls when one of some units joins."""
         if self.units.is_single:
             return remainders.gains(units)
-        gains = self.units.sums(_open_gains(remainders.variance, remainders.explained, self._floor))
+        gains = self.units.sums(open_gains(remainders.variance, remainders.explained, self._floor))
         for (batch, members), (variances, products) in zip(
             self.units.batches, remainders.blocks, strict=True
         ):
@@ -138,7 +138,7 @@ class RegularisedSpan:
         root = np.sqrt(left)
         squared = np.array([[overlap[column] / left]])
         self.remainders = self._moved(rest[:, None] / root, overlap[:, None] / root, squared, -1.0)
-        self.inverse = _bordered(self.inverse, weights, left)
+        self.inverse = bordered(self.inverse, weights, left)
         place = len(self.members)
         self._columns[:, place] = own
         self._images[:, place] = image
@@ -174,7 +174,7 @@ class RegularisedSpan:
             half = 2 * self._unexplained(image) + rest * squared
             variance = self.remainders.variance[:, None] + np.square(rest)
             explained = self.remainders.explained[:, None] + rest * half
-            gains = _open_gains(variance, explained, self._floor[:, None])
+            gains = open_gains(variance, explained, self._floor[:, None])
             own = gains[self.members[part], np.arange(gains.shape[1])]
             best[part] = gains[outside].max(axis=0) - own
         return best
@@ -264,6 +264,37 @@ class RegularisedSpan:
         return tuple(zip(covariances, products, strict=True))
 
 
+class GrowingSpan(RegularisedSpan):
+    r"""A set of single columns that only join, so that no inverse is needed: about half the time of a step.
+
+    With :math:`R = S + \Pi` less what C explains of it and N the inner products of the remainders through the
+    targets, a column p takes :math:`c c^\top` from R and :math:`c h^\top + h c^\top` from N, where
+    :math:`c = R_p / \sqrt{R_{pp}}` and :math:`h = N_p / \sqrt{R_{pp}} - c\, N_{pp} / (2 R_{pp})`. The stores
+    hold these instead of the columns.
+    """
+
+    def add(self, column: int) -> bool:
+        """Let a column join, unless it turns out to lie in the span; tell whether it has joined."""
+        own = np.asarray(self.gram.columns(np.array([column]))[:, 0], dtype=np.float64)
+        image = self._image(column, own)
+        taken, halves = self._stored(self._columns), self._stored(self._images)
+        rest = own - taken @ taken[column]
+        rest[column] += self.penalties[column]
+        left = float(rest[column])
+        if left <= self._floor[column]:  # its variance, kept up from step to step, has gathered rounding
+            self.remainders.variance[column] = 0.0
+            return False
+        overlap = image - taken @ halves[column] - halves @ taken[column]
+        overlap -= overlap[column] / (2 * left) * rest
+        rest /= np.sqrt(left)
+        overlap /= np.sqrt(left)
+        before, place = self.remainders, len(self.members)
+        self.remainders = Remainders(before.variance - np.square(rest), before.explained - 2 * rest * overlap)
+        self._columns[:, place], self._images[:, place] = rest, overlap
+        self.members.append(column)
+        return True
+
+
 def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]) -> list[int]:
     """Order few units of columns by what each adds, given covariances and products with the targets.
 
@@ -277,7 +308,7 @@ def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]
     gains = np.zeros(len(parts))
     order: list[int] = []
     for _ in parts:
-        gains[alone] = _open_gains(variances.diagonal(), products.diagonal(), floor)[places]
+        gains[alone] = open_gains(variances.diagonal(), products.diagonal(), floor)[places]
         for unit in several:
             block, limit = np.ix_(parts[unit], parts[unit]), floor[parts[unit]].max(keepdims=True)
             gains[unit] = block_gains(variances[block][None], products[block][None], limit)[0]
@@ -294,7 +325,12 @@ def greedy_order(variances: NDArray, products: NDArray, parts: Sequence[NDArray]
     return order
 
 
-def _open_gains(variance: NDArray, explained: NDArray, floor: NDArray) -> NDArray:
+def spent_floor(variances: NDArray, dtype: np.dtype) -> NDArray:
+    """Return how much of each variance, or less, has to be left for a column to lie in the span."""
+    return variances * max(SPENT_SHARE, np.finfo(dtype).eps * SPENT_ROUNDINGS)
+
+
+def open_gains(variance: NDArray, explained: NDArray, floor: NDArray) -> NDArray:
     """Return what each column adds; nothing where it lies in the span."""
     is_open = variance > floor
     return np.where(is_open, np.maximum(explained, 0) / np.where(is_open, variance, 1.0), 0.0)
@@ -315,7 +351,7 @@ def _product(store: NDArray, weights: NDArray) -> NDArray:
     return store @ weights
 
 
-def _bordered(inverse: NDArray, weights: NDArray, left: float) -> NDArray:
+def bordered(inverse: NDArray, weights: NDArray, left: float) -> NDArray:
     """Return the inverse of a matrix with one row and column more, by its Schur complement."""
     size = weights.size
     bordered = np.empty((size + 1, size + 1))

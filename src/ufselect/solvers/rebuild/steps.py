@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,24 +47,24 @@ class Choice:
 class GreedySteps:
     """Units in the order in which greedy steps take them, and their columns.
 
-    ``inner`` and ``products`` are the covariances of these columns and their inner products through the
-    targets; ``gains`` is what each other unit would add, and ``total`` the trace of S.
+    ``blocks`` returns the covariances of these columns and their inner products through the targets;
+    ``gains`` is what each other unit would add, and ``total`` the trace of S.
     """
 
     order: NDArray
     columns: NDArray
     gains: NDArray
-    inner: NDArray
-    products: NDArray
+    blocks: Callable[[], tuple[NDArray, NDArray]]
     total: float
 
     @cached_property
     def _components(self) -> tuple[NDArray, NDArray]:
         """The eigenvalues of the correlations of the columns, and what each component explains times them."""
-        roots = np.sqrt(self.inner.diagonal())
-        values, vectors = linalg.eigh(self.inner / np.outer(roots, roots), check_finite=False)
+        inner, products = self.blocks()
+        roots = np.sqrt(inner.diagonal())
+        values, vectors = linalg.eigh(inner / np.outer(roots, roots), check_finite=False)
         turn = vectors / roots[:, None]
-        return values, np.einsum("ij,ij->j", turn, self.products @ turn)
+        return values, np.einsum("ij,ij->j", turn, products @ turn)
 
     def share_left(self, weight: float = 0.0) -> float:
         """Return the share of the variance that the columns leave with penalties of some weight.
@@ -107,8 +107,12 @@ def greedy_steps(
     rules = placement if units.is_single else None
     order, gains = choose_in_rounds(gram, lambda: AllFeatures(gram, units, norms), agenda, rules)
     columns = np.flatnonzero(np.isin(units.codes, order))
-    own = np.asarray(gram.columns(columns), dtype=np.float64)
-    return GreedySteps(order, columns, gains, own[columns], own.T @ own, gram.trace())
+
+    def blocks() -> tuple[NDArray, NDArray]:
+        own = np.asarray(gram.columns(columns), dtype=np.float64)
+        return own[columns], own.T @ own
+
+    return GreedySteps(order, columns, gains, blocks, gram.trace())
 
 
 def steps_of(search: ColumnSearch) -> GreedySteps:
@@ -118,6 +122,6 @@ def steps_of(search: ColumnSearch) -> GreedySteps:
         np.array(search.chosen, dtype=np.intp),
         np.array(span.members, dtype=np.intp),
         search.gains_outside(),
-        *span.blocks_of_members(),
+        span.blocks_of_members,
         span.total,
     )
