@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import signature
 from numbers import Real
 from typing import Any
@@ -14,21 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.auto.budget import PILOT_ROWS, affordable_rows
 from ufselect.auto.clustering import labels_of
-from ufselect.auto.counts import cluster_count
-from ufselect.auto.judges import GraphJudge, Judge, KMeansJudge, RebuildJudge
-from ufselect.auto.pool import (
-    Candidate,
-    Shared,
-    default_pool,
-    dscofs_pool,
-    given_pool,
-    rebuild_pool,
-    scores_of,
-)
-from ufselect.auto.reference import Reference, build_reference
+from ufselect.auto.pool import scores_of
 from ufselect.auto.report import Trial, describe_clusters, is_better_than_random, report, verdict
-from ufselect.auto.rows import rows_of
-from ufselect.auto.sampling import sampled_indices, seed_from
+from ufselect.auto.setting import DSCOFS_ONLY, Setting, setting_for
 from ufselect.auto.ties import best_of, settled
 from ufselect.auto.trials import Course
 from ufselect.blocks.dask import is_dask
@@ -48,26 +36,6 @@ from ufselect.solvers.rebuild.placement import Placement
 
 GOALS = ("clusters", "rebuild")
 CLUSTERERS = ("kmeans", "graph")
-DSCOFS_ONLY = "dscofs"
-# Two stay where one of three is held out, as many as every selector needs.
-LEAST_ROWS_TO_REBUILD = 3
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What a fit works with, worked out from the data and the parameters.
-
-    ``share`` says how far the clusters are from Gaussian data to a perfect cut, 0 where none were counted and
-    None where none are asked for.
-    """
-
-    shared: Shared
-    judge: Judge
-    pool: list[Candidate]
-    reference: Reference | None
-    share: float | None
-    chosen: NDArray
-    seed: int
 
 
 class AutoSelector(UnsupervisedSelector):
@@ -312,35 +280,16 @@ class AutoSelector(UnsupervisedSelector):
         return _by_fewer(pilot, PILOT_ROWS, most)
 
     def _setting(self, X: Any, wanted: Wanted, max_samples: int) -> Setting:
-        given = None if self.candidates is None or isinstance(self.candidates, str) else self.candidates
-        pool = None if given is None else given_pool(given)
-        seed = seed_from(self.random_state)
-        chosen = sampled_indices(X.shape[0], max_samples, seed)
-        sample = X if chosen.size == X.shape[0] else X[chosen]
-        if self.goal == "rebuild":
-            if X.shape[0] < LEAST_ROWS_TO_REBUILD:
-                raise ValueError(
-                    f'goal="rebuild" holds out rows and needs at least {LEAST_ROWS_TO_REBUILD} of them, not '
-                    f"{X.shape[0]}; give more rows."
-                )
-            shared = Shared(X, None, wanted)
-            return Setting(
-                shared, RebuildJudge(sample, seed), pool or rebuild_pool(), None, None, chosen, seed
-            )
-        rows = rows_of(sample)
-        count = cluster_count(self.n_clusters, rows, seed)
-        # Without clusters the verdict says so; there must be two to judge by.
-        reference = build_reference(rows, max(count, min(2, rows.shape[0])), seed)
-        share = reference.share if count > 1 else 0.0
-        judge = (KMeansJudge if self.clusterer == "kmeans" else GraphJudge)(reference, seed)
-        shared = Shared(X, reference, wanted)
-        pool = pool or self._pool(reference, seed, max_samples)
-        return Setting(shared, judge, pool, reference, share, chosen, seed)
-
-    def _pool(self, reference: Reference, seed: int, max_samples: int) -> list[Candidate]:
-        if self.candidates == DSCOFS_ONLY:
-            return dscofs_pool(reference)
-        return default_pool(self.clusterer, self.n_clusters, seed, max_samples)
+        return setting_for(
+            X,
+            wanted,
+            max_samples,
+            goal=self.goal,
+            clusterer=self.clusterer,
+            candidates=self.candidates,
+            n_clusters=self.n_clusters,
+            random_state=self.random_state,
+        )
 
     def _choose(self, setting: Setting, started: float, progress: FitProgress) -> Fitted:
         def tell(count: int, trial: Trial) -> None:
