@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -211,7 +211,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows, best not among those of ``fit``.
         counts : int or sequence of int, optional
-            One or several numbers of columns, at most as many as were selected; by default up to ten, evenly spread.
+            One or several numbers of columns, at most as many as were selected; by default up to ten, evenly
+            spread.
 
         Returns
         -------
@@ -224,14 +225,14 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         order = np.argsort(self._ranks(chosen))
         if counts is None:
             counts = np.unique(np.linspace(1, chosen.size, min(10, chosen.size)).round()).astype(int).tolist()
-        counts = [counts] if isinstance(counts, Integral) else counts
-        if not all(isinstance(count, Integral) and 1 <= count <= chosen.size for count in counts):
+        asked = [counts] if isinstance(counts, int | np.integer) else list(counts)
+        if not all(isinstance(count, int | np.integer) and 1 <= count <= chosen.size for count in asked):
             raise ValueError(
                 f"counts must be whole numbers between 1 and the {chosen.size} selected columns."
             )
         return [
             {"count": int(count), "error": relative_error(rows, self._rebuilt_from(rows, order[:count]))}
-            for count in counts
+            for count in asked
         ]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray:
