@@ -44,9 +44,7 @@ def test_the_curve_of_a_choice_among_methods_is_on_terminal_json_record_and_page
     assert count["chosen"] == record["result"]["n_selected"] == pytest.approx(5, abs=1)
     assert count["why"].startswith("knee: the error falls much more slowly")
     assert [row["count"] for row in count["curve"]] == list(range(1, 16))
-    sentence = (
-        f"-k auto found {count['chosen']} columns to be enough by the error of rebuilding rows left out"
-    )
+    sentence = f"-k auto asks for {count['chosen']} columns by the error of rebuilding rows left out"
     assert f"{sentence} ({count['why']})." in record["verdicts"]
     assert sentence in out
     marked = [row for row in out.splitlines() if "chosen" in row and f" {count['chosen']} │ " in row]
@@ -65,6 +63,17 @@ def test_the_curve_of_a_choice_among_methods_is_on_terminal_json_record_and_page
 def test_a_given_count_has_no_curve(folder, capsys):
     assert run(["select", "t.csv", "-k", "3", "--for", "rebuild", "--json"]) == 0
     assert "count" not in json.loads(capsys.readouterr().out)
+
+
+def test_a_named_method_has_no_rows_to_hold_out_of_blocks(folder, capsys, monkeypatch):
+    sentence = "which a table that is read in blocks does not have; give -k a number, or --no-stream."
+    line = ["select", "t.csv", "-k", "auto", "-m", "RebuildSelector"]
+    monkeypatch.setattr("ufselect.cli.data.should_stream", lambda *_: True)
+    assert run(line) == 1
+    assert sentence in capsys.readouterr().err
+    monkeypatch.setattr("ufselect.cli.selecting.open_data", None)  # as is asked for, nothing is read
+    assert run([*line, "--stream"]) == 1
+    assert sentence in capsys.readouterr().err
 
 
 def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):

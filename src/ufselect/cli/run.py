@@ -162,6 +162,7 @@ def run_selection(
     """
     wishes = wishes_for(table, request.keep, request.exclude, request.max_correlation)
     check_count(request.n_features, wishes.n_units(table.shape[1]), table.n_rows or table.shape[0])
+    check_held_out(request, all_rows is not None)
     selector = make_selector(request, verbose)
     rows = row_metadata(table)
     check_rows(selector, "missing" if has_gaps(table) else None, *rows)
@@ -205,6 +206,21 @@ def check_count(asked: int | float | str, n_features: int, n_rows: int) -> None:
         raise TableError(
             f"{asked} features are asked for, but the table has {n_features} that can be chosen; "
             f"use -k {at_most(n_features)}."
+        )
+
+
+def check_held_out(request: Request, in_blocks: bool) -> None:
+    """Refuse to find the number of features without rows; a choice among methods has a sample of them.
+
+    Raises
+    ------
+    TableError
+        If that is asked for.
+    """
+    if in_blocks and request.n_features == "auto" and request.method != AUTO:
+        raise TableError(
+            "-k auto holds out rows, which a table that is read in blocks does not have; give -k a number, "
+            "or --no-stream."
         )
 
 

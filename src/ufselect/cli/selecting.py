@@ -16,7 +16,15 @@ from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
 from ufselect.cli.prepare import AllRows
 from ufselect.cli.row_facts import asked_of_rows, check_rows
-from ufselect.cli.run import AUTO, OWN_PARAMETERS, Request, Run, make_selector, run_selection
+from ufselect.cli.run import (
+    AUTO,
+    OWN_PARAMETERS,
+    Request,
+    Run,
+    check_held_out,
+    make_selector,
+    run_selection,
+)
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
 from ufselect.cli.show import candidate_table, cluster_table, count_table, feature_table, pixel_map
 from ufselect.cli.verdicts import verdicts
@@ -120,6 +128,7 @@ def run_select(call: Call) -> None:
         call = _repeating(call, earlier)
     if call.data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
+    check_held_out(call.request, bool(call.stream))
     check_rows(make_selector(call.request), *asked_of_rows(call.reading))
     outputs = planned(call.outputs, call.data)
     opened = open_data(

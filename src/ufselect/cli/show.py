@@ -98,7 +98,8 @@ def count_table(found: Mapping[str, Any]) -> Grid:
     curve, chosen = found["curve"], found["chosen"]
     step = max(1, math.ceil(len(curve) / MOST_COUNTS))
     shown = [row for row in curve if row["count"] % step == 0 or row["count"] in (1, chosen, len(curve))]
-    grid = Grid(title="Error of rebuilding rows left out, 1 for that of the mean", title_justify="left")
+    title, caption = "Error of rebuilding rows left out", "1 is the error of the columns' means"
+    grid = Grid(title=title, title_justify="left", caption=caption, caption_justify="left")
     for name in ("columns", "error"):
         grid.add_column(name, justify="right")
     grid.add_column("", min_width=BAR_WIDTH)

@@ -111,7 +111,7 @@ def _count_found(run: Run) -> list[str]:
     if found is None:
         return []
     return [
-        f"-k auto found {found['chosen']} columns to be enough by the error of rebuilding rows left out "
+        f"-k auto asks for {found['chosen']} columns by the error of rebuilding rows left out "
         f"({found['why']})."
     ]
 
