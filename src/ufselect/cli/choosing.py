@@ -29,7 +29,7 @@ def candidates(run: Run) -> list[dict[str, Any]]:
 
 
 def count_choice(run: Run) -> dict[str, Any] | None:
-    """Return how many columns ``-k auto`` found to be enough, why, and the errors by which it did so."""
+    """Return how many columns ``-k auto`` asks for, why, and the errors by which it did so."""
     curves = (getattr(found, "count_curve_", None) for found in (run.selector, run.chooser))
     curve = next((rows for rows in curves if rows is not None), None)
     if curve is None:

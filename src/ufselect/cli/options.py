@@ -72,6 +72,15 @@ Methods = Annotated[
         autocompletion=_methods,
     ),
 ]
+StudyMethods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help="A method; may be repeated. Those of the paper and ours without it.",
+        autocompletion=_methods,
+    ),
+]
 Goal = Annotated[
     str | None,
     typer.Option(
