@@ -21,7 +21,11 @@ def tune(
     goal: opt.Goal = None,
     clusters: Annotated[
         str,
-        typer.Option("--clusters", metavar="N|auto", help="How many groups the data have, if that is known."),
+        typer.Option(
+            "--clusters",
+            metavar="N|auto",
+            help="How many groups the data have, if that is known; not with --for rebuild.",
+        ),
     ] = "auto",
     output_table: opt.OutputTable = None,
     report: opt.ReportPage = None,
