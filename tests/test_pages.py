@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import re
 import shlex
 import subprocess
@@ -90,3 +91,10 @@ def test_the_first_result_on_the_command_line(tmp_path):
         run = [sys.executable, "-m", "ufselect", *arguments]
         subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
     assert {"picked.csv", "picked.json", "page.html"} <= {path.name for path in tmp_path.iterdir()}
+    record = json.loads((tmp_path / "picked.json").read_text(encoding="utf-8"))
+    shown = next(text for language, text in blocks(page) if language == "text")
+    ranked = re.findall(r"^ +\d+ │ (.+?) +│ +[\d.]+ │ █+$", shown, re.MULTILINE)
+    assert ranked == [feature["name"] for feature in record["result"]["features"]]
+    for line in record["verdicts"]:
+        words = DECIMAL.sub("#", " ".join(line.split()))
+        assert words in DECIMAL.sub("#", " ".join(shown.split()))

@@ -54,6 +54,15 @@ def rows(n_tied: int, n_others: int) -> list[dict]:
     return [candidate("best", selected=True, criterion=0.6), *tied, *others, *compared, *late]
 
 
+def test_a_script_reads_the_verdict_of_a_choice_by_its_name(folder, capsys):
+    assert call("select t.csv -k 2 --json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"].endswith(".")
+    assert any(found["verdict"] in line for line in found["verdicts"])
+    assert call("select t.csv -k 2 -m MaxVariance --json") == 0
+    assert "verdict" not in json.loads(capsys.readouterr().out)
+
+
 def test_what_a_tie_means_depends_on_how_many_are_tied():
     assert tie_sentence(rows(0, 8)) is None
     few = tie_sentence(rows(1, 11))

@@ -185,19 +185,24 @@ def test_what_cannot_be_done_is_said_in_a_sentence(folder, capsys, line, code, s
     ],
 )
 def test_blanks_between_fields(folder, capsys, name, first):
-    assert call(f"select {name} -k 5 {FAST} -o out.csv", capsys)[0] == 0
-    result = cells(Path("out.csv").read_text(encoding="utf-8"), " ")
+    mark, said = (";", "semicolons") if name == "blanks_comma.txt" else (",", "commas")
+    code, _, err = call(f"select {name} -k 5 {FAST} -o out.csv", capsys)
+    assert (code, f"written with {said} between fields, where the input has blanks" in err) == (0, True)
+    result = cells(Path("out.csv").read_text(encoding="utf-8"), mark)
     assert next(iter(result)) == first
     found = np.array([[float(cell.replace(",", ".")) for cell in column] for column in result.values()]).T
     np.testing.assert_array_equal(found, VALUES)
     assert call(f"select {name} -k 5 {FAST} -o again.csv --separator blanks", capsys)[0] == 0
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+    code, _, err = call(f"select {name} -k 5 {FAST} -o out.txt", capsys)
+    assert (code, "between fields" in err) == (0, False)
+    assert cells(Path("out.txt").read_text(encoding="utf-8"), " ") == result
 
 
 def test_a_table_of_r_with_quoted_names_between_blanks(folder, capsys):
     code, _, err = call(f"select blanks_r.txt -k 4 {FAST} -o out.csv", capsys)
     assert (code, "taken as the row id" in err) == (0, True)
-    result = cells(Path("out.csv").read_text(encoding="utf-8"), " ")
+    result = written("out.csv")
     assert list(result)[1:] == ["a", "b", "c", "d e"]
     assert next(iter(result.values())) == [f"s {i}" for i in range(ROWS)]
     assert [float(cell) for cell in result["d e"]] == VALUES[:, 3].tolist()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 
 from ufselect.io import ReadOptions, TableError, read_table, write_selection
 from ufselect.io.cleaning import clean
 from ufselect.io.files import check_outputs, write_atomically, write_text
+from ufselect.io.writing import separator_note
 
 pytest.importorskip("pandas")
 CHOSEN = np.array([0, 2])
@@ -26,6 +29,37 @@ def test_csv_keeps_names_rows_marks_and_whole_numbers(table, tmp_path):
     write_selection(table, CHOSEN, tmp_path / "out.csv")
     written = (tmp_path / "out.csv").read_text(encoding="utf-8")
     assert written == "\ufeffid;a;c;class\nx;1;0,1;u\ny;3;0,2;v\nz;5;0,25;u\nw;6;0,3;v\n"
+
+
+@pytest.mark.parametrize(
+    ("mark", "decimal", "ending", "expected"),
+    [
+        ("\t", ".", ".csv", ","),
+        ("\t", ".", ".csv.gz", ","),
+        ("\t", ",", ".csv", ";"),
+        ("|", ".", ".csv", ","),
+        (";", ".", ".csv", ";"),
+        (";", ",", ".csv", ";"),
+        (",", ".", ".tsv", "\t"),
+        (";", ",", ".tsv", "\t"),
+        ("\t", ".", ".txt", "\t"),
+        (";", ".", ".txt", ";"),
+    ],
+)
+def test_the_separator_follows_the_ending(tmp_path, mark, decimal, ending, expected):
+    lines = [["a", "b"], ["1.5", "2"], ["2.5", "4.25"], ["3.5", "7"]]
+    source, target = tmp_path / "in.txt", tmp_path / f"out{ending}"
+    text = ["\n".join(between.join(line) for line in lines) + "\n" for between in (mark, expected)]
+    text = [words.replace(".", decimal) for words in text]
+    source.write_text(text[0], encoding="utf-8")
+    table = read_table(source)
+    write_selection(table, np.array([0, 1]), target)
+    opened = gzip.open if ending.endswith(".gz") else open
+    with opened(target, "rt", encoding="utf-8") as file:
+        assert file.read() == text[1]
+    note = separator_note(table, target)
+    assert (note is None) == (mark == expected)
+    assert note is None or f"{target.name} is written with" in note
 
 
 @pytest.mark.parametrize("ending", [".tsv", ".parquet", ".npz", ".csv"])

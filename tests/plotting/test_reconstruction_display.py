@@ -33,6 +33,11 @@ def test_the_curve_lies_between_random_columns_and_components(rows):
     assert labels == ["random columns", "as many principal components", "selected columns"]
 
 
+def test_a_selector_alone_is_refused_with_what_is_wanted(rows):
+    with pytest.raises(TypeError, match=r"RebuildSelector does not rebuild columns; give a fitted Reconstr"):
+        ReconstructionDisplay.from_estimator(RebuildSelector(5).fit(rows[0]), rows[1])
+
+
 def test_the_chosen_count_is_marked(rows):
     selector = RebuildSelector("auto").fit(rows[0])
     display = ReconstructionDisplay.from_count_curve(selector)

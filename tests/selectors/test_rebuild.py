@@ -104,8 +104,10 @@ def test_the_curve_ends_where_the_score_is_and_falls_on_the_way(pixels):
     assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(pixels[900:])))
     assert np.all(np.diff([row["error"] for row in curve]) < 0)
     assert [row["count"] for row in reconstructor.curve(pixels, [2, 7])] == [2, 7]
-    with pytest.raises(ValueError, match="between 1 and the 15"):
-        reconstructor.curve(pixels, [16])
+    assert reconstructor.curve(pixels, 7) == reconstructor.curve(pixels, [7])
+    for wrong in ([16], 0, [2.5]):
+        with pytest.raises(ValueError, match="whole numbers between 1 and the 15"):
+            reconstructor.curve(pixels, wrong)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "accumulator", "dask"])
@@ -137,6 +139,40 @@ def test_names_are_those_of_the_selected_columns():
     frame = pandas.DataFrame(np.random.default_rng(0).standard_normal((30, 4)), columns=list("abcd"))
     reconstructor = Reconstructor(RebuildSelector(2)).fit(frame)
     assert list(reconstructor.get_feature_names_out()) == list(frame.columns[reconstructor.support_])
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frame(request):
+    return pytest.importorskip(request.param).DataFrame
+
+
+def test_a_frame_is_rebuilt_from_its_own_columns_in_their_order_alone(frame, pixels):
+    names = [f"p{j}" for j in range(20)]
+    data = frame(dict(zip(names, pixels[:, 20:40].T, strict=True)))
+    reconstructor = Reconstructor(RebuildSelector(6)).fit(data)
+    measured = data[list(reconstructor.get_feature_names_out())]
+    values = np.asarray(measured)
+    rebuilt = reconstructor.inverse_transform(measured)
+    np.testing.assert_array_equal(rebuilt, reconstructor.inverse_transform(values))
+    reversed_order = measured[list(measured.columns)[::-1]]
+    with pytest.raises(ValueError, match=r"in another order than fit; order them as get_feature_names_out"):
+        reconstructor.inverse_transform(reversed_order)
+    renamed = frame(dict(zip(["q", *measured.columns[1:]], values.T, strict=True)))
+    with pytest.raises(ValueError, match=r"columns that were not selected: q; give those of"):
+        reconstructor.inverse_transform(renamed)
+
+
+def test_after_a_fit_without_names_only_a_known_order_can_be_wrong(frame, pixels):
+    reconstructor = Reconstructor(RebuildSelector(3)).fit(pixels)
+    values = reconstructor.transform(pixels)
+    made_up = list(reconstructor.get_feature_names_out())
+    named = frame(dict(zip(made_up, values.T, strict=True)))
+    expected = reconstructor.inverse_transform(values)
+    np.testing.assert_array_equal(reconstructor.inverse_transform(named), expected)
+    others = frame(dict(zip("abc", values.T, strict=True)))
+    np.testing.assert_array_equal(reconstructor.inverse_transform(others), expected)
+    with pytest.raises(ValueError, match="in another order"):
+        reconstructor.inverse_transform(named[made_up[::-1]])
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,10 @@ from ufselect.cli.outputs import pipe_columns
 from ufselect.cli.run_record import read_record, request_of
 from ufselect.common.wording import listed
 from ufselect.io import ReadOptions, Table, TableError
+from ufselect.io.cleaning import gaps_note
 from ufselect.io.files import check_outputs, write_atomically
 from ufselect.io.reading import read_uncleaned
-from ufselect.io.writing import write_columns, written_as
+from ufselect.io.writing import separator_note, write_columns, written_as
 
 
 def run_apply(
@@ -46,9 +47,11 @@ def run_apply(
     features = sorted(record["result"]["features"], key=lambda feature: feature["index"])
     chosen = find_features([feature["name"] for feature in features], table)
     if not quiet:
-        note([*table.notes, *_order_note(chosen)])
+        note([*table.notes, *_order_note(chosen), *_gaps(table, chosen)])
     if scaled:
         table = _scaled(table, chosen, features, record)
+    words = None if to_pipe or quiet else separator_note(table, target)
+    note([] if words is None else [words])
     if to_pipe:
         pipe_columns(table, chosen, drop_text)
         return
@@ -99,6 +102,12 @@ def _order_note(chosen: NDArray[np.intp]) -> list[str]:
     return [
         "The columns stand in another order than in the first table; they are written in the first order."
     ]
+
+
+def _gaps(table: Table, chosen: NDArray[np.intp]) -> list[str]:
+    values = table.data[:, chosen]
+    missing = np.isnan(values.toarray() if sparse.issparse(values) else values).sum(axis=0)
+    return [gaps_note(missing)] if missing.any() else []
 
 
 def _scaled(

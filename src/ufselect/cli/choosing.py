@@ -28,6 +28,23 @@ def candidates(run: Run) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: last.get(row["candidate"], 0))
 
 
+def count_choice(run: Run) -> dict[str, Any] | None:
+    """Return how many columns ``-k auto`` asks for, why, and the errors by which it did so."""
+    curves = (getattr(found, "count_curve_", None) for found in (run.selector, run.chooser))
+    curve = next((rows for rows in curves if rows is not None), None)
+    if curve is None:
+        return None
+    chosen = next(row for row in curve if row["chosen"])
+    return {
+        "chosen": int(chosen["count"]),
+        "why": str(chosen["note"]),
+        "curve": [
+            {"count": int(row["count"]), "error": row["error"], "standard_error": row["standard_error"]}
+            for row in curve
+        ],
+    }
+
+
 def standing(row: Mapping[str, Any]) -> str:
     """Return in a word or two how a candidate fared."""
     if row["candidate"] in COMPARED:

@@ -17,13 +17,14 @@ from rich.table import Table as Grid
 
 from ufselect.cli.console import errors, note, output, working
 from ufselect.cli.data import open_data
-from ufselect.cli.methods import find_method
+from ufselect.cli.methods import find_method, on_request
 from ufselect.cli.names import short_name
 from ufselect.cli.outputs import record_beside
 from ufselect.cli.prepare import prepared
-from ufselect.cli.run import dense
+from ufselect.cli.run import AUTO, at_most, dense
 from ufselect.cli.run_record import versions
 from ufselect.cli.selecting import print_json
+from ufselect.common.wording import listed
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.rows import Row
 from ufselect.evaluation.tables import Table as Results
@@ -69,7 +70,7 @@ def run_compare(call: CompareCall) -> None:
     counts = _counts(call.counts, table.shape[1])
     ready = prepared(table, call.preparing["scale"], call.preparing["normalize"])
     if not silent:
-        note([ready.reason, *_left_out(table, rows)])
+        note([ready.reason, *_left_out(table, rows), *_on_request(call)])
     with working("Comparing:"):
         found = compare(
             dense(ready.data, "Comparing")[rows],
@@ -102,7 +103,7 @@ def run_compare(call: CompareCall) -> None:
 
 
 def _method(name: str) -> str:
-    return "AutoSelector" if name.lower() == "auto" else name
+    return AUTO if name.lower() == "auto" else name
 
 
 def classes(table: Table) -> tuple[NDArray, NDArray[np.bool_]]:
@@ -132,10 +133,17 @@ def _counts(asked: Sequence[int] | None, n_features: int) -> list[int] | None:
     too_many = [count for count in asked or [] if count > n_features]
     if too_many:
         raise TableError(
-            f"-k {too_many[0]} is more than the {n_features} columns that can be chosen; use {n_features} or "
-            "less."
+            f"-k {too_many[0]} is more than the {n_features} column{'s' * (n_features > 1)} that can be "
+            f"chosen; use {at_most(n_features)}."
         )
     return list(asked) if asked else None
+
+
+def _on_request(call: CompareCall) -> list[str]:
+    """Return which methods are not among those that are compared when none is named."""
+    names = [] if call.methods else on_request()
+    names = [name for name in names if not (call.mode == "auto" and name == AUTO)]
+    return [f"Compared are all methods but {listed(names)}; name these with -m."] if names else []
 
 
 def _left_out(table: Table, rows: NDArray[np.bool_]) -> list[str]:

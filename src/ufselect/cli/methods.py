@@ -39,5 +39,10 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
     raise TableError(f"There is no method {name!r}; {hint}")
 
 
+def on_request() -> list[str]:
+    """Return the names of the methods that are not compared unless they are named."""
+    return [name for name, method in all_selectors().items() if method.on_request]
+
+
 def _folded(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "").replace(" ", "")

@@ -67,7 +67,17 @@ Methods = Annotated[
     typer.Option(
         "--method",
         "-m",
-        help="A method to compare; may be repeated. All without it.",
+        help="A method to compare; may be repeated. Without it all but AutoSelector, ConstrainedDSCOFS, "
+        "PartitionSelector and TSFS.",
+        autocompletion=_methods,
+    ),
+]
+StudyMethods = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--method",
+        "-m",
+        help="A method; may be repeated. Those of the paper and ours without it.",
         autocompletion=_methods,
     ),
 ]
@@ -160,7 +170,11 @@ Normalize = Annotated[
 Count = Annotated[
     str,
     typer.Option(
-        "-k", "--features", metavar="K", help="How many features to keep: 50, a share: 0.1 or 10%, or auto."
+        "-k",
+        "--features",
+        metavar="K",
+        help="How many features to keep: 50, a share: 0.1 or 10%, or auto: enough to rebuild the others, "
+        "with --for rebuild or --method RebuildSelector or GreedyProjection.",
     ),
 ]
 Keep = Annotated[

@@ -49,7 +49,9 @@ class Outputs:
         """Return the files by kind, the record last because it names the others."""
         kinds = ("table", "report", "ranking", "names", "record")
         found = {kind: getattr(self, kind) for kind in kinds}
-        return {kind: path for kind, path in found.items() if path not in (None, STANDARD_OUTPUT)}
+        if self.to_standard_output:
+            del found["table"]
+        return {kind: path for kind, path in found.items() if path is not None}
 
     @property
     def to_standard_output(self) -> bool:
@@ -94,9 +96,9 @@ def _write_table(run: Run, outputs: Outputs, target: Path) -> None:
 
 
 def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> None:
-    """Write the chosen columns to standard output as csv."""
+    """Write the chosen columns to standard output as text, with the input's mark between fields."""
     with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
-        path = Path(folder) / "table.csv"
+        path = Path(folder) / "table.txt"
         write_columns(table, selected, path, path, drop_text)
         with path.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
@@ -136,6 +138,7 @@ def ranking(run: Run, explanation: Any) -> list[dict[str, Any]]:
 
 def explained(run: Run, resamples: int) -> Any:
     """Return what there is to say about a run, with values in the table's own units."""
+    from ufselect.plotting.reconstruction_display import ReconstructionDisplay
     from ufselect.report import explain
 
     explanation = explain(
@@ -149,6 +152,9 @@ def explained(run: Run, resamples: int) -> Any:
         **row_metadata(run.table),
     )
     means, deviations = run.prepared.means[run.ranked], run.prepared.deviations[run.ranked]
+    if explanation.counts is None and hasattr(run.chooser, "count_curve_"):
+        # the count was chosen before the method, which was given it
+        explanation = replace(explanation, counts=ReconstructionDisplay.of_counts(run.chooser))
     return replace(explanation, means=means, deviations=deviations)
 
 

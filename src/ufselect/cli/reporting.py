@@ -25,7 +25,8 @@ def report_record(record_path: Path, target: Path, data: str | None, resamples: 
     check_outputs((target,), force)
     request, reading = request_of(record)
     image = record["data"].get("image_shape")
-    source, shape = data or data_of(record, record_path), tuple(image) if image else None
+    source = data or data_of(record, record_path, "say where they are now with --data.")
+    shape = tuple(image) if image else None
     opened = open_data(source, reading, shape, quiet=True, normalize=request.normalize)
     check_same(opened.table, record, new_data=False)
     run = fit(opened, request, silent=True)

@@ -21,6 +21,7 @@ from ufselect.io.table import Table
 from ufselect.registry import missing_requirements
 from ufselect.selectors.base import UnsupervisedSelector
 from ufselect.selectors.gram_selector import GramSelector
+from ufselect.solvers.rebuild.counts import LEAST_ROWS
 
 DENSE_BYTES = 4 << 30  # what most machines have to spare
 # set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation
@@ -160,7 +161,8 @@ def run_selection(
         If there are fewer features than asked for, or the method cannot take such data.
     """
     wishes = wishes_for(table, request.keep, request.exclude, request.max_correlation)
-    check_count(request.n_features, wishes.n_units(table.shape[1]))
+    check_count(request.n_features, wishes.n_units(table.shape[1]), table.n_rows or table.shape[0])
+    check_held_out(request, all_rows is not None)
     selector = make_selector(request, verbose)
     rows = row_metadata(table)
     check_rows(selector, "missing" if has_gaps(table) else None, *rows)
@@ -186,19 +188,45 @@ def _taken(wishes: ColumnWishes, selector: UnsupervisedSelector) -> dict[str, An
     return {name: value for name, value in asked.items() if name in known}
 
 
-def check_count(asked: int | float | str, n_features: int) -> None:
-    """Refuse more features than there are.
+def check_count(asked: int | float | str, n_features: int, n_rows: int) -> None:
+    """Refuse more features than there are, and to find their number by too few rows.
 
     Raises
     ------
     TableError
         With the number that there is.
     """
-    if not isinstance(asked, str) and asked > n_features:
+    if isinstance(asked, str):
+        if n_rows < LEAST_ROWS:
+            raise TableError(
+                f"-k auto holds out rows and needs at least {LEAST_ROWS} of them, not {n_rows}; give -k a "
+                "number."
+            )
+    elif asked > n_features:
         raise TableError(
             f"{asked} features are asked for, but the table has {n_features} that can be chosen; "
-            f"use -k {n_features} or less."
+            f"use -k {at_most(n_features)}."
         )
+
+
+def check_held_out(request: Request, in_blocks: bool) -> None:
+    """Refuse to find the number of features without rows; a choice among methods has a sample of them.
+
+    Raises
+    ------
+    TableError
+        If that is asked for.
+    """
+    if in_blocks and request.n_features == "auto" and request.method != AUTO:
+        raise TableError(
+            "-k auto holds out rows, which a table that is read in blocks does not have; give -k a number, "
+            "or --no-stream."
+        )
+
+
+def at_most(count: int) -> str:
+    """Return a number as a limit for what is counted from 1."""
+    return "1" if count == 1 else f"{count} or less"
 
 
 def _suited(ready: Prepared, selector: UnsupervisedSelector) -> Any:

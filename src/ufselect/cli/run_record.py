@@ -12,10 +12,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ufselect.cli.choosing import candidates, clusters, goal_of, standing
+from ufselect.cli.choosing import candidates, clusters, count_choice, goal_of, standing
 from ufselect.cli.flags import with_flags
 from ufselect.cli.run import Request, Run, json_value
 from ufselect.cli.show import shown_value
+from ufselect.datasets.catalogue import names
 from ufselect.exceptions import TableError
 from ufselect.io.reading import ReadOptions
 
@@ -79,8 +80,12 @@ def record_of(
     missing = getattr(selector, "missing_", None)
     if missing is not None:
         record["missing"] = asdict(missing)
+    count = count_choice(run)
+    if count is not None:
+        record["count"] = count
     if run.chooser is not None:
         record["goal"] = goal_of(run)
+        record["verdict"] = run.chooser.verdict_
         record["tuning"] = [
             {name: shown_value(value) for name, value in row.items()} | {"standing": standing(row)}
             for row in candidates(run)
@@ -120,11 +125,20 @@ def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
     return Request(**request), ReadOptions(**reading)
 
 
-def data_of(record: Mapping[str, Any], path: Path) -> str:
-    """Return where a record's data are: as named then, or beside the record."""
+def data_of(record: Mapping[str, Any], path: Path, remedy: str) -> str:
+    """Return where a record's data are: as named then, or beside the record.
+
+    Raises
+    ------
+    TableError
+        If they are neither; ``remedy`` is what to do then.
+    """
     named = str(record["data"]["path"])
     beside = path.parent / named
-    return str(beside) if not Path(named).exists() and beside.exists() else named
+    for place in (named, str(beside)):
+        if Path(place).exists() or place in names():
+            return place
+    raise TableError(f"The data of {path} are no longer at {named}; {remedy}")
 
 
 def same_features(record: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

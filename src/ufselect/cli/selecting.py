@@ -16,12 +16,21 @@ from ufselect.cli.names import plain_text
 from ufselect.cli.outputs import Outputs, explained, planned, write_outputs
 from ufselect.cli.prepare import AllRows
 from ufselect.cli.row_facts import asked_of_rows, check_rows
-from ufselect.cli.run import AUTO, OWN_PARAMETERS, Request, Run, make_selector, run_selection
+from ufselect.cli.run import (
+    AUTO,
+    OWN_PARAMETERS,
+    Request,
+    Run,
+    check_held_out,
+    make_selector,
+    run_selection,
+)
 from ufselect.cli.run_record import data_of, read_record, record_of, request_of, same_features
-from ufselect.cli.show import candidate_table, cluster_table, feature_table, pixel_map
+from ufselect.cli.show import candidate_table, cluster_table, count_table, feature_table, pixel_map
 from ufselect.cli.verdicts import verdicts
 from ufselect.cli.wishes import named_in
 from ufselect.io import ReadOptions, Table, TableError
+from ufselect.io.writing import separator_note
 from ufselect.selectors.gram_selector import GramSelector
 
 FEW_CANDIDATES, ALL_CANDIDATES = 3, 1000  # printed by select, and by tune
@@ -119,6 +128,7 @@ def run_select(call: Call) -> None:
         call = _repeating(call, earlier)
     if call.data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
+    check_held_out(call.request, bool(call.stream))
     check_rows(make_selector(call.request), *asked_of_rows(call.reading))
     outputs = planned(call.outputs, call.data)
     opened = open_data(
@@ -126,6 +136,7 @@ def run_select(call: Call) -> None:
     )
     if earlier is not None:
         check_same(opened.table, earlier, call.new_data)
+    opened = _with_separator_told(opened, outputs, call.is_silent)
     run = fit(opened, call.request, call.is_silent)
     with working("Looking at the result …"):
         explanation = explained(run, call.resamples if outputs.report is not None else 0)
@@ -145,6 +156,17 @@ def run_select(call: Call) -> None:
         raise
 
 
+def _with_separator_told(opened: Opened, outputs: Outputs, silent: bool) -> Opened:
+    if outputs.table is None or outputs.to_standard_output:
+        return opened
+    words = separator_note(opened.table, outputs.table)
+    if words is None:
+        return opened
+    if not silent:
+        note([words])
+    return replace(opened, table=opened.table.with_notes(words))
+
+
 def print_json(found: Any) -> None:
     """Print JSON that every encoding can hold."""
     output().print(json.dumps(found, indent=2), markup=False, highlight=False, soft_wrap=True)
@@ -158,7 +180,8 @@ def _repeating(call: Call, earlier: Mapping[str, Any]) -> Call:
     request, reading = request_of(earlier)
     assert call.repeat is not None
     image = tuple(earlier["data"]["image_shape"] or ()) or None
-    data = call.data or data_of(earlier, call.repeat)
+    remedy = f"say where they are now: ufselect select DATA --from {call.repeat}"
+    data = call.data or data_of(earlier, call.repeat, remedy)
     return replace(call, data=data, request=request, reading=reading, image=image)
 
 
@@ -199,7 +222,8 @@ def _for_all_rows(sampled: Run, all_rows: AllRows) -> tuple[Run, str]:
         return replace(sampled, table=table.with_notes(words)), words
     words += f"{name}; its columns are chosen by all rows."
     parameters = {name: value for name, value in winner.get_params().items() if name not in OWN_PARAMETERS}
-    request = replace(sampled.request, method=name, parameters=parameters)
+    count = sampled.selected.size if sampled.request.n_features == "auto" else sampled.request.n_features
+    request = replace(sampled.request, method=name, parameters=parameters, n_features=count)
     run = run_selection(table.with_notes(words), request, verbose=True, all_rows=all_rows)
     return replace(run, chooser=sampled.chooser), words
 
@@ -210,6 +234,8 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, most_candidates: 
     if found.get("tuning"):
         console.print(candidate_table(found["tuning"], found["goal"], most_candidates), highlight=False)
         note([_choice(run)])
+    if found.get("count"):
+        console.print(count_table(found["count"]), highlight=False)
     console.print(feature_table(run), highlight=False)
     if found.get("clusters"):
         console.print(cluster_table(found["clusters"]), highlight=False)

@@ -49,10 +49,9 @@ def taking(
 DEBUG = shared(
     debug=(Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")], False)
 )
-READING = shared(
+AS_WRITTEN = shared(
     id_column=(opt.IdColumn, None),
     label_column=(opt.LabelColumn, None),
-    impute=(opt.Impute, None),
     separator=(opt.Separator, None),
     decimal=(opt.Decimal, None),
     header=(opt.Header, None),
@@ -63,6 +62,7 @@ READING = shared(
     sheet=(opt.Sheet, None),
     layer=(opt.Layer, None),
 )
+READING = {**AS_WRITTEN, **shared(impute=(opt.Impute, None))}
 ROWS = shared(batch_column=(opt.BatchColumn, None), weight_column=(opt.WeightColumn, None))
 PREPARING = shared(scale=(opt.Scale, "auto"), normalize=(opt.Normalize, "none"), seed=(opt.Seed, 0))
 
@@ -82,6 +82,11 @@ def with_debug(command: Command) -> Command:
 def reads_tables(command: Command) -> Command:
     """Let a command take the options of reading; they arrive as the dictionary ``reading``."""
     return taking(command, READING, lambda values: {"reading": _reading(values)})
+
+
+def reads_as_written(command: Command) -> Command:
+    """Let a command take the options of reading without those that change values, for it changes none."""
+    return taking(command, AS_WRITTEN, lambda values: {"reading": _reading(values)})
 
 
 def knows_rows(command: Command) -> Command:
@@ -109,7 +114,7 @@ def _wishing(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reading(values: dict[str, Any]) -> dict[str, Any]:
-    opt.choice(values["impute"], opt.IMPUTE_CHOICES, "--impute")
+    opt.choice(values.get("impute"), opt.IMPUTE_CHOICES, "--impute")
     opt.choice(values["decimal"], (".", ","), "--decimal")
     return {
         **values,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ufselect.cli.run import Run
 
+MOST_COUNTS = 10  # of a curve, evenly spread, beside the chosen one
 MOST_ROWS = 30  # of a terminal; the whole list goes to files
 BAR_WIDTH = 16
 NAMED = 3  # columns of a cluster on one line of a terminal; record and page name more
@@ -89,6 +90,31 @@ def candidate_table(rows: Sequence[Mapping[str, Any]], goal: str | None, most: i
     if len(tried) > most:
         grid.caption = f"and {len(tried) - most} more candidates; tune and --report show them all"
         grid.caption_justify = "left"
+    return grid
+
+
+def count_table(found: Mapping[str, Any]) -> Grid:
+    """Return the errors by which the number of columns was chosen, with that number marked."""
+    curve, chosen = found["curve"], found["chosen"]
+    step = max(1, math.ceil(len(curve) / MOST_COUNTS))
+    shown = [row for row in curve if row["count"] % step == 0 or row["count"] in (1, chosen, len(curve))]
+    title, caption = "Error of rebuilding rows left out", "1 is the error of the columns' means"
+    grid = Grid(title=title, title_justify="left", caption=caption, caption_justify="left")
+    for name in ("columns", "error"):
+        grid.add_column(name, justify="right")
+    grid.add_column("", min_width=BAR_WIDTH)
+    grid.add_column("")
+    bar, highest = "█" if takes_unicode() else "#", max(row["error"] for row in curve)
+    for row in shown:
+        spread = f" {marks('±')} {_figure(row['standard_error'], 3)}"
+        length = max(1, round(BAR_WIDTH * row["error"] / highest)) if highest > 0 else 1
+        is_chosen = "chosen" if row["count"] == chosen else ""
+        grid.add_row(
+            str(row["count"]),
+            _figure(row["error"], 3) + spread,
+            Text(bar * length, style="cyan"),
+            is_chosen,
+        )
     return grid
 
 

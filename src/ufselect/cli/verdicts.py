@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.cli.choosing import candidates, goal_of, tie_sentence
+from ufselect.cli.choosing import candidates, count_choice, goal_of, tie_sentence
 from ufselect.cli.names import short_name
 from ufselect.cli.run import Run
 from ufselect.common.wording import listed
@@ -32,7 +32,8 @@ def verdicts(run: Run, explanation: Any) -> list[str]:
     found = [*_units(run), *_counts(run), *_by_goal(run, explanation)]
     copies = [*_copies(run, explanation), *_duplicates(run)]
     tie = tie_sentence(candidates(run))
-    return [*found, *copies, *_count(run, explanation), *([] if tie is None else [tie])]
+    counted = [*_count_found(run), *_count(run, explanation)]
+    return [*found, *copies, *counted, *([] if tie is None else [tie])]
 
 
 def _units(run: Run) -> list[str]:
@@ -103,6 +104,16 @@ def _duplicates(run: Run) -> list[str]:
     more = sum(len(same) - 1 for same in sets)
     be = "column of the table repeats" if more == 1 else "columns of the table repeat"
     return [f"{more} {be} another exactly ({listed(shown, 3)}); copies are chosen last."]
+
+
+def _count_found(run: Run) -> list[str]:
+    found = count_choice(run)
+    if found is None:
+        return []
+    return [
+        f"-k auto asks for {found['chosen']} columns by the error of rebuilding rows left out "
+        f"({found['why']})."
+    ]
 
 
 def _count(run: Run, explanation: Any) -> list[str]:

@@ -15,13 +15,15 @@ from scipy import sparse
 from ufselect.common.extras import import_extra
 from ufselect.exceptions import TableError
 from ufselect.io.compression import ENDINGS, open_packing
-from ufselect.io.dialect import written_mark
+from ufselect.io.dialect import Dialect, written_mark
 from ufselect.io.files import write_atomically
 from ufselect.io.numbers import NumberReader, is_missing
 from ufselect.io.table import SourceColumns, Table
 
 TEXT_WRITTEN = (".csv", ".tsv", ".txt")
 WRITTEN = (".csv", ".tsv", ".parquet", ".npz", ".h5ad")
+CSV_MARKS = (",", ";")
+MARK_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks", "|": "bars"}
 
 
 def written_as(path: Path) -> tuple[str, str]:
@@ -49,8 +51,9 @@ def write_selection(
 ) -> None:
     """Write the chosen columns with ids, text columns and labels: same names, same rows, same order.
 
-    From text to text, cells are copied as they are written in the input, with its separator and decimal mark
-    unless the ending .tsv asks for tabs. Ids and text columns stand before the features, labels behind them.
+    From text to text, cells are copied as they are written in the input, with its decimal mark. The separator
+    is the one that the ending asks for, see :func:`separator_of`. Ids and text columns stand before the
+    features, labels behind them.
 
     Parameters
     ----------
@@ -159,11 +162,38 @@ def _whole(table: Table, column: int, values: NDArray) -> NDArray:
     return values
 
 
+def separator_of(kind: str, dialect: Dialect | None) -> str:
+    """Return what stands between the fields of a file with an ending.
+
+    A tab in .tsv. In .csv a comma, or a semicolon where the input has semicolons or decimal commas, as
+    spreadsheets write csv where the decimal mark is a comma. In others what the input has.
+    """
+    if kind == ".tsv":
+        return "\t"
+    if dialect is None:
+        return ","
+    mark = written_mark(dialect)
+    if kind != ".csv" or mark in CSV_MARKS:
+        return mark
+    return ";" if dialect.decimal == "," else ","
+
+
+def separator_note(table: Table, path: Path) -> str | None:
+    """Return what to say if a table is written with another separator than it was read with."""
+    kind, _ = written_as(path)
+    if table.dialect is None or kind not in TEXT_WRITTEN:
+        return None
+    before, now = written_mark(table.dialect), separator_of(kind, table.dialect)
+    if before == now:
+        return None
+    names = [MARK_NAMES.get(mark, repr(mark)) for mark in (now, before)]
+    return f"{path.name} is written with {names[0]} between fields, where the input has {names[1]}."
+
+
 def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
-    separator, decimal, encoding = "\t" if kind == ".tsv" else ",", ".", "utf-8"
+    separator, decimal, encoding = separator_of(kind, table.dialect), ".", "utf-8"
     if table.dialect is not None:
         decimal = table.dialect.decimal
-        separator = written_mark(table.dialect) if kind != ".tsv" else separator
         encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else encoding
     copies = table.dialect is not None and table.columns is not None
     frames = _copied if copies else _typed_frames

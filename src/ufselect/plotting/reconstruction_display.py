@@ -67,7 +67,7 @@ class ReconstructionDisplay:
         X: Any,
         *,
         X_train: Any = None,
-        counts: Sequence[int] | None = None,
+        counts: int | Sequence[int] | None = None,
         n_draws: int = 10,
         random_state: Any = 0,
         ax: Any = None,
@@ -83,8 +83,8 @@ class ReconstructionDisplay:
         X_train : array-like of shape (n_samples, n_features), optional
             The rows of ``fit``: with them random columns are drawn as a band, and principal components
             as a floor.
-        counts : sequence of int, optional
-            Numbers of columns; by default up to ten, evenly spread.
+        counts : int or sequence of int, optional
+            One or several numbers of columns; by default up to ten, evenly spread.
         n_draws : int, default=10
             Random sets of columns.
         random_state : int, RandomState, Generator or None, default=0
@@ -95,7 +95,18 @@ class ReconstructionDisplay:
         Returns
         -------
         ReconstructionDisplay
+
+        Raises
+        ------
+        TypeError
+            If the estimator selects columns but does not rebuild the others.
         """
+        if not hasattr(reconstructor, "curve"):
+            name = type(reconstructor).__name__
+            raise TypeError(
+                f"{name} does not rebuild columns; give a fitted Reconstructor, as in "
+                f"Reconstructor({name}(…)).fit(X)."
+            )
         curve = reconstructor.curve(X, counts)
         places = np.array([row["count"] for row in curve])
         errors = np.array([row["error"] for row in curve])

@@ -77,7 +77,11 @@ def report_html(
         summary=_summary(e, told.get("goal")),
         facts=_facts(e),
         links=_links(e, charts, told),
-        leads={**_leads(e), "candidates": CRITERIA.get(told.get("goal", ""), "")},
+        leads={
+            **_leads(e),
+            "candidates": CRITERIA.get(told.get("goal", ""), ""),
+            "counts": _counts(told.get("count")),
+        },
         tables={"kept": kept_table(e), "dropped": dropped_table(e), "runners": runners_table(e)},
         charts=charts,
         notes=[*notes, *([e.refit_note] if e.refit_note else [])],
@@ -175,6 +179,7 @@ def _links(
         ("features", "Features", True),
         ("clusters", "Clusters", told.get("clusters")),
         ("pixels", "Pixels", charts["pixels"]),
+        ("counts", "How many", charts["counts"]),
         ("kept-share", "What is kept", True),
         ("loadings", "Acting together", charts["loadings"]),
         ("redundancy", "Redundancy", charts["redundancy"]),
@@ -200,6 +205,15 @@ def _leads(e: Explanation) -> dict[str, str]:
         "stability": _stability(e),
         "convergence": _convergence(e),
     }
+
+
+def _counts(found: Mapping[str, Any] | None) -> str:
+    """Return how to read the curve of counts, and why the chosen one was chosen where a record says so."""
+    reading = (
+        "Error of rebuilding the other features on rows left out, 1 for no better than the mean; the chosen "
+        "number has the large mark."
+    )
+    return reading if found is None else f"{reading} {found['chosen']} were chosen ({found['why']})."
 
 
 def _alone(e: Explanation) -> str:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ufselect.blocks import is_out_of_core, reduce_data
 from ufselect.blocks.dask import is_dask
 from ufselect.common.containers import tabular
+from ufselect.common.wording import listed
 from ufselect.selectors.base import unchanged_on_error
 from ufselect.selectors.large import check_columns, open_if_stored
 from ufselect.selectors.rebuild import RebuildSelector
@@ -154,12 +155,17 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_selected)
-            Values of the selected columns, in the order of the data.
+        X : array-like or data frame of shape (n_samples, n_selected)
+            Values of the selected columns, in the order of the data; a frame must have their names.
 
         Returns
         -------
         X_rebuilt : ndarray of shape (n_samples, n_features)
+
+        Raises
+        ------
+        ValueError
+            If there are more or fewer columns, or the names of a frame are others or in another order.
         """
         check_is_fitted(self, "weights_")
         values = check_array(tabular(X), accept_sparse=True, dtype=[np.float64, np.float32])
@@ -168,11 +174,16 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"X has {values.shape[1]} columns, but {len(self.weights_)} were selected; give those alone."
             )
+        self._check_names(X)
         rebuilt = (values - self.mean_[self.support_]) @ self.weights_ + self.mean_
         return rebuilt.astype(values.dtype, copy=False)
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of the variance that is rebuilt: 1 less the squared relative error.
+
+        The selected columns are taken as they stand in X. No noise is added to them, so with
+        ``noise_variance`` this is what the map is worth for X as it is; for what to expect of noisy values,
+        see ``error_``, or give rows that have been measured with that noise.
 
         Parameters
         ----------
@@ -190,15 +201,18 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         rows = self._centred(X)
         return 1 - relative_error(rows, rows[:, self.support_] @ self.weights_) ** 2
 
-    def curve(self, X: Any, counts: Sequence[int] | None = None) -> list[dict[str, Any]]:
+    def curve(self, X: Any, counts: int | Sequence[int] | None = None) -> list[dict[str, Any]]:
         """Return the error of rebuilding from fewer of the selected columns, the best ones by their ranking.
+
+        As in :meth:`score`, the values of X are taken as they stand.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows, best not among those of ``fit``.
-        counts : sequence of int, optional
-            Numbers of columns, at most as many as were selected; by default up to ten, evenly spread.
+        counts : int or sequence of int, optional
+            One or several numbers of columns, at most as many as were selected; by default up to ten, evenly
+            spread.
 
         Returns
         -------
@@ -211,17 +225,41 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         order = np.argsort(self._ranks(chosen))
         if counts is None:
             counts = np.unique(np.linspace(1, chosen.size, min(10, chosen.size)).round()).astype(int).tolist()
-        if not all(1 <= count <= chosen.size for count in counts):
-            raise ValueError(f"counts must lie between 1 and the {chosen.size} selected columns.")
+        asked = [counts] if isinstance(counts, int | np.integer) else list(counts)
+        if not all(isinstance(count, int | np.integer) and 1 <= count <= chosen.size for count in asked):
+            raise ValueError(
+                f"counts must be whole numbers between 1 and the {chosen.size} selected columns."
+            )
         return [
             {"count": int(count), "error": relative_error(rows, self._rebuilt_from(rows, order[:count]))}
-            for count in counts
+            for count in asked
         ]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray:
         """Return the names of the selected columns."""
         check_is_fitted(self, "weights_")
         return self.selector_.get_feature_names_out(input_features)
+
+    def _check_names(self, X: Any) -> None:
+        """Refuse a frame whose columns are not the selected ones in their order."""
+        given = list(getattr(X, "columns", ()))
+        if not given or not all(isinstance(name, str) for name in given):
+            return
+        known = getattr(self, "feature_names_in_", None)
+        places = np.flatnonzero(self.support_)
+        wanted = [f"x{j}" for j in places] if known is None else [str(known[j]) for j in places]
+        if sorted(given) == sorted(wanted) and given != wanted:
+            raise ValueError(
+                "X has the selected columns in another order than fit; order them as get_feature_names_out() "
+                f"does: {listed(wanted)}."
+            )
+        # without names in fit there is nothing that other names could contradict
+        if known is not None and given != wanted:
+            others = [name for name in given if name not in wanted]
+            raise ValueError(
+                f"X has columns that were not selected: {listed(others or given)}; give those of "
+                f"get_feature_names_out(): {listed(wanted)}."
+            )
 
     def _rebuilt_from(self, rows: NDArray, places: NDArray) -> NDArray:
         """Return centred rows rebuilt from some of the selected columns, by the same ridge."""

@@ -9,10 +9,10 @@ import typer
 
 from ufselect.cli import options as opt
 from ufselect.cli.early import check_data, check_files
-from ufselect.cli.sharing import reads_tables
+from ufselect.cli.sharing import reads_as_written
 
 
-@reads_tables
+@reads_as_written
 def apply(
     record: Annotated[Path, typer.Argument(help="The record of a run, the .json file that select wrote.")],
     data: opt.Data,
@@ -28,12 +28,12 @@ def apply(
     *,
     reading: dict[str, Any],
 ) -> None:
-    """Take the columns of an earlier run from another table, such as a validation cohort.
+    """Take the columns of an earlier run from another table, such as a validation cohort, as they are there.
 
     Example: ufselect apply picked.json cohort.csv -o cohort-picked.csv
     """
     check_data(data)
-    check_files((output_table,), force, data)
+    check_files({"-o": output_table}, force, data, piped="-o")
     from ufselect.cli.applying import run_apply
 
     run_apply(record, data, output_table, scaled, drop_text, quiet, force, reading)

@@ -56,7 +56,7 @@ def compare(
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
     check_data(data)
-    check_files((output_table, record), force, data)
+    check_files({"-o": output_table, "--record": record}, force, data)
     from ufselect.cli.comparing import CompareCall, run_compare
     from ufselect.io import ReadOptions
 

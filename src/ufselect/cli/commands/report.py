@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.early import check_files
 
 
 def report(
@@ -35,4 +36,6 @@ def report(
     if run.is_dir():
         report_study(run, page)
     else:
-        report_record(run, page or run.with_suffix(".html"), data, resamples, force)
+        target = page or run.with_suffix(".html")
+        check_files({"-o": target}, force, data)
+        report_record(run, target, data, resamples, force)

@@ -18,7 +18,7 @@ def reproduce(
         list[str] | None,
         typer.Option("--dataset", help="A data set; may be repeated. The paper's without it."),
     ] = None,
-    method: opt.Methods = None,
+    method: opt.StudyMethods = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A short version on data that need no download.")
     ] = False,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
-from ufselect.cli.early import check_data, check_files
+from ufselect.cli.early import check_data, check_files, check_goal, check_stream
 from ufselect.cli.sharing import knows_rows, prepares_tables, reads_tables, wishes_columns
 
 
@@ -56,9 +56,16 @@ def select(
     """
     opt.choice(goal, opt.GOALS, "--for")
     picture, count, parameters = opt.image_shape(image), opt.count(k), opt.parameters(param)
+    check_goal(method, count, goal, parameters, wishing["categorical"])
     if data is not None:
         check_data(data)
-    check_files((output_table, report, record, ranking, names), force, data)
+    check_stream(as_json, output_table)
+    check_files(
+        {"-o": output_table, "--report": report, "--record": record, "--ranking": ranking, "--names": names},
+        force,
+        data,
+        piped="-o",
+    )
     from ufselect.cli.outputs import Outputs
     from ufselect.cli.selecting import Call, request_from, run_select
     from ufselect.io import ReadOptions

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
-from ufselect.cli.early import check_data, check_files
+from ufselect.cli.early import check_data, check_files, check_goal, check_stream
 from ufselect.cli.sharing import prepares_tables, reads_tables, wishes_columns
 
 
@@ -21,7 +21,11 @@ def tune(
     goal: opt.Goal = None,
     clusters: Annotated[
         str,
-        typer.Option("--clusters", metavar="N|auto", help="How many groups the data have, if that is known."),
+        typer.Option(
+            "--clusters",
+            metavar="N|auto",
+            help="How many groups the data have, if that is known; not with --for rebuild.",
+        ),
     ] = "auto",
     output_table: opt.OutputTable = None,
     report: opt.ReportPage = None,
@@ -44,13 +48,20 @@ def tune(
     """
     opt.choice(goal, opt.GOALS, "--for")
     count, groups = opt.count(k), opt.whole_or_auto(clusters, "--clusters")
+    parameters = {} if groups == "auto" else {"n_clusters": groups}
+    check_goal("auto", count, goal, parameters, wishing["categorical"])
     check_data(data)
-    check_files((output_table, report, record, ranking, names), force, data)
+    check_stream(as_json, output_table)
+    check_files(
+        {"-o": output_table, "--report": report, "--record": record, "--ranking": ranking, "--names": names},
+        force,
+        data,
+        piped="-o",
+    )
     from ufselect.cli.outputs import Outputs
     from ufselect.cli.selecting import ALL_CANDIDATES, Call, request_from, run_select
     from ufselect.io import ReadOptions
 
-    parameters = {} if groups == "auto" else {"n_clusters": groups}
     run_select(
         Call(
             data,
