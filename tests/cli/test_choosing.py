@@ -58,6 +58,7 @@ def test_a_script_reads_the_verdict_of_a_choice_by_its_name(folder, capsys):
     assert call("select t.csv -k 2 --json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"].endswith(".")
+    assert found["better_than_random"] == (": better than random subsets" in found["verdict"])
     assert any(found["verdict"] in line for line in found["verdicts"])
     assert call("select t.csv -k 2 -m MaxVariance --json") == 0
     assert "verdict" not in json.loads(capsys.readouterr().out)
@@ -101,7 +102,7 @@ def test_goal_candidates_and_verdict_are_everywhere(chosen):
     assert record["tuning"][0]["standing"] == "chosen"
     assert f"{len(names) - 2} candidates for the goal 'clusters'" in out
     for row in record["tuning"]:
-        assert f"{row['criterion']:.3f} ± {row['criterion_std']:.3f}" in out
+        assert f"{row['criterion']:.3f} ± {row['criterion_error']:.3f}" in out
         assert f"<td>{row['criterion']:.3f}</td>" in page
     verdict = next(line for line in record["verdicts"] if line.startswith("Goal: finding groups of rows."))
     assert "random subsets" in verdict

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 )
 EVIL = "<script>window.evil = 1</script><img src=x onerror='window.evil = 2'>"
 
-FIGURES = {"criterion": 0.5, "criterion_std": 0.1, "seconds": 1.0, "stability": 0.7, "selected": False}
+FIGURES = {"criterion": 0.5, "criterion_error": 0.1, "seconds": 1.0, "stability": 0.7, "selected": False}
 RECORD = {
     "goal": "clusters",
     "data": {},

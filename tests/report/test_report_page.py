@@ -172,7 +172,7 @@ def test_very_long_names_are_shortened_and_ensembl_ids_stay_whole():
 
 def test_what_was_chosen_among_is_shown_as_text():
     data = np.random.default_rng(0).standard_normal((40, 5))
-    figures = {"criterion_std": 0.1, "seconds": 0.5, "selected": False, "tied": False, "note": ""}
+    figures = {"criterion_error": 0.1, "seconds": 0.5, "selected": False, "tied": False, "note": ""}
     record = {
         "goal": "clusters",
         "data": {},

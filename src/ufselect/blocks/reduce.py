@@ -264,7 +264,10 @@ def block_source(X: Any) -> BlockSource:
 
 def is_out_of_core(X: Any) -> bool:
     """Tell whether X is dask, memory-mapped, accumulated or reduced already, rather than data in memory."""
-    return isinstance(X, (np.memmap, GramAccumulator, ReducedData, GramOperator)) or is_dask(X)
+    if isinstance(X, (np.memmap, GramAccumulator, ReducedData)) or is_dask(X):
+        return True
+    # Asked for all names of the protocol, a lazy frame would warn at one that it shares.
+    return hasattr(X, "matmat") and isinstance(X, GramOperator)
 
 
 def reduce_data(

@@ -86,6 +86,7 @@ def record_of(
     if run.chooser is not None:
         record["goal"] = goal_of(run)
         record["verdict"] = run.chooser.verdict_
+        record["better_than_random"] = run.chooser.better_than_random_
         record["tuning"] = [
             {name: shown_value(value) for name, value in row.items()} | {"standing": standing(row)}
             for row in candidates(run)

@@ -82,7 +82,7 @@ def candidate_table(rows: Sequence[Mapping[str, Any]], goal: str | None, most: i
         grid.add_column(name, justify="right")
     grid.add_column("")
     for row in [*tried[:most], *(row for row in rows if row["candidate"] in COMPARED)]:
-        spread = f" {marks('±')} {_figure(row['criterion_std'], 3)}" if row["criterion"] is not None else ""
+        spread = f" {marks('±')} {_figure(row['criterion_error'], 3)}" if row["criterion"] is not None else ""
         figures = [_figure(row["criterion"], 3) + spread]
         figures += [_figure(row.get(name), 3) for name in _further(rows)]
         figures.append("" if row["candidate"] in COMPARED else _figure(row["seconds"], 2))
