@@ -281,3 +281,11 @@ def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():
     ours, greedy = RebuildSelector(20).fit(X), GreedyProjection(20, target="features").fit(X)
     assert ours.penalty_ == 0
     np.testing.assert_array_equal(ours.support_, greedy.support_)
+
+
+def test_columns_that_hardly_vary_beside_others_are_no_trouble():
+    """Ends of a bell curve: variances down to 1e-215 of the largest, over few rows."""
+    places = np.linspace(-30, 30, 200)
+    X = np.exp(-np.square(places - np.linspace(-5, 5, 40)[:, None]) / 2)
+    selector = RebuildSelector(6).fit(X)
+    assert np.all(np.abs(places[selector.support_]) < 12)

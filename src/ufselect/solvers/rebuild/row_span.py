@@ -346,15 +346,16 @@ class RowSpan:
         The direction that joins is d = M a over the root of the variance. Squared errors change by
         d (dᵀ A Aᵀ d d − 2 M A Aᵀ d) and leverages by d².
         """
-        errors = seen * (explained / np.square(variance))[:, None]
-        errors -= overlaps * (2 / variance)[:, None]
-        errors *= seen
+        roots = np.sqrt(variance)  # the square of a small variance would be no number
+        directions = seen / roots[:, None]
+        errors = directions * (explained / variance)[:, None]
+        errors -= overlaps * (2 / roots)[:, None]
+        errors *= directions
         errors += squares
-        left = np.square(seen)
-        left *= (-1 / variance)[:, None]
+        left = np.square(directions, out=directions)
         if self._is_weighted:
             left *= self._share
-        left += free
+        np.subtract(free, left, out=left)
         np.maximum(left, LEAST_FREEDOM, out=left)
         errors /= left
         errors /= left
