@@ -1,6 +1,6 @@
 """How AutoSelector keeps its time budget.
 
-``python benchmarks/time_budget.py | python benchmarks/record.py time_budget``
+``python benchmarks/time_budget.py [--sets usps umist …] | python benchmarks/record.py time_budget``
 
 Each fit gets a share of the seconds that a fit without a budget took just before, the smallest of two; the
 figure is what it took over what it was given. More than 1 is too late. A busy machine adds to it.
@@ -8,6 +8,7 @@ figure is what it took over what it was given. More than 1 is too late. A busy m
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from typing import Any
 
@@ -52,10 +53,13 @@ def rows(name: str) -> list[list[object]]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", nargs="+", choices=REAL_SETS, default=REAL_SETS)
+    names = parser.parse_args().sets
     warnings.simplefilter("ignore")
     header = ["data", "way", "seconds", *(f"taken of {share:g}" for share in SHARES)]
     with threadpool_limits(1):
-        table = [row for name in REAL_SETS for row in rows(name)]
+        table = [row for name in names for row in rows(name)]
     print_table(f"Time budget ({data_source()})", header, table)
 
 

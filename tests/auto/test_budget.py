@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ufselect import AutoSelector
+from ufselect import AutoSelector, GreedyProjection, RebuildSelector
 from ufselect.auto.budget import GROWTH, PILOT_ROWS, affordable_rows
+from ufselect.auto.judges import RebuildJudge
 from ufselect.common.deadline import OutOfTimeError, check_time, ending_by, now
 from ufselect.graphs.score_graph import score_graph
 from ufselect.metrics.kmeans import kmeans_runs
@@ -47,6 +48,10 @@ X = np.random.default_rng(0).standard_normal((40, 8))
         lambda: kmeans_runs(X, 3, [0, 1], "k-means++"),
         lambda: score_graph(X, [2, 4]),
         lambda: DSCOFS(3, max_iter=50).fit(X),
+        lambda: GreedyProjection(3, target="features").fit(X),
+        lambda: RebuildSelector(3, penalty=0.1).fit(X),
+        lambda: RebuildSelector(3, penalty=0.1).fit(X[:6]),
+        lambda: RebuildJudge(X, 0).values(np.arange(3), slice(None)),
     ],
 )
 def test_loops_end_when_time_is_up(clock, work):
@@ -67,18 +72,20 @@ def clusters(n=500):
     return np.hstack([3 * rng.standard_normal((4, 6))[y], np.zeros((n, 14))]) + rng.standard_normal((n, 20))
 
 
-def fitted(clock, budget):
+def fitted(clock, budget, goal="clusters"):
     started = clock[0]
-    selector = AutoSelector(5, n_clusters=4, time_budget=budget, random_state=0).fit(clusters())
+    given = {"n_clusters": 4} if goal == "clusters" else {"goal": goal}
+    selector = AutoSelector(5, time_budget=budget, random_state=0, **given).fit(clusters())
     return selector, clock[0] - started
 
 
-def test_a_budget_is_kept(clock):
+@pytest.mark.parametrize("goal", ["clusters", "rebuild"])
+def test_a_budget_is_kept(clock, goal):
     """Measured in looks at the clock, one for each iteration and block of rows."""
-    plain, most = fitted(clock, 1e9)
+    plain, most = fitted(clock, 1e9, goal)
     assert "There was time" not in plain.verdict_
     for share in (0.8, 0.6, 0.4):
-        selector, used = fitted(clock, share * most)
+        selector, used = fitted(clock, share * most, goal)
         assert used <= 1.1 * share * most
         assert selector.support_.sum() == 5
 

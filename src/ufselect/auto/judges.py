@@ -13,6 +13,7 @@ from ufselect.auto.pool import Candidate, Shared, scores_of
 from ufselect.auto.reference import Reference, build_reference
 from ufselect.auto.rows import rows_of, unit_of
 from ufselect.auto.sampling import kmeans_seeds
+from ufselect.common.deadline import check_time
 from ufselect.metrics.kmeans import kmeans_runs
 
 # Runs after which candidates far behind get no more, the last for all that are left.
@@ -126,6 +127,7 @@ class RebuildJudge:
 
     def _shares(self, fold: NDArray, features: NDArray) -> NDArray:
         """Return the share of the variance of the fold's rows that is rebuilt, for each ridge."""
+        check_time()
         return rebuilt_shares(self._others(fold), self.X[np.sort(fold)], features)
 
 

@@ -16,6 +16,7 @@ from ufselect.auto.budget import PILOT_ROWS, affordable_rows
 from ufselect.auto.clustering import labels_of
 from ufselect.auto.pool import scores_of
 from ufselect.auto.report import Trial, describe_clusters, is_better_than_random, report, verdict
+from ufselect.auto.sampling import sampled_rows, seed_from
 from ufselect.auto.setting import DSCOFS_ONLY, Setting, setting_for
 from ufselect.auto.ties import best_of, settled
 from ufselect.auto.trials import Course
@@ -81,8 +82,8 @@ class AutoSelector(UnsupervisedSelector):
     n_clusters : int or "auto", default="auto"
         Number of clusters to look for. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     time_budget : float or None, default=None
-        Seconds that a fit may take. The default candidates for clusters are first judged by 200 rows, then by
-        as many as there is time for; ``verdict_`` says if it was not for all. Nothing is begun that would end
+        Seconds that a fit may take. The default candidates are first judged by 200 rows, then by as many as
+        there is time for; ``verdict_`` says if it was not for all. Nothing is begun that would end
         too late by what was measured, and what takes longer is given up. With other candidates, or up to
         200 rows, the clusters, the comparison with random subsets and one candidate take what they take. The
         most promising come first. With a budget the result can depend on the machine.
@@ -258,26 +259,34 @@ class AutoSelector(UnsupervisedSelector):
     def _in_time(self, X: Any, wanted: Wanted, started: float, progress: FitProgress) -> Fitted:
         """Choose by as many rows as there is time for.
 
-        The default candidates for clusters are worked out from the rows that judge them: a few rows give an
-        answer soon, and tell what more would take. Other candidates are fitted to all rows in any case.
+        The default candidates are worked out from the rows that judge them: a few rows give an answer soon,
+        and tell what more would take. Other candidates are fitted to all rows in any case.
         """
         most = min(self.max_samples, X.shape[0])
-        is_fixed = self.goal != "clusters" or self.candidates is not None or most <= PILOT_ROWS
+        is_fixed = self.candidates is not None or most <= PILOT_ROWS
         if self.time_budget is None or is_fixed:
             return self._choose(self._setting(X, wanted, self.max_samples), started, progress)
-        setting = self._setting(X, wanted, PILOT_ROWS)
+        setting = self._setting(self._part(X, PILOT_ROWS), wanted, PILOT_ROWS)
         pilot = self._choose(replace(setting, pool=setting.pool[:1]), started, progress)
         deadline = started + self.time_budget
         n_rows = affordable_rows(most, now() - started, deadline - now())
         if n_rows > PILOT_ROWS:
-            max_samples = self.max_samples if n_rows == most else n_rows
+            is_all = n_rows == most
+            part, max_samples = (X, self.max_samples) if is_all else (self._part(X, n_rows), n_rows)
             try:
                 with ending_by(deadline):
-                    fitted = self._choose(self._setting(X, wanted, max_samples), started, progress)
-                return fitted if n_rows == most else _by_fewer(fitted, n_rows, most)
+                    fitted = self._choose(self._setting(part, wanted, max_samples), started, progress)
+                return fitted if is_all else _by_fewer(fitted, n_rows, most)
             except OutOfTimeError:
                 logger.info("There was no time for %d rows; the answer of %d stands.", n_rows, PILOT_ROWS)
         return _by_fewer(pilot, PILOT_ROWS, most)
+
+    def _part(self, X: Any, n_rows: int) -> Any:
+        """Return so many rows for rebuilding, where candidates are fitted to what they are given.
+
+        For clusters all rows get a label, and the rows to judge by are sampled later.
+        """
+        return X if self.goal == "clusters" else sampled_rows(X, n_rows, seed_from(self.random_state))
 
     def _setting(self, X: Any, wanted: Wanted, max_samples: int) -> Setting:
         return setting_for(

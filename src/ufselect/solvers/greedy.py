@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.deadline import check_time
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.sets.units import Units
 from ufselect.solvers.agenda import Agenda
@@ -128,6 +129,7 @@ def greedy_projection(
     gains = growth.gains()
     prices = 1.0 if placement is None or placement.costs is None else placement.costs.prices
     while len(growth.order) < agenda.n_chosen and np.any(growth.may_join()):
+        check_time()
         growth.add(int(np.argmax(np.where(growth.may_join(), gains / prices, -np.inf))))
         gains = growth.gains()
     return np.array(growth.order, dtype=np.intp), gains

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.deadline import check_time
 from ufselect.solvers.rebuild.placement import Placement
 from ufselect.solvers.rebuild.row_span import Departures, RowSpan
 from ufselect.solvers.rebuild.search import LEAST_GAIN
@@ -56,6 +57,7 @@ class RowSearch:
     def grow(self) -> None:
         """Add the best column until there are as many as asked for, or none may join."""
         while len(self.chosen) < self.placement.size:
+            check_time()
             mask = self.span.is_open()
             mask &= self.placement.allowed if self.placement.is_plain else self._may_join(self.chosen)
             if not mask.any():
@@ -76,6 +78,7 @@ class RowSearch:
         size, n_swaps = len(waiting), 0
         is_first = True
         while waiting:
+            check_time()
             departures = span.departures(waiting[:size])
             gains, promising = self._promising(departures, worth)
             if is_first:  # all are looked at

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect.common.deadline import check_time
 from ufselect.solvers.rebuild.placement import Placement
 from ufselect.solvers.rebuild.span import RegularisedSpan, Remainders
 
@@ -49,6 +50,7 @@ class ColumnSearch:
     def grow(self) -> None:
         """Add the best unit until there are as many as asked for, or none may join."""
         while len(self.chosen) < self.placement.size:
+            check_time()
             units = self._candidates(self.span.remainders, self.chosen)
             if units.size == 0:
                 return
@@ -92,6 +94,7 @@ class ColumnSearch:
 
     def _exchange(self, unit: int, worth: float) -> bool:
         """Replace a chosen unit by the one that lowers the error most without it, where one does."""
+        check_time()
         span = self.span
         columns = [column for column in span.units.members(unit).tolist() if column in span.members]
         if not columns:  # it lies in the span of the others
