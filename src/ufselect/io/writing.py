@@ -52,7 +52,7 @@ def write_selection(
     """Write the chosen columns with ids, text columns and labels: same names, same rows, same order.
 
     From text to text, cells are copied as they are written in the input, with its decimal mark. The separator
-    is the one that the ending asks for, see :func:`separator_of`. Ids and text columns stand before the
+    is the one that the ending asks for, see ``separator_of``. Ids and text columns stand before the
     features, labels behind them.
 
     Parameters
