@@ -111,3 +111,9 @@ def test_sparse_rows_are_judged_by_all_columns_without_being_made_dense(density,
     assert points.shape == (40, 40)
     expected = pdist(X.toarray() / rows.unit)
     np.testing.assert_allclose(pdist(points), expected, rtol=1e-6, atol=1e-6 * expected.max())
+
+
+def test_sparse_rows_far_from_the_origin_have_coordinates_too():
+    """Their products lose nearly all digits; what is left may be blurred, and is no error."""
+    X = sparse.csr_array(1e6 + np.random.default_rng(0).standard_normal((30, 400)))
+    assert np.isfinite(rows_of(X).points(np.arange(400))).all()

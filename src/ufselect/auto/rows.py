@@ -73,9 +73,12 @@ class Rows:
             return self.columns(features)
         chosen, mean = self.matrix[:, features], self.mean[features]
         beside = np.asarray(chosen @ mean)
-        inner = (chosen @ chosen.T).toarray() - beside[:, None] - beside + mean @ mean
-        # Centred rows are dependent; as much more on the diagonal as rounding leaves moves all alike.
-        inner[np.diag_indices_from(inner)] += len(inner) * np.finfo(np.float64).eps * np.trace(inner)
+        inner = (chosen @ chosen.T).toarray()
+        rounding = len(inner) * np.finfo(np.float64).eps * np.trace(inner)
+        inner += mean @ mean - beside[:, None] - beside
+        # Centred rows are dependent, and large means leave rounding in their products; as much more on the
+        # diagonal moves all rows alike.
+        inner[np.diag_indices_from(inner)] += rounding
         return linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
 
     def project_others(self, X: Any, vectors: NDArray) -> NDArray:
