@@ -56,6 +56,11 @@ def cluster_count(n_clusters: int | str, rows: Rows, seed: int) -> int:
     return int(n_clusters)
 
 
+def count_to_judge_by(count: int, rows: Rows) -> int:
+    """Return two in place of one cluster, where there are two rows: one tells nothing about features."""
+    return max(count, min(2, rows.shape[0]))
+
+
 def _counted(rows: Rows, seed: int) -> int:
     """Find the number of clusters, looking no further than what decides."""
     spanned = min(auto_n_components(rows.gram) + 1, rows.shape[0])

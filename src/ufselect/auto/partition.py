@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ufselect.auto.counts import cluster_count
+from ufselect.auto.counts import cluster_count, count_to_judge_by
 from ufselect.auto.reference import build_reference
 from ufselect.auto.rows import rows_of
 from ufselect.auto.rules import RULES, Rankings
@@ -165,8 +165,7 @@ class PartitionSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         rows = rows_of(sampled_rows(X, self.max_samples, seed))
         with one_blas_thread():
-            # Two at the least: one tells nothing about features.
-            count = max(cluster_count(self.n_clusters, rows, seed), min(2, rows.shape[0]))
+            count = count_to_judge_by(cluster_count(self.n_clusters, rows, seed), rows)
             return self._rank(Rankings(build_reference(rows, count, seed), wanted.n_selected))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ufselect.auto.counts import cluster_count
+from ufselect.auto.counts import cluster_count, count_to_judge_by
 from ufselect.auto.judges import GraphJudge, Judge, KMeansJudge, RebuildJudge
 from ufselect.auto.pool import Candidate, Shared, default_pool, dscofs_pool, given_pool, rebuild_pool
 from ufselect.auto.reference import Reference, build_reference
@@ -70,9 +70,8 @@ def setting_for(
         return Setting(Shared(X, None, wanted), judge, pool or rebuild_pool(), None, None, chosen, seed)
     rows = rows_of(sample)
     count = cluster_count(n_clusters, rows, seed)
-    # Without clusters the verdict says so; there must be two to judge by.
-    reference = build_reference(rows, max(count, min(2, rows.shape[0])), seed)
-    share = reference.share if count > 1 else 0.0
+    reference = build_reference(rows, count_to_judge_by(count, rows), seed)
+    share = reference.share if count > 1 else 0.0  # without clusters the verdict says so
     judge = (KMeansJudge if clusterer == "kmeans" else GraphJudge)(reference, seed)
     if candidates == DSCOFS_ONLY:
         pool = dscofs_pool(reference)

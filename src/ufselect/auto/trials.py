@@ -93,7 +93,7 @@ class Course:
     def compare_further(self, comparison: Comparison, best: Trial, seed: int) -> Comparison:
         """Draw more random subsets while they could change the verdict on the best trial.
 
-        For clusters only if they are cheap: the mean of three runs of K-means is known well enough.
+        For clusters only if they are cheap: with many rows three draws differ little.
         """
         if comparison.share is not None and not self._draws_are_cheap:
             return comparison

@@ -55,6 +55,23 @@ def check_files(
     check_outputs(named, force, None if data is None else Path(data))
 
 
+def check_selection_files(
+    table: Path | None,
+    report: Path | None,
+    record: Path | None,
+    ranking: Path | None,
+    names: Path | None,
+    *,
+    force: bool,
+    data: str | None,
+    as_json: bool,
+) -> None:
+    """Refuse outputs of a selection that could not be written, or would mix in one stream."""
+    check_stream(as_json, table)
+    files = {"-o": table, "--report": report, "--record": record, "--ranking": ranking, "--names": names}
+    check_files(files, force, data, piped="-o")
+
+
 def check_stream(as_json: bool, table: Path | None) -> None:
     """Refuse to mix JSON and a table in one stream.
 

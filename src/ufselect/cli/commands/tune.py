@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
-from ufselect.cli.early import check_data, check_files, check_goal, check_stream
+from ufselect.cli.early import check_data, check_goal, check_selection_files
 from ufselect.cli.sharing import prepares_tables, reads_tables, wishes_columns
 
 
@@ -51,12 +51,8 @@ def tune(
     parameters = {} if groups == "auto" else {"n_clusters": groups}
     check_goal("auto", count, goal, parameters, wishing["categorical"])
     check_data(data)
-    check_stream(as_json, output_table)
-    check_files(
-        {"-o": output_table, "--report": report, "--record": record, "--ranking": ranking, "--names": names},
-        force,
-        data,
-        piped="-o",
+    check_selection_files(
+        output_table, report, record, ranking, names, force=force, data=data, as_json=as_json
     )
     from ufselect.cli.outputs import Outputs
     from ufselect.cli.selecting import ALL_CANDIDATES, Call, request_from, run_select
