@@ -1,11 +1,10 @@
-"""AutoSelector on many rows: extra peak memory, CPU time, what it finds, and how it keeps a budget of time.
+"""AutoSelector on many rows: extra peak memory, CPU time and what it finds.
 
     python benchmarks/auto_scale.py [--scale 0.01] [--json benchmarks/results/auto_scale.json]
 
 200,000 × 1,000 dense rows in single precision with ten clusters in 60 columns, under two strong directions
 that the other columns carry; and 100,000 × 20,000 sparse rows, 1 % filled, with ten clusters in 200 columns.
-Extra memory is the largest resident size during the fit less that before it. Budgets are shares of what
-twelve candidates take without one, on at most 20,000 of the dense rows.
+Extra memory is the largest resident size during the fit less that before it.
 """
 
 from __future__ import annotations
@@ -31,8 +30,6 @@ N_CLUSTERS = 10
 N_SELECTED = 50
 BLOCK_ROWS = 5_000
 PAGE_BYTES = 4096
-SHARES = (0.5, 0.75)
-BUDGET_ROWS = 20_000
 
 
 def resident_gigabytes() -> float:
@@ -104,42 +101,24 @@ def one_fit(X: Any, y: NDArray, n_telling: int) -> dict[str, float]:
     }
 
 
-def budgets(X: NDArray) -> dict[str, float]:
-    """Return wall seconds over the budget, for budgets that are shares of a fit without one."""
-    settings = {"n_clusters": N_CLUSTERS, "candidates": "dscofs", "random_state": 0}
-    with measured() as record:
-        AutoSelector(N_SELECTED, **settings).fit(X)
-    result = {}
-    for share in SHARES:
-        budget = share * record["wall_seconds"]
-        started = time.perf_counter()
-        AutoSelector(N_SELECTED, time_budget=budget, **settings).fit(X)
-        result[f"{share:.0%} of the time"] = (time.perf_counter() - started) / budget
-    return result
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--scale", type=float, default=1.0, help="share of the rows")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     results: dict[str, dict[str, float]] = {}
-    kept: dict[str, float] = {}
     for name, make, n_rows in (
         ("dense, 1,000 columns", dense_rows, 200_000),
         ("sparse, 20,000 columns", sparse_rows, 100_000),
     ):
         X, y, n_telling = make(max(2_000, int(n_rows * options.scale)))
         results[f"{X.shape[0]:,} rows, {name}"] = one_fit(X, y, n_telling)
-        if not kept:
-            kept = budgets(X[:BUDGET_ROWS])
         del X
     header = list(next(iter(results.values())))
     rows = [[name, *(float(result[key]) for key in header)] for name, result in results.items()]
     print_table(f"AutoSelector, {N_SELECTED} columns", ["", *header], rows)
-    print_table("Wall seconds over the budget", list(kept), [list(kept.values())])
     if options.json:
-        options.json.write_text(json.dumps({**results, "seconds over the budget": kept}, indent=1) + "\n")
+        options.json.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.preprocessing import scale
 from threadpoolctl import threadpool_limits
 
+from ufselect.methods._base import UnsupervisedSelector
+from ufselect.methods.rebuild.ridge import LinearMap
 from ufselect.metrics import evaluate_selection
 from ufselect.registry import all_selectors, missing_requirements
-from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.solvers.rebuild.ridge import map_from_rows
 
 SEEDS = range(5)
 N_RUNS = 20
@@ -54,7 +54,7 @@ def score(selector: type[UnsupervisedSelector], X: np.ndarray, y: np.ndarray, co
         record = evaluate_selection(X, y, np.flatnonzero(estimator.support_), n_runs=N_RUNS)
         accuracy.extend(record.acc_runs)
         information.extend(record.nmi_runs)
-        errors.append(map_from_rows(X, np.flatnonzero(estimator.support_), None, None).error)
+        errors.append(LinearMap.from_rows(X, np.flatnonzero(estimator.support_), None, None).error)
     return [_spread(accuracy), _spread(information), _rebuilt(errors), f"{np.mean(seconds):.2g}"]
 
 

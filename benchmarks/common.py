@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ufselect.gram import GramOperator
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.methods._base import UnsupervisedSelector
 
 REAL_SETS = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
 # Samples, features and classes, to generate a stand-in where the real data are absent.

@@ -13,13 +13,18 @@ import time
 import numpy as np
 from common import REAL_SETS, load
 
+from ufselect import DSCOFS, FSPCA, ConstrainedDSCOFS
 from ufselect.gram import GramOperator, gram_operator
-from ufselect.selectors import DSCOFS, FSPCA, ConstrainedDSCOFS
-from ufselect.solvers.leading import captured_variance
-from ufselect.solvers.row_sparse.certificates import bound_from_spectrum, optimality_gap
-from ufselect.solvers.row_sparse.exchange import improve_by_swaps
+from ufselect.gram.spectrum import leading_sum
+from ufselect.methods.dscofs.constrained import improve_by_exchanges
+from ufselect.methods.dscofs.problem import optimality_gap, variance_bound
 
 QUICK_SETS = ("lung_discrete", "usps", "glioma")
+
+
+def captured_variance(gram: GramOperator, support: np.ndarray, n_components: int) -> float:
+    """Return the most variance that the features named carry along m axes."""
+    return leading_sum(gram.subgram(support), n_components)
 
 
 def rivals(data: np.ndarray, r: int, m: int) -> dict[str, float]:
@@ -41,8 +46,8 @@ def rivals(data: np.ndarray, r: int, m: int) -> dict[str, float]:
         "FSPCA": captured_variance(gram, np.flatnonzero(FSPCA(r, n_components=m).fit(data).support_), m),
         "abess": captured_variance(gram, chosen, m),
         "200 random": max(captured_variance(gram, support, m) for support in draws),
-        "swaps": improve_by_swaps(gram, draws[0], m)[1],
-        "bound": bound_from_spectrum(gram.eigenpairs(2 * m), gram.diag(), r, m),
+        "swaps": improve_by_exchanges(gram, draws[0], m)[1],
+        "bound": variance_bound(gram.eigenpairs(2 * m), gram.diag(), r, m),
         "seconds": seconds,
     }
 

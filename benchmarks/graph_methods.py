@@ -20,11 +20,11 @@ import numpy as np
 from common import Case, against_originals, cpu_seconds, load, print_table
 from threadpoolctl import threadpool_limits
 
-from ufselect.graphs import adaptive_weights, lle_weights, nearest_neighbors
-from ufselect.selectors.laplacian_score import LaplacianScore
-from ufselect.selectors.rne import RNE
-from ufselect.selectors.sogfs import SOGFS
-from ufselect.sets import simplex
+from ufselect.graphs import nearest_neighbors
+from ufselect.methods._sets import project_simplex
+from ufselect.methods.laplacian_score import LaplacianScore
+from ufselect.methods.rne import RNE, lle_weights
+from ufselect.methods.sogfs import SOGFS, adaptive_weights
 
 ORIGINAL_SECONDS = {
     ("LapScore", "isolet"): 0.3,
@@ -102,7 +102,7 @@ def sogfs_transcribed(X: np.ndarray, m: int) -> Objectives:
             nearest = nearest_neighbors(X @ W, N_NEIGHBORS)[0]
         total = np.take_along_axis(to_x + rank_weight * to_f, nearest, axis=1)
         S = np.zeros((n, n))
-        np.put_along_axis(S, nearest, simplex.project(-total / (2 * r)), axis=1)
+        np.put_along_axis(S, nearest, project_simplex(-total / (2 * r)), axis=1)
         L = _laplacian(S)
         W, _ = _projection(L, X, m)
         values, vectors = np.linalg.eigh(L)

@@ -18,7 +18,7 @@ import numpy as np
 from anndata import AnnData
 from scipy import sparse
 
-from ufselect.io import ReadOptions, hdf5_trial, read_table
+from ufselect.io import ReadOptions, read_table, trial
 
 N_COLUMNS = 20_000
 SIZES = {"small": (200, 0.1), "large": (62_500, 0.1)}
@@ -39,9 +39,9 @@ def write(path: Path, n_rows: int, density: float, compression: str | None) -> N
 
 def walk_seconds(path: Path) -> float:
     """Return the processor time of a trial."""
-    hdf5_trial._try.cache_clear()
+    trial._try.cache_clear()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    hdf5_trial.try_hdf5(path)
+    trial.try_file(path)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

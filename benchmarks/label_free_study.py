@@ -1,7 +1,7 @@
-"""What label-free selection and clustering reach on labelled data: selectors, clusterers, criteria, cost.
+"""What label-free selection and clustering reach on labelled data: selectors, clusterers, cost.
 
     UFSELECT_DATA=folder python benchmarks/label_free_study.py [--seeds 5] [--sets coil20 usps ...]
-        [--parts selections clusterers criteria] [--title "seven sets"]
+        [--parts selections clusterers] [--title "seven sets"]
         [--json benchmarks/results/label_free.json]
 
 Every npz file of the folder with arrays X and y and at least 30 features takes part; the labels are used for
@@ -34,16 +34,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import kneighbors_graph
 
 from ufselect import DSCOFS, AutoSelector, GraphClustering, GreedyProjection, PCALeverage, RandomSubset
-from ufselect.auto.criteria import neighbour_agreement, partition_agreement
-from ufselect.auto.judges import KMEANS_LOOKS, MAX_ITER
-from ufselect.auto.pool import MIXTURES
-from ufselect.auto.reference import build_reference
-from ufselect.auto.rows import rows_of
-from ufselect.auto.rules import Rankings
-from ufselect.auto.sampling import kmeans_seeds
 from ufselect.metrics import clustering_accuracy, evaluate_selection
-from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.selectors.choice import ranks_from_scores
 
 MIN_FEATURES = 30
 RANDOM_DRAWS = 3
@@ -179,31 +170,6 @@ def clusterer_results(X: NDArray, y: NDArray, n_seeds: int) -> dict[str, list[fl
     return results
 
 
-def criterion_results(X: NDArray, y: NDArray) -> dict[str, float]:
-    """Return the ACC of the candidate that each criterion picks from the default pool."""
-    r, c = number_selected(X), int(y.max()) + 1
-    reference = build_reference(rows_of(X), c, 0)
-    rankings = Rankings(reference, r)
-    values: dict[str, list[float]] = {}
-    acc = []
-    for rules in MIXTURES["kmeans"]:
-        features = np.flatnonzero(ranks_from_scores(rankings.scores(rules)) <= r)
-        labels = kmeans_runs(
-            X[:, features], c, kmeans_seeds(0, KMEANS_LOOKS[-1]), "k-means++", MAX_ITER, is_exact=False
-        )
-        mutual = [partition_agreement(labels, run).mean() for run in labels]
-        values.setdefault("restart stability", []).append(float(np.mean(mutual)))
-        values.setdefault("agreement with the graph", []).append(
-            float(neighbour_agreement(labels, reference.graph).mean())
-        )
-        values.setdefault("NMI with the reference (AutoSelector)", []).append(
-            float(partition_agreement(labels, reference.labels).mean())
-        )
-        acc.append(evaluate_selection(X, y, features, n_runs=50, seeding="k-means++").acc_mean)
-    picked = {name: acc[int(np.argmax(value))] for name, value in values.items()}
-    return {**picked, "mean of the pool": float(np.mean(acc)), "best of the pool by labels": max(acc)}
-
-
 @dataclass(frozen=True)
 class Tables:
     """Prints tables and keeps them, as columns and rows, for the documentation."""
@@ -249,10 +215,6 @@ def summary(tables: Tables, results: dict[str, dict[str, Any]]) -> dict[str, Any
             results["clusterers"],
             lambda entries: float(np.mean(entries)),
         )
-    if results["criteria"]:
-        means["criteria_acc"] = tables.add(
-            "ACC of K-means on what a criterion picks", results["criteria"], float
-        )
     selections = results["selections"]
     if not selections:
         return {"means": means}
@@ -274,7 +236,6 @@ def summary(tables: Tables, results: dict[str, dict[str, Any]]) -> dict[str, Any
 PARTS: dict[str, Callable[[NDArray, NDArray, int], Any]] = {
     "selections": selection_results,
     "clusterers": clusterer_results,
-    "criteria": lambda X, y, n_seeds: criterion_results(X, y),
 }
 
 

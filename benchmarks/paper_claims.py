@@ -31,13 +31,13 @@ from common import REAL_SETS
 from sklearn.neighbors import NearestNeighbors
 
 from ufselect import DSCOFS, PCALeverage
-from ufselect.common.threads import one_blas_thread
+from ufselect._utils.threads import one_blas_thread
 from ufselect.datasets import load_dataset
 from ufselect.datasets.shapes import SHAPES, among_noise
 from ufselect.evaluation.protocol import PAPER_COUNTS
+from ufselect.methods.dscofs import problem
+from ufselect.methods.udfs import local_scatter_laplacian
 from ufselect.metrics import evaluate_selection
-from ufselect.solvers.dscofs import pam
-from ufselect.solvers.udfs import local_scatter_laplacian
 
 RESULTS = Path(__file__).with_name("results") / "paper_claims.json"
 COUNT = 100
@@ -80,8 +80,8 @@ def measure(name: str) -> dict[str, float]:
 def exact_proximal_steps(selector: DSCOFS) -> Iterator[None]:
     """Weigh X by its penalty in the averages of the Y- and Z-steps, which are made in turn."""
     memories = cycle((selector.tau / selector.mu_entry, selector.tau / selector.mu_row))
-    remember = pam._remember
-    with mock.patch.object(pam, "_remember", lambda X, last, _: remember(X, last, next(memories))):
+    average = problem.proximal_average
+    with mock.patch.object(problem, "proximal_average", lambda X, last, _: average(X, last, next(memories))):
         yield
 
 

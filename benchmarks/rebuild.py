@@ -38,10 +38,9 @@ from threadpoolctl import threadpool_limits
 
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector
 from ufselect.gram import gram_operator
-from ufselect.solvers.rebuild.baselines import component_errors, random_errors, rebuild_error
-from ufselect.solvers.rebuild.placement import Placement
-from ufselect.solvers.rebuild.search import ColumnSearch
-from ufselect.solvers.rebuild.span import RegularisedSpan
+from ufselect.methods.rebuild.placement import Placement
+from ufselect.methods.rebuild.ridge import component_errors, held_out_error, random_errors
+from ufselect.methods.rebuild.search import Problem, Search
 
 COUNTS = (20, 50)
 BUDGETS = (20.0, 50.0, 100.0, 200.0)
@@ -96,8 +95,8 @@ def fsca(X: np.ndarray, count: int) -> np.ndarray:
     IEEE Transactions on Pattern Analysis and Machine Intelligence 39(12).
     """
     gram = gram_operator(X)
-    span = RegularisedSpan(gram, np.zeros(X.shape[1]), gram.squared_column_norms(), count)
-    search = ColumnSearch(span, Placement(np.asarray(gram.diag() > 0), count))
+    problem = Problem(gram, Placement(np.asarray(gram.diag() > 0), count))
+    search = Search(problem, 0.0, leaves_out=False)
     search.grow()
     for _ in range(MOST_PASSES):
         if search.sweep() == 0:
@@ -163,7 +162,7 @@ def measure(X: np.ndarray, count: int, choosers: dict[str, Chooser]) -> dict[str
             started = time.process_time()
             columns = choose(train, count)
             seconds = time.process_time() - started
-            results[name].append((rebuild_error(train, test, columns), seconds))
+            results[name].append((held_out_error(train, test, columns), seconds))
     return {name: tuple(np.mean(values, axis=0)) for name, values in results.items()}
 
 
@@ -188,8 +187,8 @@ def cost_front(X: np.ndarray) -> list[tuple[float, float, float, float]]:
     for budget in BUDGETS:
         ours = RebuildSelector(min(200, n_features), costs=prices, budget=budget).fit(train)
         paid = [order[np.cumsum(prices[order]) <= budget] for order in orders]
-        theirs = [rebuild_error(train, test, columns) for columns in paid if columns.size]
-        error = rebuild_error(train, test, np.flatnonzero(ours.support_))
+        theirs = [held_out_error(train, test, columns) for columns in paid if columns.size]
+        error = held_out_error(train, test, np.flatnonzero(ours.support_))
         rows.append((budget, error, theirs[0], min(theirs)))
     return rows
 

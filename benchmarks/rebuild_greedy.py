@@ -24,11 +24,8 @@ from rebuild import COUNTS, N_SPLITS, data_sets, split
 from threadpoolctl import threadpool_limits
 
 from ufselect import GreedyProjection, RebuildSelector
-from ufselect.gram import GramOperator
-from ufselect.solvers.rebuild.baselines import rebuild_error
-from ufselect.solvers.rebuild.choose import first_columns
-from ufselect.solvers.rebuild.counts import count_curve
-from ufselect.solvers.rebuild.placement import Placement
+from ufselect.methods.rebuild.ridge import count_curve, held_out_error
+from ufselect.methods.rebuild.search import first_columns
 
 # One run is enough where it takes long; the least of a few tells what the machine's other work has added.
 ENOUGH_SECONDS = 0.03
@@ -59,29 +56,21 @@ def compare(X: np.ndarray) -> dict[str, dict[str, dict[str, float]]]:
                 ("rebuild", RebuildSelector(size)),
             ):
                 fitted, row[f"{name}_seconds"] = timed(partial(selector.fit, train))
-                row[f"{name}_error"] = rebuild_error(train, test, fitted.get_support(indices=True))
+                row[f"{name}_error"] = held_out_error(train, test, fitted.get_support(indices=True))
     return found
-
-
-def path() -> Callable[[GramOperator, int], np.ndarray]:
-    """Return what takes columns in each fold, as RebuildSelector does; it remembers the first's penalty."""
-    return first_columns(lambda gram, size: Placement(np.asarray(gram.diag() > 0), size), [])
 
 
 def curve_cost(X: np.ndarray) -> dict[str, float]:
     """Return the CPU seconds of a curve, of a fit of its largest count, and of a fit that has the choice."""
-    curve, curve_seconds = timed(lambda: count_curve(X, path()))
-    _, fit_seconds = timed(lambda: RebuildSelector(len(curve.errors)).fit(X))
+    (chosen, curve), curve_seconds = timed(lambda: count_curve(X, first_columns()))
+    _, fit_seconds = timed(lambda: RebuildSelector(curve[-1]["count"]).fit(X))
     _, auto_seconds = timed(lambda: RebuildSelector("auto").fit(X))
-    best = int(np.argmin(curve.errors))
-    limit = curve.errors[best] + curve.standard_errors[best]
     return {
         "curve_seconds": curve_seconds,
         "fit_seconds": fit_seconds,
         "auto_seconds": auto_seconds,
-        "counts": len(curve.errors),
-        "chosen": curve.chosen,
-        "within": bool(curve.errors[curve.chosen - 1] <= limit),
+        "counts": curve[-1]["count"],
+        "chosen": chosen,
     }
 
 

@@ -1,4 +1,4 @@
-"""Fill the tables and figures of ``docs/reproduction.md`` from the results of ``ufselect reproduce``.
+"""Fill the tables and figures of ``docs/reproduction.md`` from the results of ``python -m benchmarks.paper``.
 
 ``python benchmarks/reproduction_page.py --take FOLDER`` copies the tables and figures of a study into
 ``results/reproduction`` and ``docs/_static/reproduction``, and fills the page. Without ``--take`` the page is

@@ -15,12 +15,21 @@ from dataclasses import replace
 
 import numpy as np
 from common import REAL_SETS, CountingGram, data_source, load
-from solver_runs import N_ROWS, PATHS, Point, Problem, Solver, fit_solvers, problems, x_step_solvers
+from solver_runs import (
+    N_ROWS,
+    PATHS,
+    Point,
+    Problem,
+    Solver,
+    Subproblem,
+    fit_solvers,
+    problems,
+    x_step_solvers,
+)
 
 from ufselect.gram import gram_operator
-from ufselect.sets import entry_sparse, row_sparse
-from ufselect.solvers.dscofs.model import StiefelModel, norm
-from ufselect.solvers.dscofs.start import best_random_start, pca_start
+from ufselect.methods._sets import project_entries, project_rows
+from ufselect.methods.dscofs.start import best_random_start, pca_start
 
 QUICK_SETS = ("lung_discrete", "usps")
 MAX_PRODUCTS = 3000
@@ -43,13 +52,13 @@ def small_penalties(name: str = "warppie10p") -> None:
     for kind, X in starts.items():
         for mu in (1.0, 100.0, 1e4):
             weight = mu * gram.scale**-2
-            pull = weight * (entry_sparse.project(X, X.size // 50)[0] + row_sparse.project(X, N_ROWS)[0])
-            first = StiefelModel.at(gram, pull, X, gram.gram.matmat(X))
+            pull = weight * (project_entries(X, X.size // 50)[0] + project_rows(X, N_ROWS)[0])
+            first = Subproblem(gram, pull, X, gram.gram.matmat(X))
             cells = []
             for path in PATHS.values():
                 gram.n_products, reached = 0, 1.0
                 for model in path(first):
-                    reached = norm(model.gradient) / norm(first.gradient)
+                    reached = model.slope / first.slope
                     if reached <= 1e-8 or gram.n_products >= MAX_PRODUCTS:
                         break
                 cells.append(f"{gram.n_products} | {reached:.0e}")

@@ -10,27 +10,20 @@ from functools import partial
 import numpy as np
 from common import CountingGram, load
 
-from ufselect.gram import gram_operator
-from ufselect.sets import entry_sparse, row_sparse, stiefel
-from ufselect.solvers import (
-    DoubleSparsePCA,
-    PamState,
-    PenCF,
-    PowerStep,
-    ProximalAlternatingMinimisation,
-    RotatedPowerStep,
-    StiefelNewton,
-)
-from ufselect.solvers.dscofs import extrapolation, pencf
-from ufselect.solvers.dscofs.model import StiefelModel, norm
-from ufselect.solvers.dscofs.pam import EARLY_ONSET, XSolver
-from ufselect.solvers.dscofs.start import Start, best_random_start, pca_start
-from ufselect.solvers.dscofs.x_steps import INEXACT, make_x_solver
+from ufselect._utils.arrays import polar_factor, rotate_towards
+from ufselect.gram import GramOperator, gram_operator
+from ufselect.methods._sets import project_entries, project_rows
+from ufselect.methods.dscofs.pam import EARLY_ONSET, PamState, ProximalAlternatingMinimisation, Trail, XStep
+from ufselect.methods.dscofs.problem import DoubleSparsePCA
+from ufselect.methods.dscofs.start import Start, best_random_start, pca_start
+from ufselect.methods.dscofs.x_steps import PenCF, make_x_step, power_step, rotated_power_step
 
 N_ROWS = 100
 LADDER = (1e-1, 1e-3, 1e-5, 1e-8)
 REST = 1e-13  # relative decrease of the objective that ends a fit
 TAU = 1e-3  # the default of DSCOFS, in units of the largest eigenvalue
+# Between two outer iterations the supports move, so a tenfold fall of the gradient is enough.
+INEXACT = 0.1
 
 
 @dataclass(frozen=True)
@@ -88,13 +81,16 @@ def problems(names: tuple[str, ...], mus: tuple[float, ...]) -> Iterator[Problem
 
 
 def trace_of_fit(
-    problem: Problem, budget: float, choose: Callable[[DoubleSparsePCA], XSolver]
+    problem: Problem,
+    budget: float,
+    choose: Callable[[DoubleSparsePCA], XStep],
+    onset: float = 0.0,
 ) -> list[Point]:
     """Run a fit until its objective comes to rest, noting every iteration."""
     problem.gram.n_products = 0
     began = time.process_time()
-    x_solver = choose(problem.penalised)
-    method = ProximalAlternatingMinimisation(problem.penalised, problem.start, x_solver, EARLY_ONSET)
+    x_step = choose(problem.penalised)
+    method = ProximalAlternatingMinimisation(problem.penalised, problem.start, x_step, onset)
     state, points = method.init(), []
     while True:
         seconds = time.process_time() - began
@@ -107,54 +103,77 @@ def trace_of_fit(
         state = moved
 
 
-class PlainPower(PowerStep):
-    extrapolates = False
+def pymanopt_step(optimizer: str, budget: float) -> XStep:
+    """Return the X-step by one of pymanopt's optimizers; its trust regions are the second-order answer."""
 
+    def step(problem: DoubleSparsePCA, state: PamState, ascent: np.ndarray) -> np.ndarray:
+        model = Subproblem(problem.gram, ascent - state.product, state.X, state.product)
+        return polar_factor(run_pymanopt(model, INEXACT, budget, optimizer))
 
-class PymanoptStep:
-    """The X-step by one of pymanopt's optimizers."""
-
-    extrapolates = False
-
-    def __init__(self, optimizer: str, budget: float) -> None:
-        self.optimizer = optimizer
-        self.budget = budget
-
-    def solve(self, problem: DoubleSparsePCA, state: PamState) -> np.ndarray:
-        linear = problem.linear(state.X, state.Y, state.Z)
-        model = StiefelModel.at(problem.gram, linear, state.X, state.product)
-        return stiefel.project(run_pymanopt(model, INEXACT, self.budget, self.optimizer))
+    return step
 
 
 def fit_solvers(budget: float) -> dict[str, Solver]:
-    kinds: dict[str, Callable[[DoubleSparsePCA], XSolver]] = {
-        "auto (default)": partial(make_x_solver, "auto"),
-        "power": lambda problem: PlainPower(),
-        "accelerated": lambda problem: PowerStep(),
-        "rotated": lambda problem: RotatedPowerStep(),
-        "newton": partial(make_x_solver, "newton"),
-        "pencf": lambda problem: PenCF(),
-        "pymanopt TR": lambda problem: PymanoptStep("TrustRegions", budget),
-        "pymanopt CG": lambda problem: PymanoptStep("ConjugateGradient", budget),
+    extrapolated = partial(trace_of_fit, onset=EARLY_ONSET)
+    return {
+        "auto (default)": partial(extrapolated, choose=partial(make_x_step, "auto")),
+        "power": partial(trace_of_fit, choose=lambda problem: power_step),
+        "accelerated": partial(extrapolated, choose=lambda problem: power_step),
+        "rotated": partial(extrapolated, choose=lambda problem: rotated_power_step),
+        "pencf": partial(trace_of_fit, choose=lambda problem: PenCF()),
+        "pymanopt TR": partial(trace_of_fit, choose=lambda problem: pymanopt_step("TrustRegions", budget)),
+        "pymanopt CG": partial(
+            trace_of_fit, choose=lambda problem: pymanopt_step("ConjugateGradient", budget)
+        ),
     }
-    return {name: partial(trace_of_fit, choose=choose) for name, choose in kinds.items()}
 
 
 # The first X-step of each fit
 
 
-def x_step(problem: Problem) -> StiefelModel:
+@dataclass(frozen=True)
+class Subproblem:
+    """The X-step, minimise −Tr(XᵀSX) − 2 Tr(XᵀB) over orthonormal X, at a point: B, X and S @ X."""
+
+    gram: GramOperator
+    linear: np.ndarray
+    X: np.ndarray
+    product: np.ndarray
+
+    @property
+    def ascent(self) -> np.ndarray:
+        """SX + B."""
+        return self.product + self.linear
+
+    @property
+    def objective(self) -> float:
+        return -float(np.vdot(self.X, self.product + 2 * self.linear))
+
+    @property
+    def slope(self) -> float:
+        """The norm of the Riemannian gradient."""
+        mixed = self.X.T @ self.ascent
+        return 2 * float(np.linalg.norm(self.ascent - self.X @ (mixed + mixed.T) / 2))
+
+    def at(self, X: np.ndarray) -> Subproblem:
+        """Return the same at another point."""
+        return replace(self, X=X, product=self.gram.matmat(X))
+
+    def rotated(self) -> Subproblem:
+        """Return the same at the best point with the same span, which costs no product."""
+        rotation = polar_factor(self.X.T @ self.linear)
+        turned = replace(self, X=self.X @ rotation, product=self.product @ rotation)
+        return turned if turned.objective <= self.objective else self
+
+
+def x_step(problem: Problem) -> Subproblem:
     """Return the X-step at the start with the Y and Z that belong to it."""
     X, penalised = problem.start.point, problem.penalised
-    pull = penalised.pull(
-        entry_sparse.project(X, penalised.n_entries)[0], row_sparse.project(X, penalised.n_rows)[0]
-    )
-    return StiefelModel.at(problem.gram, pull, X, problem.start.product)
+    pull = penalised.pull(project_entries(X, penalised.n_entries)[0], project_rows(X, penalised.n_rows)[0])
+    return Subproblem(problem.gram, pull, X, problem.start.product)
 
 
-def trace(
-    problem: Problem, budget: float, path: Callable[[StiefelModel], Iterator[StiefelModel]]
-) -> list[Point]:
+def trace(problem: Problem, budget: float, path: Callable[[Subproblem], Iterator[Subproblem]]) -> list[Point]:
     """Note every point of a run."""
     problem.gram.n_products = 0
     began = time.process_time()
@@ -167,29 +186,27 @@ def trace(
     return points
 
 
-def power_steps(model: StiefelModel, *, accelerated: bool, rotated: bool) -> Iterator[StiefelModel]:
+def power_steps(model: Subproblem, *, accelerated: bool, rotated: bool) -> Iterator[Subproblem]:
     """Make power steps, plain or extrapolated with the safeguard, until the gradient has all but vanished."""
-    target = 1e-10 * norm(model.gradient)
+    target = 1e-10 * model.slope
     if rotated:
         model = model.rotated()
         yield model
     trail = None
-    while norm(model.gradient) > target:
+    while model.slope > target:
         image = model.ascent
-        trial = extrapolation.extrapolate(trail, image) if trail is not None else image
-        X = stiefel.project(trial)
+        trial = image if trail is None else trail.extrapolate(image)
+        X = polar_factor(trial)
         if rotated:
-            X = stiefel.turned_towards(X, model.linear)
-        moved = StiefelModel.at(model.gram, model.linear, X, model.gram.matmat(X))
+            X = rotate_towards(X, model.linear)
+        moved = model.at(X)
         if trial is not image and moved.objective > model.objective:
             trail = None
             continue
-        if accelerated:
-            trail = (
-                extrapolation.begin(trial, moved.ascent, image)
-                if trail is None
-                else trail.follow(trial, moved.ascent, image, is_smooth=True)
-            )
+        if accelerated and trail is None:
+            trail = Trail(moved.ascent - image, moved.ascent - image)
+        elif trail is not None:
+            trail = trail.follow(trial, moved.ascent, image, is_smooth=True)
         if moved.objective >= model.objective:
             break
         model = moved
@@ -197,7 +214,7 @@ def power_steps(model: StiefelModel, *, accelerated: bool, rotated: bool) -> Ite
 
 
 def trace_of_runs(
-    problem: Problem, budget: float, run: Callable[[Problem, StiefelModel, float, float], np.ndarray]
+    problem: Problem, budget: float, run: Callable[[Problem, Subproblem, float, float], np.ndarray]
 ) -> list[Point]:
     """Run a solver afresh to finer and finer tolerances until it takes more than its budget."""
     points = [Point(0, 0.0, x_step(problem).objective)]
@@ -205,23 +222,21 @@ def trace_of_runs(
         problem.gram.n_products = 0
         began = time.process_time()
         first = x_step(problem)
-        X = stiefel.project(run(problem, first, tol, budget))
+        X = polar_factor(run(problem, first, tol, budget))
         seconds, products = time.process_time() - began, problem.gram.n_products
-        reached = StiefelModel.at(problem.gram, first.linear, X, problem.gram.matmat(X))
-        points.append(Point(products, seconds, reached.objective))
+        points.append(Point(products, seconds, first.at(X).objective))
         if seconds > budget:
             break
     return points
 
 
-def run_pencf(problem: Problem, model: StiefelModel, tol: float, budget: float) -> np.ndarray:
-    pencf.RELATIVE_TOL = tol
+def run_pencf(problem: Problem, model: Subproblem, tol: float, budget: float) -> np.ndarray:
     bare = replace(problem.penalised, mu_row=0.0, mu_entry=0.0, tau=0.0)
-    state = PamState(model.X, model.X, model.X, model.product, model.ascent, np.inf, None, None)
-    return PenCF().solve(bare, state)
+    state = PamState(model.X, model.X, model.X, model.product, model.ascent, np.inf)
+    return PenCF(tol)(bare, state, model.ascent)
 
 
-def run_pymanopt(model: StiefelModel, tol: float, budget: float, optimizer: str) -> np.ndarray:
+def run_pymanopt(model: Subproblem, tol: float, budget: float, optimizer: str) -> np.ndarray:
     import pymanopt
 
     manifold = pymanopt.manifolds.Stiefel(*model.X.shape)
@@ -240,16 +255,15 @@ def run_pymanopt(model: StiefelModel, tol: float, budget: float, optimizer: str)
 
     task = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient, euclidean_hessian=hessian)
     solver = getattr(pymanopt.optimizers, optimizer)(
-        max_time=budget, min_gradient_norm=tol * norm(model.gradient), max_iterations=10_000, verbosity=0
+        max_time=budget, min_gradient_norm=tol * model.slope, max_iterations=10_000, verbosity=0
     )
     return np.asfortranarray(solver.run(task, initial_point=np.ascontiguousarray(model.X)).point)
 
 
-PATHS: dict[str, Callable[[StiefelModel], Iterator[StiefelModel]]] = {
+PATHS: dict[str, Callable[[Subproblem], Iterator[Subproblem]]] = {
     "power": partial(power_steps, accelerated=False, rotated=False),
     "accelerated": partial(power_steps, accelerated=True, rotated=False),
     "rotated": partial(power_steps, accelerated=True, rotated=True),
-    "newton": StiefelNewton(tol=1e-10).path,
 }
 
 

@@ -20,10 +20,10 @@ from scipy import linalg
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from ufselect.selectors.fspca import FSPCA
-from ufselect.selectors.spcafs import SPCAFS
-from ufselect.selectors.spcapsd import SPCAPSD
-from ufselect.selectors.udfs import UDFS
+from ufselect.methods.fspca import FSPCA
+from ufselect.methods.spcafs import SPCAFS
+from ufselect.methods.spcapsd import SPCAPSD
+from ufselect.methods.udfs import UDFS
 
 ORIGINAL_SECONDS = {
     ("UDFS", "isolet"): 25.5,

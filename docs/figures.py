@@ -90,9 +90,9 @@ def number(value: Any) -> Any:
 def _record(records: list, step: str) -> Any:
     if "=" not in step:
         return records[int(step)]
-    wanted = dict(condition.split("=", 1) for condition in step.split("&"))
+    request = dict(condition.split("=", 1) for condition in step.split("&"))
     (found,) = (
-        record for record in records if all(str(record[key]) == value for key, value in wanted.items())
+        record for record in records if all(str(record[key]) == value for key, value in request.items())
     )
     return found
 

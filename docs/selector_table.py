@@ -6,7 +6,7 @@ from figures import look_up, number, results
 from sklearn.utils.validation import has_fit_parameter
 
 from ufselect import GramSelector
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.methods._base import UnsupervisedSelector
 
 # What the columns of a method are for; a method from outside the package says it in its own documentation.
 GOALS = {
@@ -47,7 +47,7 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
         _word(selector.accepts_sparse),
         "a sample" if sampled else _word(issubclass(selector, GramSelector)),
         _word(selector.accepts_missing),
-        "criterion" if "groups" in selector.honours else "ranking",
+        "criterion" if "groups" in selector.supports else "ranking",
         selector.cost,
         *(gain(selector.__name__, measure) for measure in ("ACC", "rebuilt")),
     ]

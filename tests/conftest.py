@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from pathlib import Path
+
+# Threads that wait take time from the other test processes; read when NumPy and scikit-learn are loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
@@ -47,15 +50,18 @@ def reference_path():
     return REFERENCE_DIR
 
 
-@pytest.fixture
-def from_docs(monkeypatch):
-    """Give a test the way to import a module that stands beside the pages of the documentation."""
-    docs = Path(__file__).resolve().parents[1] / "docs"
+@pytest.fixture(scope="session")
+def dask_cluster():
+    """Start two worker processes of one thread and little memory each, once for all tests of a process."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, memory_limit="512MiB", dashboard_address=":0"
+    ) as cluster:
+        yield cluster
 
-    def imported(name: str):
-        if not docs.exists():
-            pytest.skip("the documentation is not beside the tests")
-        monkeypatch.syspath_prepend(docs)
-        return importlib.import_module(name)
 
-    return imported
+@pytest.fixture(scope="module")
+def client(dask_cluster):
+    """Let dask compute on the cluster, in this module alone."""
+    with dask_cluster.get_client() as client:
+        yield client

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ufselect import DSCOFS, AutoSelector, GraphClustering, PCALeverage, RebuildSelector
+from ufselect.methods.rebuild.ridge import held_out_error
 from ufselect.metrics import clustering_accuracy, evaluate_selection, neighbours_kept, normalized_mutual_info
-from ufselect.solvers.rebuild.baselines import rebuild_error
 
 from .shared import Columns, Table, random_columns, split
 
@@ -91,7 +91,7 @@ class Blood:
         for seed in range(N_SPLITS):
             train, test = split(len(self.X), seed)
             genes = choosers[seed % len(choosers)](train)
-            shares.append(100 * (1 - rebuild_error(self.X[train], self.X[test], genes) ** 2))
+            shares.append(100 * (1 - held_out_error(self.X[train], self.X[test], genes) ** 2))
         return shares
 
     def add(self, table: Table, name: str, labels: str, choosers: Sequence[Chooser], score: Callable) -> None:

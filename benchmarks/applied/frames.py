@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from ufselect import DSCOFS, PCALeverage, RebuildSelector
-from ufselect.solvers.rebuild.baselines import component_errors, rebuild_error
+from ufselect.methods.rebuild.ridge import component_errors, held_out_error
 
 from .shared import Columns, Table, random_columns, split
 
@@ -69,13 +69,13 @@ def pixels(frames: np.ndarray) -> dict:
     floor = [component_errors(train, test, COUNTS) for train, test in splits]
     table.add("PCA of all pixels, as many components", "no", *np.transpose(floor))
     drawn = [
-        [rebuild_error(*part, draw) for draw in random_columns(frames.shape[1], count) for part in splits]
+        [held_out_error(*part, draw) for draw in random_columns(frames.shape[1], count) for part in splits]
         for count in COUNTS
     ]
     table.add("random pixels", "no", *drawn)
     for selector in (PCALeverage, DSCOFS, RebuildSelector):
         errors = [
-            [rebuild_error(train, test, selector(c).fit(train).get_support(True)) for train, test in splits]
+            [held_out_error(train, test, selector(c).fit(train).get_support(True)) for train, test in splits]
             for c in COUNTS
         ]
         table.add(selector.__name__, "no", *errors)
@@ -94,7 +94,7 @@ def key_frames(frames: np.ndarray, scenes: np.ndarray) -> dict:
         errors, seen = [], []
         for train, test in splits:
             chosen = choose(film_of_pixels[train], count)
-            errors.append(rebuild_error(film_of_pixels[train], film_of_pixels[test], chosen))
+            errors.append(held_out_error(film_of_pixels[train], film_of_pixels[test], chosen))
             seen.append(np.unique(scenes[chosen]).size)
         return errors, seen
 

@@ -10,7 +10,7 @@ import numpy as np
 from rebuild import ccqr_orders
 
 from ufselect import DSCOFS, GreedyProjection, PCALeverage, RebuildSelector
-from ufselect.solvers.rebuild.baselines import component_errors, rebuild_error
+from ufselect.methods.rebuild.ridge import component_errors, held_out_error
 
 from .shared import Table, random_columns, split
 
@@ -65,7 +65,7 @@ def against_counts(faces: np.ndarray) -> dict:
     splits = [tuple(faces[part] for part in split(len(faces), seed)) for seed in range(N_SPLITS)]
 
     def by(choose: Callable) -> list[list[float]]:
-        return [[rebuild_error(train, test, choose(train, c)) for train, test in splits] for c in COUNTS]
+        return [[held_out_error(train, test, choose(train, c)) for train, test in splits] for c in COUNTS]
 
     def selected(make: Callable) -> list[list[float]]:
         return by(lambda train, count: np.flatnonzero(make(count).fit(train).get_support()))
@@ -75,7 +75,7 @@ def against_counts(faces: np.ndarray) -> dict:
     floor = [component_errors(train, test, COUNTS) for train, test in splits]
     table.add("PCA of all pixels, as many components", "no", *np.transpose(floor))
     drawn = [
-        [rebuild_error(train, test, draw) for draw in draws[count] for train, test in splits]
+        [held_out_error(train, test, draw) for draw in draws[count] for train, test in splits]
         for count in COUNTS
     ]
     table.add("random pixels", "no", *drawn)
@@ -115,7 +115,7 @@ def against_budgets(faces: np.ndarray) -> dict:
             errors = {name: _paid(train, test, order, costs, budget) for name, order in orders.items()}
             errors["PySensors: CCQR, best weight"] = [min(_paid(train, test, weighed, costs, budget))]
             ours = RebuildSelector(200, costs=costs, budget=budget).fit(train).get_support(indices=True)
-            errors["RebuildSelector(costs=…, budget=…)"] = [rebuild_error(train, test, ours)]
+            errors["RebuildSelector(costs=…, budget=…)"] = [held_out_error(train, test, ours)]
             for name, values in errors.items():
                 found.setdefault(name, {}).setdefault(budget, []).extend(values)
     table = Table([f"for {budget:g}" for budget in BUDGETS], [3] * len(BUDGETS))
@@ -129,4 +129,4 @@ def _paid(
 ) -> list[float]:
     """Return the errors of the first pixels of some orders that a budget pays for."""
     affordable = [order[np.cumsum(costs[order]) <= budget] for order in orders]
-    return [rebuild_error(train, test, pixels) for pixels in affordable if pixels.size]
+    return [held_out_error(train, test, pixels) for pixels in affordable if pixels.size]

@@ -46,8 +46,8 @@ for panel in axes.flat:
 ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train)
 
 # %%
-# How many are enough? ``"auto"`` holds out rows to find out. Generated spectra of six substances have a knee;
-# faces have none, and the note says so.
+# How many are enough? ``"auto"`` holds out rows to find out, and takes the fewest columns within one standard
+# error of the best count. For faces that is the largest tried, and the note says so.
 rng = np.random.default_rng(0)
 places = np.linspace(0, 1, 120)
 spectra = rng.random((200, 6)) @ np.exp(-((places - rng.random((6, 1))) ** 2) / 0.01)

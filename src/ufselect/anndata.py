@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import clone
 
 from ufselect import __version__
-from ufselect.common.extras import import_extra
-from ufselect.common.wording import listed
-from ufselect.plotting.selected import selected_by
-from ufselect.selectors.columns import ColumnTable
+from ufselect._utils.imports import import_extra
+from ufselect._utils.messages import listed
+from ufselect.methods._columns import ColumnTable
+from ufselect.plotting.displays import selected_by
 
 
 def select(

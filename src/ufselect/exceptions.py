@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ufselect.common.wording import Sentence, Setting
+from ufselect._utils.messages import Sentence, Setting
 
 
 class InactiveConstraintWarning(UserWarning):
@@ -11,6 +11,10 @@ class InactiveConstraintWarning(UserWarning):
 
 class ApproximationWarning(UserWarning):
     """A low-rank factor is too coarse, or too much is missing, for the ranking to be trusted."""
+
+
+class DominatedByUnitsWarning(UserWarning):
+    """One column has most of the variance, so that its unit decides what is selected."""
 
 
 class UnreachableBoundWarning(UserWarning):

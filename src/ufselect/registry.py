@@ -1,54 +1,39 @@
-"""Every selector that the command line, comparisons, checks and tables know: one list, open to others."""
+"""The list of all selectors, open to others by `register`, and with it the public names of the package."""
 
 from __future__ import annotations
 
 import inspect
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from typing import Any
 
+from ufselect.assessment import Assessment, StableSelector, assess
 from ufselect.auto import AutoSelector, PartitionSelector
-from ufselect.selectors import (
-    DSCOFS,
-    FSPCA,
-    RNE,
-    SOGFS,
-    SPCAFS,
-    SPCAPSD,
-    TSFS,
-    UDFS,
-    ConstrainedDSCOFS,
-    DOptimalLeverage,
-    GreedyProjection,
-    LaplacianScore,
-    MaxVariance,
-    PCALeverage,
-    RandomSubset,
-    RebuildSelector,
-)
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.clusters import GraphClustering
+from ufselect.methods._base import GramSelector, UnsupervisedSelector
+from ufselect.methods.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.methods.dscofs.constrained import ConstrainedDSCOFS
+from ufselect.methods.dscofs.estimator import DSCOFS
+from ufselect.methods.dscofs.path import DSCOFSPath, dscofs_path
+from ufselect.methods.fspca import FSPCA
+from ufselect.methods.greedy import DOptimalLeverage, GreedyProjection
+from ufselect.methods.laplacian_score import LaplacianScore
+from ufselect.methods.rebuild.reconstructor import Reconstructor
+from ufselect.methods.rebuild.selector import RebuildSelector
+from ufselect.methods.redundancy import RedundancyFilter
+from ufselect.methods.rne import RNE
+from ufselect.methods.sogfs import SOGFS
+from ufselect.methods.spcafs import SPCAFS
+from ufselect.methods.spcapsd import SPCAPSD
+from ufselect.methods.tsfs import TSFS
+from ufselect.methods.udfs import UDFS
 
-ENTRY_POINT_GROUP = "ufselect.selectors"
-
+# In the order of tables: baselines first.
 SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
-    RandomSubset,
-    PCALeverage,
-    MaxVariance,
-    DOptimalLeverage,
-    GreedyProjection,
-    RebuildSelector,
-    LaplacianScore,
-    UDFS,
-    SOGFS,
-    RNE,
-    FSPCA,
-    SPCAFS,
-    SPCAPSD,
-    TSFS,
-    DSCOFS,
-    ConstrainedDSCOFS,
-    PartitionSelector,
-    AutoSelector,
-)
+    RandomSubset, PCALeverage, MaxVariance, DOptimalLeverage, GreedyProjection, RebuildSelector,
+    LaplacianScore, UDFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS, DSCOFS, ConstrainedDSCOFS,
+    PartitionSelector, AutoSelector,
+)  # fmt: skip
 
 _registered: dict[str, type[UnsupervisedSelector]] = {}
 
@@ -60,7 +45,7 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
     ``ufselect.selectors``; a script or notebook offers one to its own process by `register`.
     """
     found = {selector.__name__: selector for selector in SELECTORS}
-    for entry_point in entry_points(group=ENTRY_POINT_GROUP):
+    for entry_point in entry_points(group="ufselect.selectors"):
         _add(found, entry_point.load())
     return dict(sorted({**found, **_registered}.items()))
 
@@ -96,8 +81,8 @@ def register(selector: type[UnsupervisedSelector]) -> type[UnsupervisedSelector]
             def __init__(self, n_features_to_select=0.1):
                 self.n_features_to_select = n_features_to_select
 
-            def _fit_gram(self, gram, wanted, progress):
-                return Fitted(-gram.diag())
+            def _fit_gram(self, gram, request):
+                return -gram.diag()
     """
     known = {name: other for name, other in all_selectors().items() if other is not selector}
     _add(known, selector)
@@ -122,3 +107,11 @@ def _add(known: dict[str, type[UnsupervisedSelector]], selector: type[Unsupervis
     if selector.__name__ in known:
         raise ValueError(f"Another selector is called {selector.__name__}; choose another name.")
     known[selector.__name__] = selector
+
+
+# What ``from ufselect import …`` offers.
+_public: tuple[Any, ...] = (
+    *SELECTORS, RedundancyFilter, GraphClustering, StableSelector, Reconstructor, DSCOFSPath, dscofs_path,
+    UnsupervisedSelector, GramSelector, Assessment, assess, register,
+)  # fmt: skip
+PUBLIC: dict[str, Any] = {each.__name__: each for each in _public}

@@ -12,12 +12,13 @@ from scipy import sparse
 
 from ufselect.blocks import GramAccumulator
 from ufselect.blocks.accumulate import (
+    PANEL,
     Moments,
+    WholeGram,
     block_moments,
     formed_gram,
     merge_moments,
 )
-from ufselect.blocks.probes import PANEL, WholeGram
 from ufselect.blocks.sketch import GramTimes
 
 

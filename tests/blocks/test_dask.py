@@ -13,7 +13,7 @@ from ufselect.blocks import dask as blocks_dask
 from ufselect.blocks import open as open_module
 from ufselect.blocks import open_blocks, reduce, reduce_data
 from ufselect.blocks.dask import DaskBlocks
-from ufselect.gram import dense_gram
+from ufselect.gram import gram_operator
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -99,7 +99,7 @@ def test_gathered_route_is_the_operator_in_memory(monkeypatch):
     monkeypatch.setattr(reduce, "MAX_ORDER", 30)
     reduced = reduce_data(da.from_array(X[:25], chunks=(10, 9)))
     assert (reduced.route, reduced.n_passes) == ("gathered", 1)
-    np.testing.assert_array_equal(reduced.gram.to_dense(), dense_gram(X[:25]).to_dense())
+    np.testing.assert_array_equal(reduced.gram.to_dense(), gram_operator(X[:25]).to_dense())
 
 
 def test_gathered_sparse_data_stay_sparse(monkeypatch):
@@ -122,7 +122,7 @@ def test_rotated_factor_has_the_leading_pairs(rank, as_memmap, monkeypatch, tmp_
     given = open_blocks(tmp_path / "wide.npy") if as_memmap else da.from_array(wide, chunks=(20, 90))
     reduced = reduce_data(given)
     assert (reduced.route, reduced.n_passes) == ("rotated", 2)
-    expected = dense_gram(wide)
+    expected = gram_operator(wide)
     found, true = reduced.gram.eigenpairs(5), expected.eigenpairs(5)
     np.testing.assert_allclose(
         found.values * reduced.gram.scale**2, true.values * expected.scale**2, rtol=1e-10

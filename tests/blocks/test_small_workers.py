@@ -10,31 +10,21 @@ import pytest
 from ufselect import MaxVariance
 from ufselect.blocks import dask as blocks_dask
 
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 dask_array = pytest.importorskip("dask.array")
-LIMIT = 512 * 2**20
-
-
-@pytest.fixture(scope="module")
-def small_worker():
-    with (
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, memory_limit=LIMIT, processes=True, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        yield client
+pytestmark = pytest.mark.usefixtures("client")
+LIMIT = 512 * 2**20  # of each worker of the cluster that all tests share
 
 
 def read_nothing(block):
     raise AssertionError("a block was read")
 
 
-def test_the_share_of_a_worker_leaves_room_for_its_libraries(small_worker):
+def test_the_share_of_a_worker_leaves_room_for_its_libraries():
     assert blocks_dask.smallest_share_of_memory() == pytest.approx(0.6 * LIMIT - 2**28)
 
 
-def test_a_block_that_no_worker_holds_is_refused_before_it_is_read(small_worker):
+def test_a_block_that_no_worker_holds_is_refused_before_it_is_read():
     X = dask_array.random.default_rng(0).standard_normal((80_000, 200), chunks=(40_000, 200))
     unreadable = X.map_blocks(read_nothing, dtype=float, meta=np.empty((0, 0)))
     with pytest.raises(ValueError, match=r"^A block of X takes 61 MiB, but .* 51 MiB") as refusal:
@@ -43,7 +33,7 @@ def test_a_block_that_no_worker_holds_is_refused_before_it_is_read(small_worker)
     assert MaxVariance(2).fit(X.rechunk((most_rows, -1))).reduction_.route == "formed"
 
 
-def test_a_matrix_that_no_worker_can_merge_is_not_formed(small_worker):
+def test_a_matrix_that_no_worker_can_merge_is_not_formed():
     """A record of 3,000 features takes 36 MB, and eleven of them more than the worker has."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((80, 3000))

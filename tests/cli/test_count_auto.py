@@ -29,51 +29,36 @@ def test_the_count_is_chosen_recorded_and_drawn(folder):
     assert run(line.split()) == 0
     record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
     assert record["request"]["n_features"] == "auto"
-    assert len(record["result"]["features"]) == pytest.approx(5, abs=1)
-    assert "How many features are enough" in (folder / "page.html").read_text(encoding="utf-8")
+    assert 5 <= len(record["result"]["features"]) <= 10
+    assert "How many columns are enough" in (folder / "page.html").read_text(encoding="utf-8")
     assert run(["select", "--from", "picked.json", "-o", "again.csv"]) == 0
     assert (folder / "again.csv").read_bytes() == (folder / "picked.csv").read_bytes()
 
 
-def test_the_curve_of_a_choice_among_methods_is_on_terminal_json_record_and_page(folder, capsys):
-    line = "select t.csv -k auto --for rebuild -o picked.csv --report page.html --resamples 0"
-    assert run(line.split()) == 0
+def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
+    assert (
+        run(["select", "t.csv", "-k", "auto", "-o", "picked.csv", "--report", "page.html", "--details"]) == 0
+    )
     out = capsys.readouterr().out
     record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
     count = record["count"]
-    assert count["chosen"] == record["result"]["n_selected"] == pytest.approx(5, abs=1)
-    assert count["why"].startswith("knee: the error falls much more slowly")
+    assert 5 <= count["chosen"] == record["result"]["n_selected"] <= 10
     assert [row["count"] for row in count["curve"]] == list(range(1, 16))
-    sentence = f"-k auto asks for {count['chosen']} columns by the error of rebuilding rows left out"
-    assert f"{sentence} ({count['why']})." in record["verdicts"]
-    assert sentence in out
-    marked = [row for row in out.splitlines() if "chosen" in row and f" {count['chosen']} │ " in row]
+    assert f"-k auto selected {count['chosen']} columns: {count['why']}." in out
+    marked = [row for row in out.splitlines() if row.rstrip().endswith("*")]
     assert len(marked) == 1
-    assert f"{count['curve'][count['chosen'] - 1]['error']:.3f} ±" in marked[0]
+    assert f"{count['curve'][count['chosen'] - 1]['error']:.3f}" in marked[0]
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert 'href="#counts"' in page
-    assert page.count("are chosen.") == 1
-    assert f"{count['chosen']} were chosen ({count['why']})" in page
-    assert run(["select", "t.csv", "-k", "auto", "--for", "rebuild", "--json"]) == 0
+    assert f"{count['chosen']} were selected: {count['why']}" in page
+    assert run(["select", "t.csv", "-k", "auto", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["count"] == count
-    assert run(["report", "picked.json", "-o", "again.html", "--resamples", "0"]) == 0
-    assert f"{count['chosen']} were chosen" in (folder / "again.html").read_text(encoding="utf-8")
+    assert run(["report", "picked.json", "-o", "again.html"]) == 0
+    assert f"{count['chosen']} were selected" in (folder / "again.html").read_text(encoding="utf-8")
 
 
 def test_a_given_count_has_no_curve(folder, capsys):
     assert run(["select", "t.csv", "-k", "3", "--for", "rebuild", "--json"]) == 0
     assert "count" not in json.loads(capsys.readouterr().out)
-
-
-def test_a_named_method_has_no_rows_to_hold_out_of_blocks(folder, capsys, monkeypatch):
-    sentence = "which a table that is read in blocks does not have; give -k a number, or --no-stream."
-    line = ["select", "t.csv", "-k", "auto", "-m", "RebuildSelector"]
-    monkeypatch.setattr("ufselect.cli.data.should_stream", lambda *_: True)
-    assert run(line) == 1
-    assert sentence in capsys.readouterr().err
-    monkeypatch.setattr("ufselect.cli.selecting.open_data", None)  # as is asked for, nothing is read
-    assert run([*line, "--stream"]) == 1
-    assert sentence in capsys.readouterr().err
 
 
 def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
@@ -82,26 +67,10 @@ def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
     assert record["result"]["n_selected"] == record["count"]["chosen"]
 
 
-@pytest.mark.parametrize("command", ["select", "tune"])
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ("", "-k: auto finds the number of columns for --for rebuild alone; give a number, or add --for reb"),
-        ("--for clusters", "-k: auto finds the number of columns for --for rebuild alone"),
-        ("--for rebuild --categorical onehot", "-k: auto and --categorical go together with --method Rebui"),
-    ],
-)
-def test_a_goal_without_a_curve_is_refused_before_anything_is_read(
-    folder, capsys, monkeypatch, command, options, sentence
-):
-    monkeypatch.setattr("ufselect.cli.data.open_data", None)
-    assert run([command, "t.csv", "-k", "auto", *options.split()]) == 2
-    assert sentence in " ".join(capsys.readouterr().err.split())
-
-
-def test_the_goal_may_be_a_parameter(folder, capsys):
-    assert run(["select", "t.csv", "-k", "auto", "--param", "goal=rebuild", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["count"]["chosen"] == pytest.approx(5, abs=1)
+def test_clusters_have_no_curve(folder, capsys, monkeypatch):
+    monkeypatch.setattr("ufselect.cli.table.open_data", None)  # it is refused before anything is read
+    assert run(["select", "t.csv", "-k", "auto", "--for", "clusters"]) == 2
+    assert "auto finds the number of columns for --for rebuild alone" in capsys.readouterr().err
 
 
 def test_too_few_rows_to_hold_out_are_said_with_flags(folder, capsys):
@@ -114,4 +83,4 @@ def test_too_few_rows_to_hold_out_are_said_with_flags(folder, capsys):
 
 def test_a_method_that_cannot_says_so(folder, capsys):
     assert run(["select", "t.csv", "-k", "auto", "--method", "DSCOFS"]) != 0
-    assert "DSCOFS does not choose the number of features" in capsys.readouterr().err
+    assert "DSCOFS does not choose the number of columns" in capsys.readouterr().err

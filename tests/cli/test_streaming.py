@@ -16,13 +16,12 @@ import pandas
 
 from ufselect import DSCOFS
 from ufselect.blocks import GramAccumulator
-from ufselect.cli import streaming
+from ufselect.blocks import table as streaming
 from ufselect.cli.app import run
 from ufselect.io import ReadOptions
 from ufselect.io import parquet as parquet_module
 from ufselect.io import text as text_module
-from ufselect.io.reading import open_rows
-from ufselect.io.roles import ColumnRoles
+from ufselect.io.read import open_rows
 
 ROWS = 400
 
@@ -69,7 +68,7 @@ def features(name: str) -> list[str]:
 def test_several_blocks_are_read(folder):
     for name, fewest in (("t.csv", 8), ("t.parquet", 8), ("parts", 8), ("counts.csv", 3)):
         rows = open_rows(Path(name), ReadOptions())
-        assert len(list(rows.blocks(rows.plan(ColumnRoles())))) >= fewest
+        assert len(list(rows.blocks(rows.plan(ReadOptions())))) >= fewest
 
 
 @pytest.mark.parametrize("data", ["t.csv", "t.parquet", "parts"])
@@ -90,23 +89,28 @@ def test_blocks_give_the_selection_of_memory(folder, data, settings):
     }
 
 
-def test_the_method_can_be_chosen_on_a_sample(folder, capsys):
-    assert call("select t.csv -k 3 --stream -o out.parquet --report page.html --resamples 2") == 0
+def test_clusters_are_found_in_a_sample(folder, capsys):
+    assert call("select t.csv -k 3 --clusters 2 --stream -o out.parquet --report page.html") == 0
     said = capsys.readouterr().err
     assert "read in blocks" in said
-    assert "Chosen on a sample of 400 rows" in said
-    assert "candidates for the goal" not in said
-    record = json.loads(Path("out.parquet.json").read_text(encoding="utf-8"))
-    assert any("Chosen on a sample" in line for line in record["notes"])
-    assert record["tuning"][0]["standing"] == "chosen"
+    assert "Selected by a sample of 400 rows" in said
+    record = json.loads(Path("out.json").read_text(encoding="utf-8"))
+    assert any("Selected by a sample" in line for line in record["assumed"])
+    assert record["assessment"]["verdict"] in ("better", "no better", "worse", "undecided")
     assert pandas.read_parquet("out.parquet").shape == (ROWS, 5)
+
+
+def test_missing_values_are_filled_in_blocks_as_in_memory(folder):
+    for stream in ("--stream", "--no-stream"):
+        assert call(f"select gaps.csv -k 8 {stream} -m DSCOFS --scale none -o out{stream}.csv") == 0
+    first, second = (pandas.read_csv(f"out{stream}.csv") for stream in ("--stream", "--no-stream"))
+    pandas.testing.assert_frame_equal(first, second)
+    assert not first.isna().any().any()
 
 
 def test_what_needs_memory_says_so(folder, capsys):
     assert call("select t.csv -k 3 --stream -m LaplacianScore") == 1
     assert "needs the whole table in memory" in capsys.readouterr().err
-    assert call("select t.csv -k 3 --stream --impute median -m DSCOFS") == 1
-    assert "use --impute drop or --impute keep" in capsys.readouterr().err
     for option in ("--batch id", "--weights v1", "--transpose", "--categorical onehot"):
         assert call(f"select t.csv -k 3 --stream -m DSCOFS {option}") == 1
         assert f"{option.split()[0]} needs the whole table in memory" in capsys.readouterr().err
@@ -172,9 +176,9 @@ def test_width_is_limited_by_memory_alone(folder, monkeypatch, capsys):
 
 
 def test_size_decides(folder, monkeypatch):
-    assert not streaming.should_stream(Path("t.csv"), ReadOptions(), None)
+    assert not streaming.is_for_blocks(Path("t.csv"), ReadOptions(), None)
     monkeypatch.setattr(streaming, "free_memory", lambda: 8 * 14 * ROWS)
     monkeypatch.setattr(streaming, "SAMPLE_ROWS", 10)  # a sample smaller than this small table
-    assert streaming.should_stream(Path("t.csv"), ReadOptions(), None)
-    assert streaming.should_stream(Path("parts"), ReadOptions(), None)
+    assert streaming.is_for_blocks(Path("t.csv"), ReadOptions(), None)
+    assert streaming.is_for_blocks(Path("parts"), ReadOptions(), None)
     assert streaming.free_memory() > 0

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import logging
 import threading
-from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -156,18 +154,6 @@ def test_default_cache_is_the_users(monkeypatch):
 
 def test_content_of_alocal_file_is_verified(toy, no_network):
     np.savez(toy / "chosen" / "toy.npz", X=DATA, y=LABELS[::-1])
-    with pytest.raises(ValueError, match="SHA-256 differs"):
-        load_dataset("toy")
-
-
-def test_npz_file_is_recognised_by_its_own_checksum(toy, no_network, monkeypatch):
-    path = toy / "chosen" / "toy.npz"
-    np.savez(path, X=DATA, y=LABELS)
-    checksum = hashlib.sha256(path.read_bytes()).hexdigest()
-    entry = replace(ENTRIES["toy"], content_sha256="0" * 64, npz_sha256=checksum)
-    monkeypatch.setitem(ENTRIES, "toy", entry)
-    assert_is_toy(load_dataset("toy"))
-    np.savez_compressed(path, X=DATA, y=LABELS)
     with pytest.raises(ValueError, match="SHA-256 differs"):
         load_dataset("toy")
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from ufselect.datasets.reading import read_labelled
+from ufselect.datasets.loading import read_labelled
 
 DATA = np.arange(12, dtype=float).reshape(4, 3) ** 2
 LABELS = np.array([3, 1, 2, 2])

@@ -1,4 +1,4 @@
-"""A run that is killed at any moment ends, once resumed, with the rows of an undisturbed one."""
+"""A run that is stopped is taken up again; what has changed is computed anew; runs do not harm each other."""
 
 from __future__ import annotations
 
@@ -6,63 +6,148 @@ import signal
 import subprocess
 import sys
 import textwrap
-from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ufselect.evaluation import ResultStore, compare
+import ufselect
+from ufselect.evaluation import compare, runner
 
-METHODS, COUNTS = ["MaxVariance", "PCALeverage", "DSCOFS", "SPCAFS"], [2, 3, 4, 5, 6]
-N_KILLS = 10
-CHILD = textwrap.dedent(
+METHODS, COUNTS = ["MaxVariance", "DSCOFS", "SPCAFS"], [2, 4, 6]
+KILLED = textwrap.dedent(
     """
-    import os, random, signal, sys, threading
+    import os, signal, sys
     import numpy as np
     from ufselect.evaluation import compare
     from tests.evaluation.test_resume import COUNTS, METHODS
 
-    store, data, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    arrays, rng = np.load(data), random.Random(seed)
-    n_events, seen = rng.randint(1, 3), 0
+    data, n_kept = np.load(sys.argv[2]), 0
 
-    def die():
-        os.kill(os.getpid(), signal.SIGKILL)
-
-    def listen(event):
+    def run(n_events):
         # An event comes after every fit and every score; soon after it the next is on its way.
-        global seen
-        seen += 1
-        if seen == n_events:
-            threading.Timer(rng.uniform(0, 0.02), die).start()
+        def listen(event):
+            nonlocal n_events
+            n_events -= 1
+            if n_events == 0:
+                signal.setitimer(signal.ITIMER_REAL, 0.01)
 
-    compare(arrays["X"], arrays["y"], METHODS, COUNTS, mode="oracle", quick=True,
-            store=store, progress=listen)
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        compare(data["X"], data["y"], METHODS, COUNTS, mode="oracle", quick=True, store=sys.argv[1],
+                progress=listen)
+
+    for at_once in ([2], [10, 20]):  # the second and the third run share the folder
+        children = []
+        for n_events in at_once:
+            children.append(os.fork())
+            if children[-1] == 0:
+                run(n_events)
+                os._exit(0)
+        for child in children:
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     """
 )
 
 
-def rows_of(path):
-    with ResultStore(path) as store:
-        return [replace(row, seconds=0.0) for row in store.selections()], list(store.scores())
+def rows_of(result):
+    return [{**row, "seconds": 0.0} for row in result.rows]
+
+
+def stored(folder):
+    return sum(1 for _ in Path(folder).rglob("output.pkl"))
+
+
+@pytest.fixture
+def refuse(monkeypatch):
+    """Let any fit or score fail."""
+
+    def never(*args, **kwargs):
+        raise AssertionError("a fit or a score was computed again")
+
+    def start():
+        monkeypatch.setattr(runner, "evaluate_selection", _refusing(runner.evaluate_selection, never))
+        monkeypatch.setattr(runner, "_subsets", never)
+
+    return start
+
+
+def _refusing(function, never):
+    never.__module__ = function.__module__  # which is part of the program's name
+    return never
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
 def test_killed_runs_end_with_the_same_rows(tmp_path, blobs):
     X, y = blobs
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    compare(X, y, METHODS, COUNTS, mode="oracle", quick=True, store=tmp_path / "whole.sqlite")
-    n_whole = sum(map(len, rows_of(tmp_path / "whole.sqlite")))
+    whole = compare(X, y, METHODS, COUNTS, mode="oracle", quick=True, store=tmp_path / "whole")
+    files = [str(tmp_path / "killed"), str(tmp_path / "data.npz")]
+    subprocess.run([sys.executable, "-W", "error", "-c", KILLED, *files], check=True, timeout=300)
+    assert 20 <= stored(tmp_path / "killed") < stored(tmp_path / "whole")
+    resumed = compare(X, y, METHODS, COUNTS, mode="oracle", quick=True, store=tmp_path / "killed")
+    assert rows_of(resumed) == rows_of(whole)
+    assert stored(tmp_path / "killed") == stored(tmp_path / "whole")
 
-    sizes = []
-    for seed in range(N_KILLS):
-        arguments = [str(tmp_path / "killed.sqlite"), str(tmp_path / "data.npz"), str(seed)]
-        ended = subprocess.run([sys.executable, "-c", CHILD, *arguments], check=False, timeout=300)
-        assert ended.returncode == -signal.SIGKILL
-        sizes.append(sum(map(len, rows_of(tmp_path / "killed.sqlite"))))
-    assert sizes == sorted(sizes)
-    assert 0 < sizes[0] < sizes[-1]
-    assert sizes[N_KILLS // 2] < n_whole  # most kills hit a run that was still computing
 
-    compare(X, y, METHODS, COUNTS, mode="oracle", quick=True, store=tmp_path / "killed.sqlite")
-    assert rows_of(tmp_path / "killed.sqlite") == rows_of(tmp_path / "whole.sqlite")
+def test_a_second_run_computes_nothing(blobs, tmp_path, refuse):
+    X, y = blobs
+    first = compare(X, y, ["DSCOFS"], COUNTS, mode="oracle", quick=True, store=tmp_path)
+    refuse()
+    second = compare(X, y, ["DSCOFS"], COUNTS, mode="oracle", quick=True, store=tmp_path)
+    assert first.rows == second.rows
+
+
+def test_one_more_method_leaves_the_others_as_they_are(blobs, tmp_path, monkeypatch):
+    X, y = blobs
+    compare(X, y, ["MaxVariance"], [2], n_runs=2, store=tmp_path)
+    fitted = []
+    subsets = runner._subsets
+    monkeypatch.setattr(
+        runner,
+        "_subsets",
+        lambda X, selector, *rest: (fitted.append(selector), subsets(X, selector, *rest))[1],
+    )
+    compare(X, y, ["MaxVariance", "SPCAFS"], [2], n_runs=2, store=tmp_path)
+    assert set(fitted) == {ufselect.SPCAFS}
+
+
+def test_results_of_a_changed_version_are_computed_anew(blobs, tmp_path, monkeypatch):
+    X, y = blobs
+    compare(X, y, ["MaxVariance"], [2], n_runs=2, store=tmp_path)
+    before = stored(tmp_path)
+    runner.code_digest.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(ufselect, "__version__", "another")
+        compare(X, y, ["MaxVariance"], [2], n_runs=2, store=tmp_path)
+    runner.code_digest.cache_clear()
+    assert stored(tmp_path) == 2 * before
+
+
+def test_a_changed_source_renames_its_methods_only(monkeypatch):
+    modules = "ufselect.methods.sogfs", "ufselect.methods.baselines"
+    runner.code_digest.cache_clear()
+    before = [runner.code_digest(name) for name in modules]
+    assert before[0] != before[1]
+    source = runner.inspect.getsource
+    runner.code_digest.cache_clear()
+    with monkeypatch.context() as patch:
+        edited = "ufselect.methods.sogfs"
+        patch.setattr(runner.inspect, "getsource", lambda m: source(m) + "# edited" * (m.__name__ == edited))
+        after = [runner.code_digest(name) for name in modules]
+        runner.code_digest.cache_clear()
+        patch.setattr(
+            runner.inspect, "getsource", lambda m: source(m) + "# edited" * m.__name__.endswith("_base")
+        )
+        shared = [runner.code_digest(name) for name in modules]
+    runner.code_digest.cache_clear()
+    assert (after[0] != before[0], after[1] == before[1]) == (True, True)
+    assert all(one != other for one, other in zip(shared, before, strict=True))
+
+
+def test_a_damaged_result_is_computed_anew(tmp_path, blobs):
+    X, y = blobs
+    first = compare(X, y, ["MaxVariance"], [2], n_runs=2, store=tmp_path)
+    for file in tmp_path.rglob("output.pkl"):
+        file.write_bytes(file.read_bytes()[:-20])
+    second = compare(X, y, ["MaxVariance"], [2], n_runs=2, store=tmp_path)
+    assert rows_of(first) == rows_of(second)

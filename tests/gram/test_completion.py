@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ufselect.gram import gram_operator
-from ufselect.gram.completion import complete
-from ufselect.gram.rows import plain_layout, row_layout
+from ufselect.gram.missing import complete
+from ufselect.gram.rows import RowInfo
 
 
 def units(gram):
@@ -31,10 +31,11 @@ def test_exact_low_rank_is_recovered():
     gapped = with_gaps(A, 0.1)
     gapped -= np.nanmean(gapped, axis=0)
     missing = np.isnan(gapped)
-    completed = complete(gapped.copy(), missing, plain_layout(200))
-    error = np.linalg.norm((completed.deviations - A)[missing]) / np.linalg.norm(A[missing])
+    filled = gapped.copy()
+    complete(filled, missing, RowInfo(np.ones(200)))
+    error = np.linalg.norm((filled - A)[missing]) / np.linalg.norm(A[missing])
     assert error < 0.3  # the mean leaves 1
-    shift = completed.deviations - gapped
+    shift = filled - gapped
     assert (
         np.nanmax(np.abs(shift - np.nanmean(shift, axis=0))) < 1e-12
     )  # observed entries only move as a column
@@ -66,7 +67,7 @@ def test_unpredictable_features_keep_their_variance(shape):
 def test_integer_weights_are_repeated_rows():
     X = with_gaps(low_rank(40, 6), 0.15)
     weights = np.random.default_rng(2).integers(1, 4, 40)
-    found = gram_operator(X, layout=row_layout(weights.astype(float), np.zeros(40)))
+    found = gram_operator(X, rows=RowInfo(weights.astype(float)))
     expected = gram_operator(np.repeat(X, weights, axis=0))
     np.testing.assert_allclose(units(found), units(expected), rtol=1e-8, atol=1e-8)
     assert found.n_samples == expected.n_samples
@@ -86,10 +87,10 @@ def test_batches_are_centred_before_gaps_are_filled():
     X = with_gaps(low_rank(60, 6), 0.1)
     labels = np.repeat([0, 1], 30)
     shifted = X + 50 * labels[:, None]
-    layout = row_layout(np.ones(60), labels)
+    rows = RowInfo(np.ones(60), labels)
     np.testing.assert_allclose(
-        units(gram_operator(shifted, layout=layout)),
-        units(gram_operator(X, layout=layout)),
+        units(gram_operator(shifted, rows=rows)),
+        units(gram_operator(X, rows=rows)),
         rtol=1e-6,
         atol=1e-6,
     )

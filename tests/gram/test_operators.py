@@ -8,17 +8,17 @@ from hypothesis import given
 from scipy import sparse
 from tests.strategies import structured_data
 
-from ufselect.blocks import GramAccumulator, TruncatedGram, reduce_data
-from ufselect.common.row_blocks import row_blocks
+from ufselect._utils.arrays import row_blocks
+from ufselect.blocks import GramAccumulator, reduce_data
 from ufselect.gram import (
     FactoredGram,
     FormedGram,
     GramOperator,
     ImplicitGram,
+    LowRankGram,
     RestrictedGram,
     SparseGram,
     absolute_correlations,
-    dense_gram,
     gram_operator,
 )
 from ufselect.gram.centring import centre_and_scale, power_of_two_near
@@ -157,7 +157,7 @@ def test_a_truncated_factor_has_columns_with_the_known_diagonal():
     rng = np.random.default_rng(1)
     factor, spare = rng.standard_normal((4, 12)), rng.random(12)
     diagonal = np.square(factor).sum(axis=0) + spare
-    gram = TruncatedGram(factor, 30, 1.0, diagonal, np.ones(4), np.zeros(4))
+    gram = LowRankGram(factor, 30, 1.0, diagonal)
     expected = factor.T @ factor + np.diag(spare)
     picked = np.array([7, 0, 11])
     np.testing.assert_allclose(gram.columns(picked), expected[:, picked], atol=1e-12)
@@ -172,16 +172,16 @@ def test_eigenpairs_stop_at_the_rank():
 
 
 def test_dense_data_are_formed_when_tall_and_kept_as_factor_when_wide():
-    assert isinstance(dense_gram(TALL), FormedGram)
-    assert isinstance(dense_gram(WIDE), FactoredGram)
+    assert isinstance(gram_operator(TALL), FormedGram)
+    assert isinstance(gram_operator(WIDE), FactoredGram)
 
 
 def test_wide_data_are_not_copied_where_products_can_be_centred():
-    gram = dense_gram(WIDE, copy=False)
+    gram = gram_operator(WIDE, copy=False)
     assert isinstance(gram, ImplicitGram)
     assert gram.data is WIDE
-    assert isinstance(dense_gram(WIDE + 1e6, copy=False), FactoredGram)
-    assert isinstance(dense_gram(TALL, copy=False), FormedGram)
+    assert isinstance(gram_operator(WIDE + 1e6, copy=False), FactoredGram)
+    assert isinstance(gram_operator(TALL, copy=False), FormedGram)
 
 
 def test_sparse_data_are_not_made_dense():
@@ -220,7 +220,7 @@ def test_operator_is_symmetric_and_positive_semidefinite(data):
 @pytest.mark.parametrize("factor", [2.0**-40, 2.0**70])
 def test_a_power_of_two_changes_no_digit(factor):
     for data in (TALL, WIDE):
-        np.testing.assert_array_equal(dense_gram(data * factor).diag(), dense_gram(data).diag())
+        np.testing.assert_array_equal(gram_operator(data * factor).diag(), gram_operator(data).diag())
 
 
 def test_blocks_cover_all_rows_once():
@@ -230,7 +230,7 @@ def test_blocks_cover_all_rows_once():
 
 def test_a_range_beyond_floating_point_is_refused():
     with pytest.raises(ValueError, match="divide X by a constant"):
-        dense_gram(np.array([[1.7e308, 0.0], [-1.7e308, 1.0]]))
+        gram_operator(np.array([[1.7e308, 0.0], [-1.7e308, 1.0]]))
 
 
 @pytest.mark.parametrize("magnitude", [1e-300, 0.3, 1.0, 7.0, 1e300])

@@ -10,7 +10,7 @@ from scipy import sparse
 from tests.strategies import structured_data
 
 from ufselect.gram import gram_operator
-from ufselect.gram.pairwise import merge_sums, pairwise_gram, pairwise_sums, repair
+from ufselect.gram.missing import merge_sums, pairwise_gram, pairwise_sums, repair
 
 pd = pytest.importorskip("pandas")
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.strategies import structured_data
 
-from ufselect.gram import gram_operator, row_details
-from ufselect.gram.rows import checked_weights, row_layout
+from ufselect.gram import RowInfo, gram_operator, row_info
 
 KINDS = {"dense": np.asarray, "sparse": sparse.csr_array}
 
@@ -43,9 +42,8 @@ def scatter(X):
 def test_integer_weights_are_repeated_rows(kind, wide, data, seed):
     X = np.hstack([data] * 4) if wide else data
     weights = np.random.default_rng(seed).integers(1, 4, len(X)).astype(float)
-    layout = row_layout(weights, np.zeros(len(X)))
     repeated = np.repeat(X, weights.astype(int), axis=0)
-    gram = gram_operator(KINDS[kind](X), layout=layout)
+    gram = gram_operator(KINDS[kind](X), rows=RowInfo(weights).scaled())
     assert_operator_is(gram, scatter(repeated))
     assert gram.n_samples == len(repeated)
 
@@ -57,7 +55,7 @@ def test_batches_are_centred_by_themselves(kind, data, seed):
     X = np.vstack([data, 2 * data[:3] + 100])
     labels = np.array(["a", "b"])[rng.integers(0, 2, len(X))]
     expected = sum(scatter(X[labels == label]) for label in np.unique(labels))
-    assert_operator_is(gram_operator(KINDS[kind](X), layout=row_layout(np.ones(len(X)), labels)), expected)
+    assert_operator_is(gram_operator(KINDS[kind](X), rows=RowInfo(np.ones(len(X)), labels)), expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -67,34 +65,34 @@ def test_weights_and_batches_together(kind):
     weights, labels = rng.integers(1, 4, 30), rng.integers(0, 3, 30)
     repeated, repeated_labels = np.repeat(X, weights, axis=0), np.repeat(labels, weights)
     expected = sum(scatter(repeated[repeated_labels == label]) for label in range(3))
-    gram = gram_operator(KINDS[kind](X), layout=row_layout(weights.astype(float), labels))
+    gram = gram_operator(KINDS[kind](X), rows=RowInfo(weights.astype(float), labels))
     assert_operator_is(gram, expected)
     spectrum = gram.eigenpairs(5)
     np.testing.assert_allclose(spectrum.values * gram.scale**2, np.linalg.eigvalsh(expected)[::-1], rtol=1e-9)
 
 
 def test_weights_below_one_are_taken_in_proportion():
-    layout = row_layout(np.array([0.1, 0.3, 0.2]), np.zeros(3))
-    np.testing.assert_allclose(layout.weights, [0.5, 1.5, 1.0])
-    assert layout.n_samples == 3
-    assert row_layout(np.full(4, 0.25), np.zeros(4)).is_plain
+    rows = RowInfo(np.array([0.1, 0.3, 0.2])).scaled()
+    np.testing.assert_allclose(rows.weights, [0.5, 1.5, 1.0])
+    assert rows.n_samples == 3
+    assert RowInfo(np.full(4, 0.25)).scaled() is None
 
 
 def test_large_means_cost_no_digits():
     rng = np.random.default_rng(1)
     X = rng.integers(-50, 50, (40, 3)) / 64 + 2.0**40
     weights = rng.integers(1, 4, 40)
-    gram = gram_operator(X, layout=row_layout(weights.astype(float), np.zeros(40)))
+    gram = gram_operator(X, rows=RowInfo(weights.astype(float)))
     np.testing.assert_allclose(
         in_units(gram), scatter(np.repeat(X - 2.0**40, weights, axis=0)), rtol=1e-9, atol=1e-6
     )
 
 
 def test_rows_without_weight_are_left_out():
-    X, layout = row_details([1, 0, 2], None, 3).laid_out(np.arange(6.0).reshape(3, 2))
+    X, rows = row_info([1, 0, 2], None, 3).counted(np.arange(6.0).reshape(3, 2))
     np.testing.assert_array_equal(X, [[0, 1], [4, 5]])
-    np.testing.assert_array_equal(layout.weights, [1, 2])
-    labelled = row_details([1, 0, 2, 1], ["a", "c", "b", "b"], 4).of(slice(1, 4))
+    np.testing.assert_array_equal(rows.weights, [1, 2])
+    labelled = row_info([1, 0, 2, 1], ["a", "c", "b", "b"], 4).of(slice(1, 4))
     counted, rest = labelled.counted(np.arange(3.0)[:, None])
     np.testing.assert_array_equal(counted, [[1], [2]])
     np.testing.assert_array_equal(rest.labels, ["b", "b"])
@@ -103,4 +101,4 @@ def test_rows_without_weight_are_left_out():
 @pytest.mark.parametrize("bad", [[1, 2], [1, -1, 1], [0, 0, 0], [1, np.nan, 1], [[1, 1, 1]]])
 def test_bad_weights_are_refused(bad):
     with pytest.raises(ValueError, match="sample_weight"):
-        checked_weights(bad, 3)
+        row_info(bad, None, 3)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from ufselect.graphs import balanced_neighbors, nearest_neighbors, neighbors
+from ufselect.graphs import balanced_neighbors, nearest_neighbors
 
 
 def brute_force(X, k):
@@ -68,11 +68,10 @@ def test_large_means_cost_no_digits():
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_blocks_do_not_change_the_result(kind, monkeypatch):
+def test_blocks_do_not_change_the_result(kind):
     X = np.random.default_rng(2).integers(0, 3, (70, 6)).astype(float)
     expected = nearest_neighbors(kind(X), 4)
-    monkeypatch.setattr(neighbors, "BLOCK_BYTES", 4096)
-    found = nearest_neighbors(kind(X), 4)
+    found = nearest_neighbors(kind(X), 4, block_bytes=4096)
     np.testing.assert_array_equal(found[0], expected[0])
     np.testing.assert_array_equal(found[1], expected[1])
 

@@ -7,7 +7,6 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from ufselect.graphs import score_graph as module
 from ufselect.graphs.score_graph import (
     centred_basis,
     score_graph,
@@ -17,9 +16,7 @@ from ufselect.graphs.score_graph import (
 )
 
 
-@pytest.mark.parametrize("block_bytes", [2**23, 1])
-def test_graph_is_the_mean_of_symmetric_neighbour_graphs(block_bytes, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_BYTES", block_bytes)
+def test_graph_is_the_mean_of_symmetric_neighbour_graphs():
     scores = np.random.default_rng(0).standard_normal((300, 6))
     expected = np.zeros((300, 300))
     for width in (2, 6, 6):

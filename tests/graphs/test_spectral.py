@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence
 
-from ufselect.graphs import graph_laplacian, heat_affinity, nearest_neighbors, smoothest_vectors, spectral
+from ufselect.gram import spectrum
+from ufselect.graphs import graph_laplacian, heat_affinity, nearest_neighbors, smoothest_vectors
 
 
 def assert_lowest(graph, vectors):
@@ -51,6 +52,6 @@ def test_lanczos_without_convergence_falls_back_on_the_dense_solver(monkeypatch)
     def fail(*args, **kwargs):
         raise ArpackNoConvergence("no convergence", np.empty(0), np.empty(0))
 
-    monkeypatch.setattr(spectral, "lanczos_pairs", fail)
+    monkeypatch.setattr(spectrum, "lanczos_pairs", fail)
     graph = heat_affinity(*nearest_neighbors(np.random.default_rng(2).standard_normal((300, 2)), 8))
     assert_lowest(graph, smoothest_vectors(graph, 4)[0])

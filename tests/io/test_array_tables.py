@@ -157,7 +157,7 @@ def test_absent_packages_come_with_the_line_to_install_them(tmp_path, monkeypatc
             raise ImportError(module)
         return import_module(module)
 
-    monkeypatch.setattr("ufselect.common.extras.import_module", absent)
+    monkeypatch.setattr("ufselect._utils.imports.import_module", absent)
     (tmp_path / name).write_bytes(b"a,b\n1,2\n")
     with pytest.raises(ImportError, match=rf'needs {package}: pip install "ufselect\[{line}\]"'):
         read_table(tmp_path / name)

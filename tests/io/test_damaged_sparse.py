@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import gzip
 import warnings
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.io import mmread, mmwrite, savemat
+from scipy.io import mmwrite, savemat
 
 from ufselect import MaxVariance
-from ufselect.common.sparse_structure import canonical_csr, sparse_damage
+from ufselect._utils.validation import canonical_csr, sparse_damage
 from ufselect.io import read_table, write_selection
 
 GOOD = sparse.random_array((8, 6), density=0.5, format="csr", rng=np.random.default_rng(0))
@@ -94,14 +93,14 @@ def test_mat(fault, tmp_path):
         read_table(path)
 
 
-def test_mat_with_an_unknown_type_of_element_does_not_reach_the_compiled_reader(tmp_path):
+def test_mat_with_an_unknown_type_of_element_does_not_crash_this_process(tmp_path):
     path = tmp_path / "table.mat"
     savemat(path, {"X": np.ones((4, 3))})
     content = bytearray(path.read_bytes())
     values_tag = content.rindex((9).to_bytes(4, "little") + (96).to_bytes(4, "little"))
     content[values_tag] = 200
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"table\.mat is not a readable"):
+    with pytest.raises(ValueError, match=r"table\.mat is damaged: it crashes its library"):
         read_table(path)
 
 
@@ -194,19 +193,15 @@ def write_large(path):
 @pytest.mark.parametrize("name", ["table.npz", "table.mat", "table.xlsx", "cells"])
 def test_files_that_unpack_to_too_much_are_refused(name, tmp_path, monkeypatch):
     write_large(tmp_path / name)
-    monkeypatch.setattr("ufselect.io.damage.UNPACKED_BYTES", 1000)
-    with pytest.raises(ValueError, match=name) as refusal:
+    monkeypatch.setattr("ufselect.io.files.LARGEST_UNPACKED", 1000)
+    with pytest.raises(ValueError, match=rf"{name}.* unpacks from .* which is not read; "):
         read_table(tmp_path / name)
-    if not name.endswith(".mat"):  # its elements are walked through as those of any other damage
-        assert "more than is read" in str(refusal.value)
 
 
 def test_a_matlab_file_that_claims_more_rows_than_it_has_bytes_is_refused(tmp_path):
     path = tmp_path / "table.mat"
     savemat(path, {"X": sparse.csc_array((np.ones(3), ([0, 1, 2], [0, 1, 2])), shape=(1_717_986_918, 4))})
-    with pytest.raises(
-        ValueError, match=r"table\.mat holds a damaged sparse matrix: it claims a shape of 1717"
-    ):
+    with pytest.raises(ValueError, match=r"table\.mat unpacks .* its shape is damaged: write it again"):
         read_table(path)
 
 
@@ -232,7 +227,7 @@ def test_data_that_lie_in_other_files_are_not_followed(tmp_path):
 def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path):
     """Rows that are not there read as zeros, hours of them."""
     pytest.importorskip("dask")
-    path, shape = tmp_path / f"table{suffix}", (2**21, 4)
+    path, shape = tmp_path / f"table{suffix}", (2**26, 4)
     if suffix == ".zarr":
         pytest.importorskip("zarr").create_array(path, shape=shape, chunks=(10, 4), dtype="f8")[:3] = 1
     else:
@@ -244,7 +239,7 @@ def test_arrays_that_claim_far_more_than_is_stored_are_refused(suffix, tmp_path)
             stored[:] = 1
             stored.resize(shape)
     read = read_table if suffix == ".h5ad" else MaxVariance(2).fit
-    with pytest.raises(ValueError, match=rf"table\{suffix} claims 64 MiB .* write it again\.$"):
+    with pytest.raises(ValueError, match=rf"table\{suffix} unpacks .* to 2.0 GiB .* write it again\.$"):
         read(path)
 
 
@@ -271,22 +266,18 @@ MATRIX = b"%%MatrixMarket matrix coordinate integer general\n%\n2 2 2\n1 1 3\n2 
 
 
 @pytest.mark.parametrize("end", [b"", b" ", b"\n", b" \n"])
-def test_a_matrix_of_10x_is_read_to_its_end_and_not_beyond(end, tmp_path):
+def test_a_matrix_of_10x_is_read_to_its_end(end, tmp_path):
     write_tenx(tmp_path / "cells", MATRIX + end)
-    with patch("ufselect.io.tenx.mmread", wraps=mmread) as read:
-        assert read_table(tmp_path / "cells").data.toarray().tolist() == [[3, 0], [0, 4]]
-    assert read.call_args.args[0].getvalue().endswith(b"\n")
+    assert read_table(tmp_path / "cells").data.toarray().tolist() == [[3, 0], [0, 4]]
 
 
-@pytest.mark.parametrize("content", [MATRIX + b"\0", MATRIX.replace(b"%\n", b"%\0\n"), MATRIX + b"\n] 1 2"])
-def test_characters_that_no_matrix_has_do_not_reach_the_compiled_reader(content, tmp_path):
+@pytest.mark.parametrize(
+    "content", [MATRIX + b"\n] 1 2", MATRIX + b"\n1 2 5", MATRIX[:-5], MATRIX[:60], b"", b"x"]
+)
+def test_a_damaged_matrix_of_10x_is_refused(content, tmp_path):
     write_tenx(tmp_path / "cells", content)
-    with (
-        patch("ufselect.io.tenx.mmread") as read,
-        pytest.raises(ValueError, match=r"matrix\.mtx has characters"),
-    ):
+    with pytest.raises(ValueError, match=r"matrix\.mtx .*\.$"):
         read_table(tmp_path / "cells")
-    read.assert_not_called()
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])

@@ -64,7 +64,7 @@ def assert_same(table, values, names, ids):
     ],
 )
 @given(content=tables(st.floats(-1e9, 1e9, width=64)))
-@settings(max_examples=30)
+@settings(max_examples=10)
 def test_text(suffix, marks, content):
     values, names, ids = content
     frame = frame_of(values, names, ids)
@@ -107,7 +107,7 @@ def test_sparse_npz(content):
 
 
 @given(content=tables())
-@settings(max_examples=30)
+@settings(max_examples=5)  # each is tried in a process of its own
 def test_mat(content):
     values = content[0]
     labels = np.arange(values.shape[0])[:, None] % 2
@@ -118,7 +118,7 @@ def test_mat(content):
 
 @pytest.mark.filterwarnings("ignore")
 @given(content=tables(st.floats(-1e6, 1e6, width=32), np.float32), as_sparse=st.booleans())
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_h5ad(content, as_sparse):
     anndata = pytest.importorskip("anndata")
     values, names, ids = content

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ufselect.io import ReadOptions, TableError, read_table, write_selection
-from ufselect.io.cleaning import clean
 from ufselect.io.files import check_outputs, write_atomically, write_text
-from ufselect.io.writing import separator_note
+from ufselect.io.table import clean
+from ufselect.io.write import separator_note
 
 pytest.importorskip("pandas")
 CHOSEN = np.array([0, 2])

@@ -87,7 +87,7 @@ def test_input_is_not_changed():
     [
         ({"features": [4]}, "between 0 and 3"),
         ({"features": [-1]}, "between 0 and 3"),
-        ({"features": []}, "at least one feature"),
+        ({"features": []}, "selects no feature"),
         ({"features": [0, 0]}, "more than once"),
         ({"features": [True, False]}, "2 entries for 4"),
         ({"features": [False] * 4}, "selects no feature"),

@@ -11,9 +11,13 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from ufselect.metrics import kmeans
-from ufselect.metrics.kmeans import distance_preserving_coordinates, kmeans_runs, lloyd
-from ufselect.metrics.seeding import starting_samples
+from ufselect.metrics.kmeans import (
+    distance_preserving_coordinates,
+    kmeans_runs,
+    lloyd,
+    nearest,
+    starting_samples,
+)
 
 
 def blobs(n_samples, n_features, seed=0):
@@ -82,12 +86,13 @@ def test_all_points_equal():
     assert np.all(kmeans_runs(np.full((6, 2), 3.5), 3, [0, 1], "k-means++") == 0)
 
 
-def test_batches_of_runs_and_blocks_of_rows_change_nothing(monkeypatch):
+def test_batches_of_runs_and_blocks_of_rows_change_nothing():
     X = blobs(70, 6)
     whole = kmeans_runs(X, 5, range(12), "k-means++")
-    monkeypatch.setattr(kmeans, "CENTRE_ENTRIES", 5 * 70 * 3)
-    monkeypatch.setattr(kmeans, "DISTANCE_ENTRIES", 64)
-    np.testing.assert_array_equal(kmeans_runs(X, 5, range(12), "k-means++"), whole)
+    in_batches = kmeans_runs(X, 5, range(12), "k-means++", centre_entries=5 * 70 * 3)
+    np.testing.assert_array_equal(in_batches, whole)
+    centres = np.random.default_rng(0).standard_normal((3, 5, 6))
+    np.testing.assert_array_equal(nearest(X, centres, block_entries=64), nearest(X, centres))
 
 
 def test_iteration_limit_is_that_of_scikit_learn():
@@ -142,15 +147,3 @@ def test_single_precision_is_given_up_where_it_would_blur_the_clusters(make):
         kmeans_runs(make(), 10, range(4), "k-means++", is_exact=choice) for choice in (True, False)
     )
     np.testing.assert_array_equal(exact, other)
-
-
-def test_single_precision_is_used_where_it_will_do(monkeypatch):
-    seen = []
-    lloyd = kmeans.lloyd
-    monkeypatch.setattr(
-        kmeans, "lloyd", lambda points, *rest: (seen.append(points.dtype), lloyd(points, *rest))[1]
-    )
-    X = make_blobs(200, 4, centers=4, random_state=0)[0]
-    for is_exact in (False, True):
-        kmeans_runs(X, 4, range(3), "k-means++", is_exact=is_exact)
-    assert seen == [np.float32, np.float64]

@@ -83,9 +83,9 @@ def test_order_shift_and_scale_do_not_matter(seed, order, scale):
 
 @pytest.mark.parametrize("features", [[], [12], [-1], [True, False], [0.5], [[0, 1]]])
 def test_what_names_no_features_is_refused(data, features):
-    with pytest.raises(ValueError, match="features must be indices from 0 to 11 or a boolean mask"):
+    with pytest.raises(ValueError, match=r"^features "):
         variance_rebuilt(data, features)
-    with pytest.raises(ValueError, match="features must be"):
+    with pytest.raises(ValueError, match=r"^features "):
         neighbours_kept(data, features)
 
 

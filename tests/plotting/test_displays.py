@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -9,15 +11,16 @@ pytest.importorskip("matplotlib")
 from matplotlib.figure import Figure
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 
-from ufselect import DSCOFS, MaxVariance, dscofs_path
+from ufselect import DSCOFS, MaxVariance, RedundancyFilter, dscofs_path
 from ufselect.plotting import (
     ConvergenceDisplay,
     LoadingsDisplay,
     PixelsDisplay,
+    RedundancyDisplay,
     ScoresDisplay,
     SelectionPathDisplay,
 )
-from ufselect.plotting.images import pixel_figure
+from ufselect.plotting.style import figure_svg
 
 
 @pytest.fixture(scope="module")
@@ -109,18 +112,6 @@ def test_wrong_number_of_names(selector, ax):
         ScoresDisplay.from_estimator(selector, feature_names=["a", "b"], ax=ax)
 
 
-def test_the_figure_of_an_image_selection(selector, data, tmp_path):
-    figure = pixel_figure(selector, data, (3, 4), examples=[0, 5])
-    figure.savefig(tmp_path / "f.png", dpi=40)
-    assert (tmp_path / "f.png").stat().st_size > 2000
-    titles = [sub.get_suptitle() for sub in figure.subfigs]
-    from sklearn.linear_model import LinearRegression
-
-    model = LinearRegression().fit(data[:, selector.support_], data)
-    left = data - model.predict(data[:, selector.support_])
-    assert f"{1 - left.var(axis=0).sum() / data.var(axis=0).sum():.0%}" in titles[2]
-
-
 @pytest.mark.parametrize("foreign", [VarianceThreshold(2.0), SelectKBest(f_classif, k=3)])
 def test_selectors_of_scikit_learn_are_drawn(foreign, data, ax):
     foreign.fit(data, (data[:, 0] > 0).astype(int))
@@ -136,15 +127,22 @@ def test_scores_of_scikit_learn_are_drawn_best_first(data, ax):
         ScoresDisplay.from_estimator(VarianceThreshold().fit(data), ax=ax)
 
 
-def test_pages_and_figures_show_the_same(selector, data):
-    """The SVG of a display has a mark for each thing that matplotlib draws."""
-    scores = ScoresDisplay.from_estimator(selector, ax=Figure().subplots())
-    assert scores.to_svg().count("<rect") == len(scores.ax_.patches) == 12
-    assert scores.to_svg().count('class="kept"') == 5
-    course = ConvergenceDisplay.from_estimator(selector, ax=Figure().subplots())
-    assert course.to_svg().count("<circle") == selector.objective_history_.size
-    pixels = PixelsDisplay.from_estimator(selector, (3, 4), ax=Figure().subplots())
-    svg = pixels.to_svg([f"<{j}>" for j in range(12)])
-    assert (svg.count('class="kept"'), svg.count("<rect"), svg.count("&lt;3&gt;: ")) == (5, 12, 1)
-    loadings = LoadingsDisplay.from_estimator(selector, ax=Figure().subplots())
-    assert loadings.to_svg().count("<rect") == loadings.ax_.images[0].get_array().size == 15
+def test_a_figure_on_a_page_keeps_its_text_and_shares_no_id(selector):
+    display = ScoresDisplay.from_estimator(selector, feature_names=["<b>"] * 12, ax=Figure().subplots())
+    first, second = (figure_svg(display.figure_, name, "Scores <of> all") for name in ("a", "b"))
+    assert "&lt;b&gt;" in first
+    assert 'aria-label="Scores &lt;of&gt; all"' in first
+    assert "<b>" not in first
+    ids = [set(re.findall(r'\bid="([^"]+)"', svg)) for svg in (first, second)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+    used = re.findall(r'href="#([^"]+)"', first) + re.findall(r"url\(#([^)]+)\)", first)
+    assert set(used) <= ids[0]
+
+
+def test_bars_count_the_columns_of_a_cluster(ax):
+    a, b = np.random.default_rng(0).standard_normal((2, 40))
+    found = RedundancyFilter().fit(np.column_stack([a, b, 2 * a, 3 * a]))
+    display = RedundancyDisplay.from_estimator(found, feature_names=list("abcd"), ax=ax)
+    assert display.counts.tolist() == [3, 1]
+    assert labels(ax.yaxis) == ["d", "b"]

@@ -9,11 +9,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from ufselect import DSCOFS, MaxVariance
+from ufselect import DSCOFS, AutoSelector, MaxVariance, RebuildSelector, RedundancyFilter
 from ufselect.report import explain, report_html
 
 EVIL = '<script>alert("x")</script>'
 QUOTES = "\"'><img src=x onerror=alert(1)>"
+RECORD = {"data": {}, "versions": {}, "scaling": {}}
 VOID = {"meta", "link", "input", "br", "img"}
 
 
@@ -58,27 +59,27 @@ def explanation():
     names = [f"f{j}" for j in range(10)] + [EVIL, QUOTES]
     selector = DSCOFS(12, n_components=3, entry_sparsity=None).fit(data)
     selector.set_params(n_features_to_select=8).fit(data)
-    return explain(selector, data, feature_names=names, image_shape=(3, 4), n_resamples=3)
+    return explain(selector, data, feature_names=names, image_shape=(3, 4))
 
 
 @pytest.fixture(scope="module")
 def page(explanation):
-    return report_html(explanation, title=EVIL, notes=[EVIL])
+    return report_html(explanation, title=EVIL, record={**RECORD, "assumed": [EVIL]})
 
 
 def test_every_section_is_there(page):
     reader = read(page)
     for words in (
-        "The features, and why",
-        "The pixels",
-        "How much of the data they keep",
-        "Which features act together",
-        "Redundancy among the kept",
-        "Stability under resampling",
-        "Did the search settle?",
+        "What each column represents",
+        "selected pixels over the mean image",
+        "On new rows",
+        "What was assumed about the table",
+        "Correlations among the selected columns",
+        "loadings",
+        "Convergence",
         "Data and settings",
         "8 of 12",
-        "random subsets",
+        "random columns",
         "mu_row",
     ):
         assert words in reader.text
@@ -100,7 +101,8 @@ def test_names_from_outside_are_text_and_nothing_else(page):
 def test_nothing_comes_from_outside(page):
     reader = read(page)
     for _, attributes in reader.tags:
-        assert not {"src", "srcset", "action", "xlink:href"} & set(attributes)
+        assert not {"src", "srcset", "action"} & set(attributes)
+        assert attributes.get("xlink:href", "#").startswith(("#", "data:image/png"))
         assert attributes.get("href", "#").startswith(("#", "data:"))
     style = re.search(r"<style>(.*?)</style>", page, re.S)[1]
     assert "url(" not in style
@@ -122,25 +124,66 @@ def test_charts_and_controls_have_names(page):
     assert sum("aria-sort" in attributes for attributes in heads) == page.count("<table id=")
 
 
-def test_the_table_shows_the_scores(page, explanation):
-    rows = re.search(r'<table id="kept">.*?<tbody>(.*?)</tbody>', page, re.S)[1].split("</tr>")[:-1]
+def test_the_top_says_what_for_how_far_to_trust_and_four_figures(page, explanation):
+    reader = read(page)
+    assert "8 of 12 columns of 60 rows, from which the others are reconstructed." in reader.text
+    assert f'class="trust {explanation.trust}"' in page
+    assert explanation.message in " ".join(reader.text.split())
+    assert page.count('class="value"') == 4
+
+
+def test_the_table_says_what_each_column_represents(page, explanation):
+    rows = re.search(r'<table id="selected">.*?<tbody>(.*?)</tbody>', page, re.S)[1].split("</tr>")[:-1]
     assert len(rows) == 8
-    shown = [float(re.findall(r'data-value="([^"]*)"', row)[2]) for row in rows]
-    assert shown == [float(value) for value in explanation.scores[explanation.ranked]]
+    shown = [int(re.findall(r'data-value="([^"]*)"', row)[2]) for row in rows]
+    assert shown == [explanation.represents(place).size for place in range(8)]
 
 
-def test_plain_methods_have_a_shorter_page():
-    data = np.random.default_rng(0).standard_normal((30, 6))
-    text = read(report_html(explain(MaxVariance(2).fit(data), data, n_resamples=0))).text
-    for words in ("Which features act", "search settle", "Stability", "pixels"):
-        assert words not in text
+def spectra():
+    rng = np.random.default_rng(0)
+    grid = np.linspace(400, 700, 40)
+    bands = np.exp(-(((grid - rng.uniform(400, 700, (8, 1))) / 20) ** 2))
+    return rng.random((80, 8)) @ bands, [f"{value:.1f}" for value in grid]
 
 
-def test_many_features_stay_readable():
+def blobs():
+    rng = np.random.default_rng(0)
+    return 6 * rng.standard_normal((3, 9))[np.arange(90) % 3] + rng.standard_normal((90, 9))
+
+
+@pytest.mark.parametrize(
+    ("make", "trust", "words", "svg"),
+    [
+        (lambda: (RebuildSelector(4), *spectra()), "good", "smaller error than random columns", "curve-"),
+        (lambda: (RedundancyFilter(0.9), *spectra()), "good", "each repeats a selected one", "curve-"),
+        (
+            lambda: (AutoSelector(4, n_clusters=3, random_state=0), blobs(), None),
+            None,
+            "clusters of rows",
+            "rows-",
+        ),
+        (
+            lambda: (MaxVariance(3), np.random.default_rng(0).standard_normal((90, 9)), None),
+            "doubtful",
+            "error than random columns",
+            "rows-",
+        ),
+    ],
+)
+def test_figures_and_picture_fit_the_goal(make, trust, words, svg):
+    selector, data, names = make()
+    e = explain(selector.fit(data), data, feature_names=names)
+    page = report_html(e)
+    assert trust in (None, e.trust)
+    assert words in page
+    assert f'id="{svg}' in page
+    assert page.count('class="value"') == 4
+
+
+def test_many_columns_stay_readable():
     data = np.random.default_rng(0).standard_normal((30, 900))
-    page = report_html(explain(MaxVariance(60).fit(data), data, n_resamples=2))
-    assert "all 840" in page
-    assert "The best 40 are shown" in page
+    page = report_html(explain(MaxVariance(60).fit(data), data))
+    assert "The 840 dropped columns" in page
     assert len(page) < 2_000_000
 
 
@@ -161,34 +204,24 @@ def test_very_long_names_are_shortened_and_ensembl_ids_stay_whole():
     data = rng.standard_normal((40, 5)) * [5, 4, 3, 2, 1]
     long, gene = "x" * 250 + "y" * 250, "ENSG00000139618"
     selector = MaxVariance(3).fit(data)
-    page = report_html(explain(selector, data, feature_names=[long, gene, "c", "d", "e"], n_resamples=0))
+    page = report_html(explain(selector, data, feature_names=[long, gene, "c", "d", "e"]))
     reader = read(page)
     assert f"{'x' * 49}…{'y' * 49}" in reader.text
     assert long not in reader.text
     assert any(attrs.get("title") == long for _, attrs in reader.tags)
     widths = {attrs["style"] for tag, attrs in reader.tags if tag == "th" and "style" in attrs}
-    assert widths == {"min-width:21ch", "min-width:4ch"}  # kept: at most 18 letters; dropped: one
+    assert widths == {"min-width:21ch", "min-width:4ch"}  # selected: at most 18 letters; dropped: one
 
 
-def test_what_was_chosen_among_is_shown_as_text():
-    data = np.random.default_rng(0).standard_normal((40, 5))
-    figures = {"criterion_error": 0.1, "seconds": 0.5, "selected": False, "tied": False, "note": ""}
-    record = {
-        "goal": "clusters",
-        "data": {},
-        "versions": {},
-        "tuning": [
-            {"candidate": EVIL, "criterion": 0.7, **figures, "standing": "chosen", "stability": 0.8},
-            {"candidate": "late", "criterion": None, **figures, "standing": "skipped", "stability": None},
-            {"candidate": "random subsets", "criterion": 0.2, **figures, "standing": "for comparison"},
-        ],
-        "clusters": [{"cluster": 0, "size": 17, "columns": [{"name": QUOTES, "distance": -2.25}]}],
-    }
-    page = report_html(explain(MaxVariance(2).fit(data), data, n_resamples=0), record=record)
+def test_candidates_and_clusters_are_shown_as_text():
+    data = blobs()
+    candidates = [(EVIL, MaxVariance(3)), ("other", RebuildSelector(3))]
+    selector = AutoSelector(3, candidates=candidates, n_clusters=3, random_state=0).fit(data)
+    names = [QUOTES, *(f"c{j}" for j in range(8))]
+    page = report_html(explain(selector, data, feature_names=names))
     reader = read(page)
     assert EVIL in reader.text
     assert QUOTES in reader.text
     assert not any("onerror" in attrs for _, attrs in reader.tags)
-    for words in ("0.700", "± 0.100", "0.800", "skipped", "for comparison", "17", "−2.2", "Stability"):
-        assert words in reader.text
-    assert {"clusters", "candidates"} <= {attrs.get("href", "").strip("#") for _, attrs in reader.tags}
+    assert "Candidates that were compared" in reader.text
+    assert "The clusters" in reader.text

@@ -1,7 +1,6 @@
-"""Choosing method, parameters and features without labels."""
+"""Columns that show the clusters of the rows, and a choice without labels."""
 
-from ufselect.auto.clustering import GraphClustering
 from ufselect.auto.partition import PartitionSelector
 from ufselect.auto.selector import AutoSelector
 
-__all__ = ["AutoSelector", "GraphClustering", "PartitionSelector"]
+__all__ = ["AutoSelector", "PartitionSelector"]

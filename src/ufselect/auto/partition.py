@@ -1,25 +1,39 @@
-"""Features on which K-means finds the clusters of the neighbour graph."""
+"""PartitionSelector: features from which the clusters of the neighbour graph can be told."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.auto.counts import cluster_count, count_to_judge_by
-from ufselect.auto.reference import build_reference
-from ufselect.auto.rows import rows_of
-from ufselect.auto.rules import RULES, Rankings
-from ufselect.auto.sampling import sampled_rows, seed_from
-from ufselect.blocks.dask import is_dask
-from ufselect.common.checks import check_choice, check_positive_int
-from ufselect.common.threads import one_blas_thread
-from ufselect.selectors.base import Columns, Fitted, Groups, UnsupervisedSelector, choice_of
-from ufselect.selectors.large import check_columns, sample_rows
-from ufselect.selectors.progress import FitProgress
-from ufselect.selectors.rows import RowMetadata
-from ufselect.selectors.wishes import Wanted, wanted_of
+from ufselect._utils.threads import one_blas_thread
+from ufselect._utils.validation import check_choice, check_positive_int, is_dask
+from ufselect.blocks.reduce import sample_rows
+from ufselect.clusters.clustering import labels_of
+from ufselect.clusters.counts import cluster_count, count_to_judge_by
+from ufselect.clusters.graph import (
+    Reference,
+    Rows,
+    build_reference,
+    cut_labels,
+    rows_to_cluster,
+    seed_from,
+)
+from ufselect.exceptions import InactiveConstraintWarning
+from ufselect.gram import GramOperator
+from ufselect.graphs.score_graph import centred_basis
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._columns import SelectionRequest, UnitRequest, ranks_from_scores
+from ufselect.methods._iterate import AcceleratedState, Descent, Point, advance, iterate, start_at
+from ufselect.methods._sets import project_capped_simplex
+from ufselect.methods.dscofs.estimator import DSCOFS
+from ufselect.methods.greedy import GivenTargets, score_products, scores_of_rounds
 
 
 class PartitionSelector(UnsupervisedSelector):
@@ -57,8 +71,7 @@ class PartitionSelector(UnsupervisedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.1
-        Number r of features, or their share.
+    {n_features_to_select}
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     rule : str or sequence of str, default="margin"
@@ -68,24 +81,13 @@ class PartitionSelector(UnsupervisedSelector):
         Rows to work on; more are sampled.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling and of the clustering.
-    keep, exclude : sequence of str or int, default=None
-        Columns, by name or index, that are selected in any case, or never. Excluded columns have no part in
-        the fit.
-    groups : sequence or dict, default=None
-        One label per column, None for a column of its own; or names of groups with their columns. A group is
-        selected whole or not at all, and counts as one feature.
-    max_correlation : float, default=None
-        A column whose absolute correlation with a better one exceeds this waits until no other is left. Sets
-        of identical columns are then listed in ``duplicates_``, for data in memory.
+    {constraints}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Score of the rule; larger is better.
-    ranking_ : ndarray of shape (n_features,)
-        Rank of each feature, 1 for the best.
-    support_ : ndarray of shape (n_features,)
-        Mask of the selected features.
+    {ranking_and_support}
     n_clusters_ : int
         The c used.
     power_ : float
@@ -122,6 +124,7 @@ class PartitionSelector(UnsupervisedSelector):
         *,
         n_clusters: int | str = "auto",
         rule: str | Sequence[str] = "margin",
+        n_partitions: int = 1,
         max_samples: int = 2000,
         random_state: Any = None,
         keep: Columns | None = None,
@@ -132,6 +135,7 @@ class PartitionSelector(UnsupervisedSelector):
         self.n_features_to_select = n_features_to_select
         self.n_clusters = n_clusters
         self.rule = rule
+        self.n_partitions = n_partitions
         self.max_samples = max_samples
         self.random_state = random_state
         self.keep = keep
@@ -140,33 +144,30 @@ class PartitionSelector(UnsupervisedSelector):
         self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
+        super()._check_parameters()
         for rule in rules_of(self.rule):
             check_choice("rule", rule, tuple(RULES))
         check_positive_int("max_samples", self.max_samples)
 
-    def _in_memory(self, X: Any) -> Any:
-        return sample_rows(X, self.random_state) if is_dask(X) else super()._in_memory(X)
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        return super()._validated(sample_rows(X, self.random_state)[0] if is_dask(X) else X)
 
-    def _fit_to(self, X: Any, rows: RowMetadata) -> None:
-        """Fit to data, or to rankings that have been worked out from them already."""
-        if not isinstance(X, Rankings):
-            super()._fit_to(X, rows)
-            return
-        wanted = wanted_of(self, check_columns(self, X.reference.rows, reset=True))
-        fitted = self._rank(X)
-        self._set_fitted(fitted, choice_of(fitted, wanted, lambda: X.reference.rows.gram), wanted)
-
-    def _rank(self, rankings: Rankings) -> Fitted:
-        reference = rankings.reference
-        attributes = {"n_clusters_": reference.n_clusters, "power_": float(np.mean(reference.powers))}
-        return Fitted(rankings.scores(rules_of(self.rule)), attributes)
-
-    def _fit(self, X: Any, wanted: Wanted, progress: FitProgress) -> Fitted:
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
-        rows = rows_of(sampled_rows(X, self.max_samples, seed))
         with one_blas_thread():
+            rows, chosen = rows_to_cluster(X, self.max_samples, seed)
             count = count_to_judge_by(cluster_count(self.n_clusters, rows, seed), rows)
-            return self._rank(Rankings(build_reference(rows, count, seed), wanted.n_selected))
+            reference = build_reference(rows, count, seed)
+            scores = partition_scores(
+                reference, rules_of(self.rule), request.n_selected, self.n_partitions, seed
+            )
+            labels = labels_of(reference, X, chosen)
+        return scores, {
+            "n_clusters_": count,
+            "power_": float(np.mean(reference.powers)),
+            "labels_": labels,
+            "_reference": reference,
+        }
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:
@@ -181,3 +182,268 @@ def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:
     if not rules:
         raise ValueError(f"rule is empty; give one of {', '.join(RULES)}, or several.")
     return rules
+
+
+Rule = Callable[[Reference, int], NDArray]
+
+TINY = np.finfo(float).tiny
+LARGEST_RATIO = 1e12
+TRACE_RATIO_STEPS = 50
+# Temperature of the margin in units of the mean squared distance to the own centre: a small one cares only
+# about samples near a border, a large one about the spread between all centres.
+SOFTNESS = 0.5
+
+
+def variance_ratio(reference: Reference, n_selected: int) -> NDArray:
+    """Score each feature alone by the share of its variance that lies between the clusters."""
+    between, within = reference.scatters
+    return between / np.maximum(between + within, TINY)
+
+
+def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
+    r"""Score features so that the best r together have the largest ratio of between to within scatter.
+
+    :math:`\max_C \sum_{j \in C} b_j / \sum_{j \in C} w_j` is reached by taking the r largest
+    :math:`b_j - \lambda w_j` and setting λ to their ratio, in turn [1]_. The value never falls and the fixed
+    point is the global optimum.
+
+    References
+    ----------
+    .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
+       selection", AAAI.
+    """
+    between, within = reference.scatters
+    ratio = _ratio(between.sum(), within.sum())
+    for _ in range(TRACE_RATIO_STEPS):
+        best = np.argsort(ratio * within - between, kind="stable")[:n_selected]
+        improved = _ratio(between[best].sum(), within[best].sum())
+        if improved <= ratio:
+            break
+        ratio = improved
+    return between - ratio * within
+
+
+def _ratio(between: float, within: float) -> float:
+    """Return the ratio of two scatters, at most so large that rounding of the first hides the second."""
+    return between / max(within, between / LARGEST_RATIO, TINY)
+
+
+def cluster_projection(reference: Reference, n_selected: int) -> NDArray:
+    """Choose features whose span explains the membership of the clusters, greedily."""
+    membership = np.eye(reference.labels.max() + 1)[reference.labels]
+    return _projection(reference.rows, centred_basis(membership), n_selected)
+
+
+def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
+    """Choose features whose span explains the smooth vectors of the graph, greedily."""
+    return _projection(reference.rows, reference.embedding, n_selected)
+
+
+def component_projection(reference: Reference, n_selected: int) -> NDArray:
+    """Choose features whose span explains the leading principal-component scores, greedily."""
+    gram = reference.rows.gram
+    return _greedy(gram, score_products(gram.eigenpairs(reference.n_clusters)), n_selected)
+
+
+def centre_margin(reference: Reference, n_selected: int) -> NDArray:
+    """Weigh features so that the nearest centre is the right one."""
+    data = reference.rows.matrix
+    even = np.full(data.shape[1], n_selected / data.shape[1])
+    own = float(reference.scatters[1] @ even) / data.shape[0]
+    if own <= TINY:
+        return variance_ratio(reference, n_selected)
+    result = minimise_margin(CentreMargin(data, reference.labels, SOFTNESS * own), even, n_selected)
+    steepest = max(float(np.abs(result.gradient).max()), TINY)
+    # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
+    return result.weights - 1e-6 * result.gradient / steepest
+
+
+def _projection(rows: Rows, targets: NDArray, n_selected: int) -> NDArray:
+    return _greedy(rows.gram, rows.explained_by(targets) / rows.gram.scale, n_selected)
+
+
+def _greedy(gram: GramOperator, products: NDArray, n_selected: int) -> NDArray:
+    request = UnitRequest.single(n_selected, gram.shape[0])
+    return scores_of_rounds(gram, lambda: GivenTargets(products, request.units), request)
+
+
+def leverage(reference: Reference, n_selected: int) -> NDArray:
+    """Score features by their weight in the leading principal components."""
+    return np.linalg.norm(reference.rows.gram.eigenpairs(reference.n_clusters).vectors, axis=1)
+
+
+def dscofs(reference: Reference, n_selected: int) -> NDArray:
+    """Score features by :class:`~ufselect.DSCOFS` with as many components as there are clusters."""
+    gram = reference.rows.gram
+    rank = gram.eigenpairs(reference.n_clusters).values.size
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", (InactiveConstraintWarning))
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return DSCOFS(n_selected, n_components=rank).fit(gram).scores_
+
+
+RULES: dict[str, Rule] = {
+    "margin": centre_margin,
+    "trace-ratio": trace_ratio,
+    "variance-ratio": variance_ratio,
+    "clusters": cluster_projection,
+    "embedding": embedding_projection,
+    "components": component_projection,
+    "leverage": leverage,
+    "dscofs": dscofs,
+}
+GRAPH_RULES = frozenset({"embedding", "components", "leverage", "dscofs"})  # they do not hang on the cut
+
+
+def ranked_by(rule: str, reference: Reference, n_selected: int) -> NDArray:
+    """Return the scores of a rule, those of constant features below all others."""
+    scores = RULES[rule](reference, n_selected)
+    varies = sum(reference.scatters) > 0
+    return np.where(varies, scores, scores[varies].min() - 1)
+
+
+def partition_scores(
+    reference: Reference, rules: Sequence[str], n_selected: int, n_partitions: int, seed: int
+) -> NDArray:
+    """Return scores that follow several rules, each averaged over several cuts of the graph.
+
+    One cut is one of many that are nearly as good; averaged over several of them the ranking hangs less on
+    the seed.
+    """
+    rankings = [ranked_by(rule, reference, n_selected) for rule in rules]
+    moving = [rule for rule in rules if rule not in GRAPH_RULES]
+    for other in range(1, n_partitions if moving else 1):
+        cut = replace(reference, labels=cut_labels(reference, seed + 7919 * other))
+        rankings += [ranked_by(rule, cut, n_selected) for rule in moving]
+    weights = [1.0 if rule in GRAPH_RULES else 1 / n_partitions for rule in rules]
+    weights += [1 / n_partitions] * (len(rankings) - len(rules))
+    return mixed(rankings, weights)
+
+
+def mixed(rankings: Sequence[NDArray], weights: Sequence[float]) -> NDArray:
+    r"""Return scores that follow several rankings at once: minus the mean of :math:`\sqrt{\text{rank}/d}`.
+
+    The square root lets a feature that one ranking puts first outweigh its middling place in another.
+    """
+    if len(rankings) == 1:
+        return rankings[0]
+    places = [np.sqrt(ranks_from_scores(scores) / scores.size) for scores in rankings]
+    return -np.average(places, axis=0, weights=weights)
+
+
+FIRST_MOVE = 0.3  # length of the first step, in units of the norm of r whole weights
+
+
+@dataclass(frozen=True)
+class MarginResult:
+    """Weights, the gradient there and the objective after each step."""
+
+    weights: NDArray
+    gradient: NDArray
+    objective_history: NDArray
+
+
+class CentreMargin:
+    r"""Logistic loss of the nearest-centre rule as a function of feature weights.
+
+    .. math::
+
+        f(w) = \frac{1}{n} \sum_i \sum_{q \ne y_i}
+        \log\Bigl(1 + \exp\frac{D_{i y_i}(w) - D_{iq}(w)}{T}\Bigr), \qquad
+        D_{iq}(w) = \sum_j w_j (a_{ij} - \mu_{qj})^2,
+
+    with :math:`\mu_q` the centre of cluster q. Distances are linear in w, so f is convex.
+
+    Parameters
+    ----------
+    A : ndarray or CSR array of shape (n_samples, n_features)
+        The data; where they lie in space does not matter.
+    labels : ndarray of shape (n_samples,)
+        Cluster of each sample, 0, 1, … without gaps.
+    temperature : float
+        The positive scale T of distances.
+    """
+
+    def __init__(self, A: Any, labels: NDArray, temperature: float) -> None:
+        self.A = A
+        self.labels = labels
+        self.temperature = temperature
+        self.rows = np.arange(A.shape[0])
+        self.sizes = np.bincount(labels)
+        self.member = np.zeros((A.shape[0], self.sizes.size))
+        self.member[self.rows, labels] = 1.0
+        self.centres = (self.member.T @ A) / self.sizes[:, None]
+        self.squared_centres = np.square(self.centres)
+
+    def excess(self, weights: NDArray) -> NDArray:
+        """Return by how much the own centre is farther than each other one, over T: linear in the weights."""
+        # What all centres of a sample share, its own squared norm, drops out of the differences.
+        distance = self.squared_centres @ weights - self.A @ (2 * weights * self.centres).T
+        return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
+
+    def value(self, excess: NDArray) -> float:
+        """Return f from the excess."""
+        loss = np.logaddexp(0.0, excess)
+        loss[self.rows, self.labels] = 0.0
+        return float(loss.sum()) / self.rows.size
+
+    def value_and_gradient(self, excess: NDArray) -> tuple[float, NDArray]:
+        """Return f and its gradient by the weights from the excess."""
+        pull = expit(excess)
+        pull[self.rows, self.labels] = 0.0
+        balance = self.member * pull.sum(axis=1, keepdims=True) - pull
+        gradient = balance.sum(axis=0) @ self.squared_centres
+        gradient -= 2 * np.einsum("ij,ij->j", balance.T @ self.A, self.centres)
+        return self.value(excess), gradient / (self.temperature * self.rows.size)
+
+
+class MarginWeights(Descent):
+    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
+
+    A point is the weights and their excess.
+
+    Parameters
+    ----------
+    loss : CentreMargin
+        What to minimise.
+    start : ndarray of shape (n_features,)
+        Weights to start from.
+    n_chosen : int
+        Sum of the weights.
+    """
+
+    def __init__(self, loss: CentreMargin, start: NDArray, n_chosen: int) -> None:
+        self.loss = loss
+        self.start = start
+        self.n_chosen = n_chosen
+
+    def init(self) -> AcceleratedState:
+        excess = self.loss.excess(self.start)
+        slope = float(np.linalg.norm(self.loss.value_and_gradient(excess)[1]))
+        return start_at(self, (self.start, excess), slope / (FIRST_MOVE * np.sqrt(self.n_chosen)))
+
+    def step(self, state: AcceleratedState) -> AcceleratedState:
+        return advance(self, state) if state.curvature > 0 else state
+
+    def smooth(self, point: Point) -> float:
+        return self.loss.value(point[1])
+
+    def smooth_gradient(self, point: Point) -> tuple[float, Sequence[NDArray]]:
+        value, gradient = self.loss.value_and_gradient(point[1])
+        return value, (gradient,)
+
+    def proximal(self, point: Sequence[NDArray], curvature: float) -> Point:
+        weights = project_capped_simplex(point[0], self.n_chosen)
+        return weights, self.loss.excess(weights)
+
+    def penalty(self, point: Point) -> float:
+        return 0.0
+
+
+def minimise_margin(
+    loss: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 20, tol: float = 1e-4
+) -> MarginResult:
+    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``."""
+    result = iterate(MarginWeights(loss, start, n_chosen), max_iter=max_iter, tol=tol)
+    weights, excess = result.state.point
+    return MarginResult(weights, loss.value_and_gradient(excess)[1], result.objective_history)

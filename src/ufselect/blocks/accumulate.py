@@ -5,7 +5,8 @@ For two sets of rows with counts n₁, n₂, means c₁, c₂ and centred Gram m
 .. math:: S = S_1 + S_2 + \frac{n_1 n_2}{n_1 + n_2}\, (c_2 - c_1)(c_2 - c_1)^\top .
 
 Each block is centred at its own mean before anything is squared, so that no digits are lost to large means.
-The same rule holds for S times a fixed matrix, which is what data of very many features are reduced to.
+With batches, each one of a block is centred and merged by itself. The same rule holds for S times a fixed
+matrix, which is what data of very many features are reduced to.
 
 References
 ----------
@@ -15,26 +16,17 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.blocks.probes import Probe, WholeGram, panels
-from ufselect.blocks.within import (
-    CENTRED_BYTES,
-    ONE_BATCH,
-    BatchMoments,
-    batch_moments,
-    merge_batches,
-)
-from ufselect.common.containers import with_gaps
-from ufselect.common.row_blocks import row_blocks
-from ufselect.common.sparse_structure import canonical_csr, check_sparse
+from ufselect._utils.arrays import row_blocks
+from ufselect._utils.validation import canonical_csr, check_sparse, has_missing, with_gaps
 from ufselect.gram.centring import (
     NOT_FINITE,
     mean_and_scale,
@@ -42,43 +34,158 @@ from ufselect.gram.centring import (
     refuse_infinity,
     working_dtype,
 )
-from ufselect.gram.dense import FormedGram
-from ufselect.gram.factory import has_missing
-from ufselect.gram.pairwise import PairwiseSums, complete_sums, merge_sums, pairwise_gram, pairwise_sums
-from ufselect.gram.row_details import RowDetails, details_of_part
+from ufselect.gram.missing import PairwiseSums, merge_sums, pairwise_gram, pairwise_sums
+from ufselect.gram.operator import FormedGram
+from ufselect.gram.rows import RowInfo, row_info
 from ufselect.gram.sparse import column_means
+
+PANEL = 256  # rows at once: the square on the diagonal, stored in full, is then little of a large S
+# Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
+CENTRED_BYTES = 2**23
+
+
+class Probe(Protocol):
+    """Which part of S is accumulated."""
+
+    def zeros(self, n_features: int) -> NDArray:
+        """Return empty second moments."""
+
+    def add_rows(self, second: NDArray, centred: NDArray) -> None:
+        """Add the contribution of centred rows in place."""
+
+    def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
+        """Add the contribution of a whole sparse block about its mean in place."""
+
+    def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
+        """Add ``weight · direction directionᵀ`` in place."""
+
+
+class WholeGram:
+    """All of S, as one vector of panels of `PANEL` rows from the diagonal to the right.
+
+    S is symmetric, so this takes half the memory and half the traffic between machines.
+    """
+
+    def zeros(self, n_features: int) -> NDArray:
+        starts = np.arange(0, n_features, PANEL)
+        return np.zeros(int(np.minimum(PANEL, n_features - starts) @ (n_features - starts)))
+
+    def add_rows(self, second: NDArray, centred: NDArray) -> None:
+        for start, stop, panel in panels(second, centred.shape[1]):
+            # A matrix with its own transpose takes half the work of a general product.
+            columns, width = centred[:, start:stop], stop - start
+            panel[:, :width] += columns.T @ columns
+            panel[:, width:] += columns.T @ centred[:, stop:]
+
+    def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
+        """Add the moments about a shift that is the mean for well-filled columns and zero for the others.
+
+        What is then left to subtract is at most half of what was summed, because the squared mean of a
+        column is at most its filled share times its mean square. So at most one binary digit is lost.
+        """
+        n_samples, n_features = block.shape
+        filled = np.flatnonzero(np.bincount(block.indices, minlength=n_features) > n_samples / 2)
+        shift = np.zeros(n_features)
+        shift[filled] = mean[filled]
+        thin = block.astype(np.float64)
+        if filled.size:
+            thin.data[np.isin(thin.indices, filled)] = 0.0
+            thin.eliminate_zeros()
+            for rows in row_blocks(n_samples, filled.size * 8):
+                full_part = block[rows][:, filled].toarray() - mean[filled]
+                self._add_filled(second, thin[rows], full_part, filled)
+        columns = thin.tocsc()
+        for start, stop, panel in panels(second, n_features):
+            panel += (columns[:, start:].T @ columns[:, start:stop].tocsr()).toarray().T
+        self.add_rank_one(second, mean - shift, -float(n_samples))
+
+    def _add_filled(
+        self, second: NDArray, thin: sparse.csr_array, full_part: NDArray, filled: NDArray
+    ) -> None:
+        cross = np.asarray(thin.T @ full_part)
+        cross[filled] = full_part.T @ full_part
+        for start, stop, panel in panels(second, thin.shape[1]):
+            to_the_right = np.searchsorted(filled, start)
+            panel[:, filled[to_the_right:] - start] += cross[start:stop, to_the_right:]
+            # Rows of filled features, without the columns of filled features that were just added.
+            inside = slice(to_the_right, np.searchsorted(filled, stop))
+            rows = cross[start:, inside].T.copy()
+            rows[:, filled[to_the_right:] - start] = 0.0
+            panel[filled[inside] - start] += rows
+
+    def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
+        for start, stop, panel in panels(second, direction.size):
+            panel += np.outer(weight * direction[start:stop], direction[start:])
+
+
+def panels(second: NDArray, n_features: int) -> Iterator[tuple[int, int, NDArray]]:
+    """Yield (start, stop, S[start:stop, start:]) as views into the vector of panels."""
+    offset = 0
+    for start in range(0, n_features, PANEL):
+        stop = min(start + PANEL, n_features)
+        shape = (stop - start, n_features - start)
+        yield start, stop, second[offset : offset + shape[0] * shape[1]].reshape(shape)
+        offset += shape[0] * shape[1]
 
 
 @dataclass(frozen=True)
 class Moments:
     """What a set of rows contributes: count, column means and second moments about them.
 
-    ``weight`` is the total weight of the rows, which is their number where none are given. ``second`` is in
-    units of ``scale ** 2`` and laid out by the probe that made it. All sums are float64; ``dtype`` is the
-    working type of the data.
+    Attributes
+    ----------
+    n_samples : int
+        Number of rows.
+    centres : mapping
+        Total weight and mean of the rows of each batch by its label; by None where there are no batches.
+    scale : float
+        Power of two in whose square ``second`` is given.
+    second : ndarray
+        Laid out by the probe that made it, in float64 like all sums.
+    dtype : dtype
+        The working type of the data.
     """
 
     n_samples: int
-    weight: float
-    mean: NDArray
+    centres: Mapping[Hashable, tuple[float, NDArray]]
     scale: float
     second: NDArray
     dtype: np.dtype
 
     def __sizeof__(self) -> int:
         """Tell a scheduler how much memory the record holds."""
-        return object.__sizeof__(self) + self.mean.nbytes + self.second.nbytes
+        means = sum(mean.nbytes for _, mean in self.centres.values())
+        return object.__sizeof__(self) + means + self.second.nbytes
+
+    @property
+    def weight(self) -> float:
+        """Total weight of the rows."""
+        return sum(weight for weight, _ in self.centres.values())
+
+    @property
+    def n_counted(self) -> int:
+        """How many samples the rows stand for."""
+        return max(self.n_samples, round(self.weight))
+
+    @property
+    def mean(self) -> NDArray:
+        """Mean of all rows."""
+        weights, means = zip(*self.centres.values(), strict=True)
+        return np.array(weights) / sum(weights) @ np.array(means)
+
+    @property
+    def common_mean(self) -> NDArray | None:
+        """The mean about which all rows were centred; None where each batch was about its own."""
+        return self.centres[None][1] if None in self.centres else None
 
 
-Record: TypeAlias = Moments | BatchMoments | PairwiseSums
+Record: TypeAlias = Moments | PairwiseSums
 
 
-def block_moments(
-    block: Any, probe: Probe, name: str = "X", details: RowDetails | None = None
-) -> Record | None:
+def block_moments(block: Any, probe: Probe, name: str = "X", rows: RowInfo | None = None) -> Record | None:
     """Reduce one block of rows, dense or sparse; a block without rows that count gives None.
 
-    Where all of S is accumulated, NaN marks a missing value and gives pairwise sums. ``details`` has weights
+    Where all of S is accumulated, NaN marks a missing value and gives pairwise sums. ``rows`` has weights
     and batches of the rows.
 
     Raises
@@ -88,47 +195,30 @@ def block_moments(
         begins with ``name``.
     """
     check_sparse(block, name)
-    block = block if sparse.issparse(block) else with_gaps(block)
-    if details is not None:
-        block, details = details.counted(block.tocsr() if sparse.issparse(block) else block)
+    is_sparse = sparse.issparse(block)
+    block = block if is_sparse else with_gaps(block)
+    if rows is not None:
+        block, rows = rows.counted(block.tocsr() if is_sparse else block)
     if block.shape[0] == 0:
         return None
-    if isinstance(probe, WholeGram) and _has_gaps(block):
-        return _with_gaps(block, name, details)
-    if details is not None:
-        return _in_batches(block, probe, name, details)
-    if sparse.issparse(block):
-        return _sparse_moments(block, probe, name)
-    return _dense_moments(block, probe, name)
-
-
-def _with_gaps(block: Any, name: str, details: RowDetails | None) -> PairwiseSums:
-    if details is not None and details.labels is not None:
-        raise ValueError(
-            f"{name} has missing values, which go with batches only in memory; pass X as an array, or fill "
-            "them in first."
-        )
-    refuse_infinity(block.data if sparse.issparse(block) else block, name)
-    return pairwise_sums(block, None if details is None else details.weights)
-
-
-def _in_batches(block: Any, probe: Probe, name: str, details: RowDetails) -> Moments | BatchMoments:
-    moments = batch_moments(block, probe, name, details)
-    if details.labels is not None:
-        return moments
-    centre = moments.centres[ONE_BATCH]
-    return Moments(
-        moments.n_samples, centre.weight, centre.mean, moments.scale, moments.second, moments.dtype
-    )
-
-
-def _has_gaps(block: Any) -> bool:
-    values = block.data if sparse.issparse(block) else block
-    return values.dtype.kind == "f" and has_missing(values)
-
-
-def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
+    values = block.data if is_sparse else block
+    if isinstance(probe, WholeGram) and values.dtype.kind == "f" and has_missing(values):
+        if rows is not None and rows.labels is not None:
+            raise ValueError(
+                f"{name} has missing values, which go with batches only in memory; pass X as an array, or "
+                "fill them in first."
+            )
+        refuse_infinity(values, name)
+        return pairwise_sums(block, None if rows is None else rows.weights)
     dtype = working_dtype(block.dtype, name)
+    if rows is not None:
+        few = row_blocks(block.shape[0], block.shape[1] * dtype.itemsize, CENTRED_BYTES)
+        parts = (_weighted_moments(block[part], probe, name, dtype, rows.of(part)) for part in few)
+        return merge_moments(parts, probe)
+    return (_sparse_moments if is_sparse else _dense_moments)(block, probe, name, dtype)
+
+
+def _dense_moments(block: NDArray, probe: Probe, name: str, dtype: np.dtype) -> Moments:
     mean, scale = mean_and_scale(block, name)
     centre = mean.astype(dtype)
     second = probe.zeros(block.shape[1])
@@ -136,24 +226,41 @@ def _dense_moments(block: NDArray, probe: Probe, name: str) -> Moments:
         centred = np.subtract(block[rows], centre, order="C")
         centred *= 1 / scale
         probe.add_rows(second, centred)
-    return Moments(block.shape[0], block.shape[0], mean, scale, second, dtype)
+    return Moments(block.shape[0], {None: (block.shape[0], mean)}, scale, second, dtype)
 
 
-def _sparse_moments(block: Any, probe: Probe, name: str) -> Moments:
-    dtype = working_dtype(block.dtype, name)
+def _sparse_moments(block: Any, probe: Probe, name: str, dtype: np.dtype) -> Moments:
     block = canonical_csr(block)
     if not np.all(np.isfinite(block.data)):
         raise ValueError(NOT_FINITE.format(name))
-    largest = float(np.abs(block.data.astype(dtype, copy=False)).max(initial=0.0))
-    scale = power_of_two_near(largest, dtype)
-    scaled = sparse.csr_array(
-        (block.data.astype(dtype) * dtype.type(1 / scale), block.indices, block.indptr), shape=block.shape
-    )
+    data = block.data.astype(dtype)
+    scale = power_of_two_near(float(np.abs(data).max(initial=0.0)), dtype)
+    scaled = sparse.csr_array((data * dtype.type(1 / scale), block.indices, block.indptr), shape=block.shape)
     scaled.has_canonical_format = True
     mean = column_means(scaled)
     second = probe.zeros(block.shape[1])
     probe.add_sparse(second, scaled, mean)
-    return Moments(block.shape[0], block.shape[0], mean * scale, scale, second, dtype)
+    return Moments(block.shape[0], {None: (block.shape[0], mean * scale)}, scale, second, dtype)
+
+
+def _weighted_moments(block: Any, probe: Probe, name: str, dtype: np.dtype, info: RowInfo) -> Moments:
+    """Reduce few rows with weights or batches; sparse ones are made dense."""
+    rows = np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=dtype)
+    if not np.all(np.isfinite(rows)):
+        raise ValueError(NOT_FINITE.format(name))
+    # About the first row of each batch, so that no digits are lost to large means or far batches.
+    first = np.unique(info.batches, return_index=True)[1]
+    with np.errstate(over="ignore"):
+        deviations = rows - rows[first][info.batches]
+    offsets = info.means(deviations)
+    deviations -= info.expand(offsets).astype(dtype)
+    deviations = info.rooted(deviations)
+    scale = power_of_two_near(float(np.abs(deviations).max(initial=0.0)), dtype)
+    second = probe.zeros(rows.shape[1])
+    probe.add_rows(second, deviations * dtype.type(1 / scale))
+    labels = [None] if info.labels is None else info.labels[first].tolist()
+    centres = zip(info.batch_weights[:, 0].tolist(), rows[first] + offsets, strict=True)
+    return Moments(len(rows), dict(zip(labels, centres, strict=True)), scale, second, dtype)
 
 
 def merge_moments(parts: Iterable[Record | None], probe: Probe) -> Record | None:
@@ -164,37 +271,40 @@ def merge_moments(parts: Iterable[Record | None], probe: Probe) -> Record | None
 def _merge_two(first: Record | None, second: Record | None, probe: Probe) -> Record | None:
     if first is None or second is None:
         return first if second is None else second
-    if isinstance(first, BatchMoments) or isinstance(second, BatchMoments):
-        return _merge_batched(first, second, probe)
+    has_batches = [isinstance(record, Moments) and None not in record.centres for record in (first, second)]
+    if any(has_batches) and not all(has_batches):
+        raise ValueError(
+            "Some rows come with the batch that they belong to and others without; give it for all or for "
+            "none."
+        )
     if isinstance(first, PairwiseSums) or isinstance(second, PairwiseSums):
         return merge_sums(_as_pairwise(first), _as_pairwise(second))
-    total = first.weight + second.weight
+    shared = first.centres.keys() & second.centres.keys()
     with np.errstate(over="ignore"):
-        shift = second.mean - first.mean
-    furthest = float(np.abs(shift).max(initial=0.0))
-    scale = max(first.scale, second.scale, power_of_two_near(furthest, shift.dtype) if furthest else 0.0)
+        shifts = {label: second.centres[label][1] - first.centres[label][1] for label in shared}
+    furthest = max((float(np.abs(shift).max(initial=0.0)) for shift in shifts.values()), default=0.0)
+    scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
     moments = first.second * (first.scale / scale) ** 2
     moments += second.second * (second.scale / scale) ** 2
-    if furthest:
-        probe.add_rank_one(moments, shift / scale, first.weight * (second.weight / total))
-    mean = first.mean + shift * (second.weight / total)
-    n_samples = first.n_samples + second.n_samples
-    return Moments(n_samples, total, mean, scale, moments, np.result_type(first.dtype, second.dtype))
+    centres = {**first.centres, **second.centres}
+    for label, shift in shifts.items():
+        one, other = first.centres[label][0], second.centres[label][0]
+        part = other / (one + other)
+        if shift.any():
+            probe.add_rank_one(moments, shift / scale, one * part)
+        centres[label] = (one + other, first.centres[label][1] + shift * part)
+    dtype = np.result_type(first.dtype, second.dtype)
+    return Moments(first.n_samples + second.n_samples, centres, scale, moments, dtype)
 
 
-def _merge_batched(first: Record, second: Record, probe: Probe) -> BatchMoments:
-    if isinstance(first, BatchMoments) and isinstance(second, BatchMoments):
-        return merge_batches(first, second, probe)
-    raise ValueError(
-        "Some rows come with the batch that they belong to and others without; give it for all or for none."
-    )
-
-
-def _as_pairwise(record: Moments | PairwiseSums) -> PairwiseSums:
+def _as_pairwise(record: Record) -> PairwiseSums:
     if isinstance(record, PairwiseSums):
         return record
-    scatter = _whole_matrix(record, np.dtype(np.float64))
-    return complete_sums(record.n_samples, record.weight, record.mean, record.scale, scatter, record.dtype)
+    products = _whole_matrix(record, np.dtype(np.float64))
+    weights, sums = np.full_like(products, record.weight), np.zeros_like(products)
+    return PairwiseSums(
+        record.n_samples, record.weight, 0, record.mean, record.scale, weights, sums, products, record.dtype
+    )
 
 
 def formed_gram(record: Record) -> FormedGram:
@@ -202,23 +312,12 @@ def formed_gram(record: Record) -> FormedGram:
     if isinstance(record, PairwiseSums):
         return pairwise_gram([record])
     matrix = _whole_matrix(record, record.dtype)
-    n_samples = n_samples_of(record)
-    if n_samples != record.weight:
-        matrix *= n_samples / record.weight
-    return FormedGram(matrix, n_samples, record.scale, common_mean(record))
+    if record.n_counted != record.weight:
+        matrix *= record.n_counted / record.weight
+    return FormedGram(matrix, record.n_counted, record.scale, record.common_mean)
 
 
-def common_mean(record: Moments | BatchMoments) -> NDArray | None:
-    """Return the mean about which rows were centred; None where each batch was about its own."""
-    return None if isinstance(record, BatchMoments) else record.mean
-
-
-def n_samples_of(record: Record) -> int:
-    """Return how many samples the rows of a record stand for."""
-    return max(record.n_samples, round(record.weight))
-
-
-def _whole_matrix(moments: Moments | BatchMoments, dtype: np.dtype) -> NDArray:
+def _whole_matrix(moments: Moments, dtype: np.dtype) -> NDArray:
     n_features = moments.mean.size
     matrix = np.empty((n_features, n_features), dtype=dtype)
     for start, stop, panel in panels(moments.second, n_features):
@@ -249,6 +348,8 @@ class GramAccumulator:
     (6, [5.0, 6.0])
     """
 
+    is_reduced = True
+
     def __init__(self) -> None:
         self.moments: Record | None = None
 
@@ -267,8 +368,8 @@ class GramAccumulator:
             raise ValueError(
                 f"This batch has {batch.shape[1]} features, but earlier ones had {self.n_features}."
             )
-        details = details_of_part(sample_weight, labels, batch.shape[0])
-        record = block_moments(batch, WholeGram(), "The batch", details)
+        rows = row_info(sample_weight, labels, batch.shape[0], is_part=True)
+        record = block_moments(batch, WholeGram(), "The batch", rows)
         self.moments = merge_moments([self.moments, record], WholeGram())
         return self
 

@@ -11,27 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.blocks.accumulate import Record, block_moments, merge_moments
-from ufselect.blocks.probes import Probe
-from ufselect.blocks.rotate import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
-from ufselect.common.containers import with_gaps
-from ufselect.common.extras import import_extra
-from ufselect.common.sparse_structure import check_sparse
+from ufselect._utils.imports import import_extra
+from ufselect._utils.validation import check_sparse, with_gaps
+from ufselect.blocks.accumulate import Probe, Record, block_moments, merge_moments
+from ufselect.blocks.sketch import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
 from ufselect.gram.centring import refuse_infinity, working_dtype
-from ufselect.gram.row_details import RowDetails
+from ufselect.gram.rows import RowInfo
 
 MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
-# Records that a thread holds in a merge: those merged, three while the sum is made, and as many on their way.
-RECORDS_AT_ONCE = 2 * MERGE_AT_ONCE + 3
-SHARE_IN_MEMORY = 0.6  # of its limit, beyond which a worker of dask begins to write to disk
-WORKER_BYTES = 2**28  # what a worker takes with its libraries loaded
 TARGET_BYTES = 2**27  # of a block that is made by joining chunks: within the 50 to 200 MB that dask advises
-GATHER_AT_ONCE = 16  # rotated blocks brought here together, which bounds the memory for them
-
-
-def is_dask(X: Any) -> bool:
-    """Tell whether X is a dask collection, without importing dask."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "__dask_keys__")
 
 
 def is_frame(X: Any) -> bool:
@@ -40,13 +28,7 @@ def is_frame(X: Any) -> bool:
 
 
 def check_collection(X: Any) -> None:
-    """Refuse a dask collection that is not known to have rows and columns.
-
-    Raises
-    ------
-    TypeError, ValueError
-        With what to do.
-    """
+    """Raise a TypeError or ValueError for a dask collection that is not known to have rows and columns."""
     if not hasattr(X, "_meta"):
         raise TypeError(
             f"X is a dask {type(X).__name__}; make an array with dask.array.from_delayed, or compute it."
@@ -71,80 +53,68 @@ def smallest_share_of_memory() -> float:
         workers = distributed.get_client().scheduler_info(n_workers=-1)["workers"].values()
     except ValueError:  # dask runs in this process
         return np.inf
+    # Beyond 0.6 of its limit a worker begins to write to disk, and with its libraries loaded it takes 2**28.
     shares = [
-        max(0.0, SHARE_IN_MEMORY * worker["memory_limit"] - WORKER_BYTES) / worker["nthreads"]
+        max(0.0, 0.6 * worker["memory_limit"] - 2**28) / worker["nthreads"]
         for worker in workers
         if worker["memory_limit"]
     ]
     return min(shares, default=np.inf)
 
 
-def check_room_for_blocks(array: Any) -> None:
-    """Refuse dense blocks that a worker cannot hold, before the first one is read.
-
-    Raises
-    ------
-    ValueError
-        With the number of rows to cut them to.
-    """
-    room = smallest_share_of_memory()
-    # Sizes that dask does not know are NaN.
-    block_rows, block_columns = (max((n for n in sizes if n >= 0), default=0) for sizes in array.chunks)
-    block_bytes = block_rows * block_columns * array.dtype.itemsize
-    if sparse.issparse(array._meta) or block_bytes <= room:
-        return
-    most_rows = int(block_rows * room // block_bytes)
-    advice = f"call X.rechunk(({most_rows}, -1)), or " if most_rows else ""
-    raise ValueError(
-        f"A block of X takes {block_bytes / 2**20:.0f} MiB, but the smallest worker has "
-        f"{room / 2**20:.0f} MiB for the data of each of its threads; {advice}start workers with more memory."
-    )
-
-
 def import_dask(module: str = "dask") -> ModuleType:
-    """Import dask or a part of it.
-
-    Raises
-    ------
-    ImportError
-        With the line that installs it.
-    """
+    """Import dask or a part of it, or say how to install it."""
     return import_extra(module, "Reading data outside memory", "dask")
 
 
 class DaskBlocks:
-    """The blocks of a two-dimensional dask array or data frame.
+    """The blocks of a dask array or data frame, with the methods of `LocalBlocks`.
 
-    Whatever the chunking, a pass works on blocks of rows with all features, or of features with all rows;
-    chunks are joined or cut for it on the workers. The collection itself is never changed.
-
-    Parameters
-    ----------
-    X : dask.array.Array or dask.dataframe.DataFrame
-        Blocks may be NumPy arrays or SciPy CSR, of any real type; row counts may be unknown.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is not two-dimensional or holds something other than numbers.
+    Blocks may be NumPy arrays or SciPy CSR, of any real type; row counts may be unknown. Whatever the
+    chunking, a pass works on blocks of rows with all features, or of features with all rows; chunks are
+    joined or cut for it on the workers. The collection itself is never changed.
     """
 
     def __init__(self, X: Any) -> None:
         check_collection(X)
-        array = _frame_values(X) if is_frame(X) else X
-        check_room_for_blocks(array)
-        self.array = array
-        self.dtype = working_dtype(array.dtype)
-        self.n_features = int(array.shape[1])
-        self.is_sparse = sparse.issparse(array._meta)
-        self.details: RowDetails | None = None
+        self.array = X
+        if is_frame(X):  # in one type; pandas' own number types become NumPy's
+            dtypes = [getattr(dtype, "numpy_dtype", dtype) for dtype in X.dtypes]
+            for name, dtype in zip(X.columns, dtypes, strict=True):
+                if getattr(dtype, "kind", "O") not in "biuf":
+                    raise TypeError(
+                        f"Column {str(name)!r} of X does not hold numbers; convert or drop it first."
+                    )
+            self.array = X.astype(np.result_type(*dtypes)).to_dask_array()
+        self.is_sparse = sparse.issparse(self.array._meta)
+        self._check_room_for_blocks()
+        self.dtype = working_dtype(self.array.dtype)
+        self.n_features = int(self.array.shape[1])
+        self.rows: RowInfo | None = None
+
+    def _check_room_for_blocks(self) -> None:
+        """Refuse dense blocks that a worker cannot hold, before the first one is read."""
+        room = smallest_share_of_memory()
+        # Sizes that dask does not know are NaN.
+        n_rows, n_columns = (max((n for n in sizes if n >= 0), default=0) for sizes in self.array.chunks)
+        block_bytes = n_rows * n_columns * self.array.dtype.itemsize
+        if self.is_sparse or block_bytes <= room:
+            return
+        most_rows = int(n_rows * room // block_bytes)
+        advice = f"call X.rechunk(({most_rows}, -1)), or " if most_rows else ""
+        raise ValueError(
+            f"A block of X takes {block_bytes / 2**20:.0f} MiB, but the smallest worker has "
+            f"{room / 2**20:.0f} MiB for the data of each of its threads; {advice}start workers with more "
+            "memory."
+        )
 
     def has_room_for(self, record_bytes: int) -> bool:
-        return RECORDS_AT_ONCE * record_bytes <= smallest_share_of_memory()
+        # A thread holds the records that it merges, three while the sum is made, and as many on their way.
+        return (2 * MERGE_AT_ONCE + 3) * record_bytes <= smallest_share_of_memory()
 
     def count_rows(self) -> int:
-        if np.isnan(self.array.shape[0]):
-            self.array = _with_known_chunks(self.array)
+        if np.isnan(self.array.shape[0]):  # a pass over the data where the storage does not know them
+            self.array = self.array.copy().compute_chunk_sizes()
         return int(self.array.shape[0])
 
     def moments(self, probe: Probe) -> Record | None:
@@ -153,11 +123,15 @@ class DaskBlocks:
         names = _names(array.chunks[0], "rows")
         shared_probe = dask.delayed(probe, traverse=False)
         merge = dask.delayed(merge_moments)
+        # Weights and labels as arrays cut like the blocks, so that each gets its own.
+        known = [] if self.rows is None else [self.rows.weights, self.rows.labels]
+        chunks = (tuple(array.chunks[0]), 1)
+        from_array = import_dask("dask.array").from_array
         # As a blockwise operation, reading a block and reducing it become one task: a block never travels.
         records = import_dask("dask.array").map_blocks(
             _named_moments,
             array,
-            *self._details_by_block(array.chunks[0]),
+            *[from_array(values[:, None], chunks=chunks) for values in known if values is not None],
             n_features=self.n_features,
             probe=shared_probe,
             names=dask.delayed(names, traverse=False),
@@ -169,18 +143,6 @@ class DaskBlocks:
         blocks = array.to_delayed().ravel()
         return _compute(_tree(leaves, lambda parts: merge(parts, shared_probe)), blocks, names)
 
-    def _details_by_block(self, row_chunks: Sequence[int]) -> list[Any]:
-        """Return weights and labels of the rows as arrays cut like the blocks, so that each gets its own."""
-        if self.details is None:
-            return []
-        columns = [self.details.weights, self.details.labels]
-        from_array = import_dask("dask.array").from_array
-        return [
-            from_array(values[:, None], chunks=(tuple(row_chunks), 1))
-            for values in columns
-            if values is not None
-        ]
-
     def gather(self) -> Any:
         array = self._row_blocks()
         names = _names(array.chunks[0], "rows")
@@ -189,7 +151,7 @@ class DaskBlocks:
         checked = [
             check(block, self.n_features, self.dtype, name) for block, name in zip(blocks, names, strict=True)
         ]
-        parts = [part for batch in _batches(checked) for part in _compute(batch, blocks, names)]
+        parts = list(_compute_in_turn(checked, blocks, names))
         if any(sparse.issparse(part) for part in parts):
             return sparse.csr_array(sparse.vstack(parts, format="csr"))
         return np.concatenate(parts)
@@ -220,8 +182,7 @@ class DaskBlocks:
         leaf = dask.delayed(block_rotated)
         leaves = [leaf(block, shared_rotation, scale) for block in blocks]
         names = _names(array.chunks[1], "features")
-        rows = (part for batch in _batches(leaves) for part in _compute(batch, blocks, names))
-        yield from zip(starts, rows, strict=True)
+        yield from zip(starts, _compute_in_turn(leaves, blocks, names), strict=True)
 
     def _row_blocks(self) -> Any:
         """Return the array with all features in one chunk; rows are cut where that makes chunks too large."""
@@ -230,69 +191,45 @@ class DaskBlocks:
             return array
         if self.is_sparse or any(np.isnan(array.chunks[0])):
             return array.rechunk({1: -1})
-        most_rows = max(1, _target_bytes() // (self.n_features * array.dtype.itemsize))
-        row_chunks = tuple(size for chunk in array.chunks[0] for size in _even_parts(chunk, most_rows))
-        return array.rechunk((row_chunks, -1))
+        return array.rechunk((_cut(array.chunks[0], self.n_features * array.dtype.itemsize), -1))
 
     def _column_blocks(self) -> tuple[Any, list[int]]:
         """Return the array with all rows in one chunk, and the first feature of each chunk."""
-        most_columns = max(1, _target_bytes() // (self.count_rows() * self.array.dtype.itemsize))
-        column_chunks = tuple(
-            size for chunk in self.array.chunks[1] for size in _even_parts(chunk, most_columns)
-        )
+        column_chunks = _cut(self.array.chunks[1], self.count_rows() * self.array.dtype.itemsize)
         array = self.array.rechunk((-1, column_chunks))
         return array, [0, *np.cumsum(column_chunks)[:-1].tolist()]
 
 
-def _target_bytes() -> int:
-    return int(min(TARGET_BYTES, smallest_share_of_memory()))
+def _cut(chunks: Sequence[int], line_bytes: int) -> tuple[int, ...]:
+    """Cut chunks of so many rows or columns into the fewest nearly equal parts that are not too large."""
+    largest = max(1, int(min(TARGET_BYTES, smallest_share_of_memory())) // line_bytes)
+    parts = []
+    for size in chunks:
+        n_parts = -(-size // largest) or 1
+        parts += [size // n_parts + (part < size % n_parts) for part in range(n_parts)]
+    return tuple(parts)
 
 
 def _named_moments(
     block: Any,
-    *details: NDArray,
+    *known: NDArray,
     n_features: int,
     probe: Probe,
     names: Sequence[str],
     block_id: tuple[int, int],
 ) -> Record | None:
     check_width(block, n_features, names[block_id[0]])
-    columns = [values[:, 0] for values in details]
-    known = RowDetails(columns[0], columns[1] if len(columns) > 1 else None) if columns else None
-    return block_moments(block, probe, names[block_id[0]], known)
-
-
-def _short_name(index: int) -> str:
-    return f"Block {index} of X"
-
-
-def _frame_values(frame: Any) -> Any:
-    """Return the values of a data frame in one type; pandas' own number types become NumPy's."""
-    dtypes = [getattr(dtype, "numpy_dtype", dtype) for dtype in frame.dtypes]
-    for name, dtype in zip(frame.columns, dtypes, strict=True):
-        if getattr(dtype, "kind", "O") not in "biuf":
-            raise TypeError(f"Column {str(name)!r} of X does not hold numbers; convert or drop it first.")
-    return frame.astype(np.result_type(*dtypes)).to_dask_array()
-
-
-def _with_known_chunks(array: Any) -> Any:
-    """Count the rows of each block: a pass over the data where the storage does not know them."""
-    return array.copy().compute_chunk_sizes()
-
-
-def _even_parts(size: int, largest: int) -> list[int]:
-    """Cut a size into the fewest nearly equal parts of at most ``largest``."""
-    n_parts = -(-size // largest) or 1
-    return [size // n_parts + (part < size % n_parts) for part in range(n_parts)]
+    rows = RowInfo(*(values[:, 0] for values in known)) if known else None
+    return block_moments(block, probe, names[block_id[0]], rows)
 
 
 def _names(sizes: Sequence[float], axis: str) -> list[str]:
     """Return what to call each block in a message: with its place, where sizes are known."""
     if any(np.isnan(sizes)):
-        return [_short_name(index) for index in range(len(sizes))]
+        return [f"Block {index} of X" for index in range(len(sizes))]
     stops = np.cumsum(sizes).astype(int)
     return [
-        f"{_short_name(index)} ({axis} {stop - int(size)} to {stop - 1})"
+        f"Block {index} of X ({axis} {stop - int(size)} to {stop - 1})"
         for index, (size, stop) in enumerate(zip(sizes, stops, strict=True))
     ]
 
@@ -304,19 +241,8 @@ def _tree(parts: list, merge: Callable[[list], Any]) -> Any:
     return parts[0]
 
 
-def _batches(parts: list) -> Iterator[list]:
-    for start in range(0, len(parts), GATHER_AT_ONCE):
-        yield parts[start : start + GATHER_AT_ONCE]
-
-
 def check_width(block: Any, n_features: int, name: str) -> None:
-    """Refuse a block that has other columns than dask was told.
-
-    Raises
-    ------
-    ValueError
-        The message begins with ``name``.
-    """
+    """Raise a ValueError, which begins with ``name``, for a block with other columns than dask was told."""
     if np.shape(block)[1:] != (n_features,):
         raise ValueError(
             f"{name} has the shape {np.shape(block)}, but dask was told of {n_features} columns; give it the "
@@ -333,11 +259,11 @@ def _checked(block: Any, n_features: int, dtype: np.dtype, name: str) -> Any:
     return block.astype(dtype) if sparse.issparse(block) else values.astype(dtype, copy=False)
 
 
-def _compute(wanted: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
+def _compute(request: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
     """Compute, and when a block cannot be read, say which one."""
     dask = import_dask()
     try:
-        return dask.compute(wanted)[0]
+        return dask.compute(request)[0]
     except Exception as error:
         is_from_scheduler = type(error).__module__.split(".")[0] == "distributed"
         if is_from_scheduler or str(error).startswith(tuple(names)):
@@ -349,10 +275,16 @@ def _compute(wanted: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
         raise ValueError(f"{names[unreadable]} cannot be read: {reason}; write that part again.") from error
 
 
+def _compute_in_turn(parts: list, blocks: Sequence[Any], names: Sequence[str]) -> Iterator[Any]:
+    """Yield what is computed of each part; a few at once, which bounds the memory for them."""
+    for start in range(0, len(parts), 16):
+        yield from _compute(parts[start : start + 16], blocks, names)
+
+
 def _first_unreadable(blocks: Sequence[Any]) -> int | None:
     """Find the first block that fails, by halving; reads no block twice where only one fails."""
     dask = import_dask()
-    probe = dask.delayed(_nothing)
+    probe = dask.delayed(np.shape)  # takes a block and keeps nothing of it
     first, stop = 0, len(blocks)
     certain = False
     while stop - first > 1 or not certain:
@@ -365,7 +297,3 @@ def _first_unreadable(blocks: Sequence[Any]) -> int | None:
         except Exception:
             stop, certain = middle, True
     return first
-
-
-def _nothing(block: Any) -> None:
-    """Take a block and keep nothing of it."""

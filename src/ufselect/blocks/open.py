@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ufselect._utils.validation import is_open_store
 from ufselect.blocks.dask import import_dask
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import open_npy
-from ufselect.io.damage import readable
+from ufselect.io.files import readable
 from ufselect.io.parquet import parts_of
 from ufselect.io.stores import (
     check_claim,
@@ -26,21 +27,7 @@ from ufselect.io.stores import (
     sparse_shape,
 )
 
-HDF5_SUFFIXES = (".h5", ".hdf5", ".hdf", ".h5ad")
-ZARR_MARKS = (".zarray", ".zgroup", "zarr.json")
 BLOCK_BYTES = 2**26  # 64 MiB: large enough for full disk speed, small enough for a few on every worker
-
-
-def is_store(X: Any) -> bool:
-    """Tell whether X is a path, or an open zarr array or HDF5 dataset."""
-    return isinstance(X, (str, os.PathLike)) or _is_open_store(X)
-
-
-def _is_open_store(X: Any) -> bool:
-    library = type(X).__module__.partition(".")[0]
-    if library == "h5py" and not X:
-        raise ValueError("X belongs to an HDF5 file that is closed; open it again, or give its path.")
-    return library in ("zarr", "h5py") and hasattr(X, "chunks")
 
 
 def open_blocks(store: Any, dataset: str | None = None) -> Any:
@@ -77,14 +64,8 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
     >>> shape
     (4, 3)
     """
-    if _is_open_store(store):
+    if is_open_store(store):
         return _from_open(store)
-    path = _existing(store)
-    with readable(path, "data"):
-        return _open_path(path, dataset)
-
-
-def _existing(store: str | os.PathLike) -> Path:
     if not os.fspath(store):
         raise ValueError("X is an empty path; give the name of a file or directory, or the data themselves.")
     path = Path(store)
@@ -94,16 +75,17 @@ def _existing(store: str | os.PathLike) -> Path:
         )
     if not path.exists():
         raise FileNotFoundError(f"There is no file or directory {path}; check the name and the folder.")
-    return path
+    with readable(path, "data"):
+        return _open_path(path, dataset)
 
 
 def _open_path(path: Path, dataset: str | None) -> Any:
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return _two_dimensional(open_npy(path), path)
-    if suffix in HDF5_SUFFIXES:
+    if suffix in (".h5", ".hdf5", ".hdf", ".h5ad"):
         return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
-    if path.is_dir() and any((path / mark).exists() for mark in ZARR_MARKS):
+    if path.is_dir() and any((path / mark).exists() for mark in (".zarray", ".zgroup", "zarr.json")):
         opened = _import_zarr().open(path, mode="r")
         is_array = hasattr(opened, "chunks")
         return _from_open(check_claim(opened, path) if is_array else find_matrix(opened, dataset, path), path)

@@ -4,39 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect._utils.arrays import row_blocks
+from ufselect._utils.messages import warn_user
+from ufselect._utils.validation import generator, is_dask
 from ufselect.blocks.accumulate import (
-    BatchMoments,
     GramAccumulator,
     Moments,
-    PairwiseSums,
+    Probe,
     Record,
+    WholeGram,
     block_moments,
     formed_gram,
     merge_moments,
-    n_samples_of,
 )
-from ufselect.blocks.dask import DaskBlocks, is_dask
-from ufselect.blocks.probes import Probe, WholeGram
-from ufselect.blocks.rotate import (
-    ColumnBlocks,
+from ufselect.blocks.dask import DaskBlocks
+from ufselect.blocks.sketch import (
+    GramTimes,
     SampleGram,
     block_rotated,
     block_sample_gram,
+    krylov_gram,
     merge_sample_grams,
     rotated_gram,
 )
-from ufselect.blocks.sketch import GramTimes, TruncatedGram, krylov_gram
-from ufselect.common.row_blocks import row_blocks
-from ufselect.gram.base import GramOperator
+from ufselect.exceptions import ApproximationWarning
 from ufselect.gram.centring import refuse_infinity, working_dtype
-from ufselect.gram.factory import gram_operator
-from ufselect.gram.row_details import RowDetails, row_details
+from ufselect.gram.operator import GramOperator, LowRankGram, gram_operator
+from ufselect.gram.rows import RowInfo, row_info
 
 # Order up to which S or the sample Gram matrix is formed: 800 MB in float64.
 MAX_ORDER = 10_000
@@ -84,6 +83,8 @@ class ReducedData:
         a randomised low-rank factor; an operator that was there already.
     """
 
+    is_reduced: ClassVar[bool] = True
+
     gram: GramOperator
     n_passes: int
     route: str
@@ -99,148 +100,73 @@ class ReducedData:
         return self.gram.dtype
 
     def summary(self, n_components: int | None) -> ReductionSummary:
-        """Return how the data were reduced and what that cost in accuracy.
+        """Return how the data were reduced, warning where a ranking by so many components cannot be trusted.
 
         Parameters
         ----------
         n_components : int or None
             Leading eigenvectors that a result rests on; None if it rests on the diagonal of S alone.
         """
-        if n_components is None or not isinstance(self.gram, TruncatedGram):
-            return ReductionSummary(self.route, self.n_passes, 0.0, 0.0)
-        error = self.gram.subspace_error(n_components)
-        return ReductionSummary(self.route, self.n_passes, error, self.gram.missing_share())
-
-
-class BlockSource(ColumnBlocks, Protocol):
-    """Data that are read block by block, in memory or elsewhere."""
-
-    dtype: np.dtype
-    n_features: int
-    is_sparse: bool
-    details: RowDetails | None  # weights and batches of the rows
-
-    def has_room_for(self, record_bytes: int) -> bool:
-        """Tell whether records of that size can be merged where the blocks are."""
-
-    def count_rows(self) -> int:
-        """Return the number of samples, reading the data for it only if there is no other way."""
-
-    def moments(self, probe: Probe) -> Record | None:
-        """Reduce all blocks of rows: one pass."""
-
-    def gather(self) -> Any:
-        """Return the data as an array or CSR matrix in memory."""
-
-    def sample(self, rows: NDArray) -> Any:
-        """Return some rows in memory."""
-
-
-def reduce_blocks(source: BlockSource, n_components: int | None = None) -> ReducedData:
-    """Reduce the data of a source by the route that suits their shape.
-
-    Parameters
-    ----------
-    source : BlockSource
-        The data.
-    n_components : int, optional
-        Leading eigenpairs that will be asked for, where known; widens a randomised factor.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two rows, or a block holds infinity, or NaN where it is not reduced to S as a
-        whole.
-    """
-    n_features = source.n_features
-    # One triangle of S in float64. Workers with too little memory for that would die without a word.
-    if n_features <= MAX_ORDER and source.has_room_for(4 * n_features * n_features):
-        moments = _counted(source.moments(WholeGram()))
-        return ReducedData(formed_gram(moments), 1, "formed")
-    n_samples = source.count_rows()
-    if n_samples <= MAX_ORDER and n_samples * n_features * source.dtype.itemsize <= LOCAL_BYTES:
-        return ReducedData(_gathered(source), 1, "gathered")
-    if n_samples <= MAX_ORDER and not source.is_sparse and source.details is None:
-        max_rank = max(1, LOCAL_BYTES // (n_features * source.dtype.itemsize))
-        return ReducedData(rotated_gram(source, n_features, max_rank), 2, "rotated")
-    sketched, n_passes = krylov_gram(partial(_product, source), n_features, n_components)
-    return ReducedData(sketched, n_passes, "sketched")
-
-
-def _gathered(source: BlockSource) -> GramOperator:
-    data = source.gather()
-    if source.details is None:
-        return gram_operator(data)
-    counted, layout = source.details.laid_out(data)
-    return gram_operator(counted, layout=layout)
-
-
-def _product(source: BlockSource, probe: GramTimes) -> Moments | BatchMoments:
-    moments = _counted(source.moments(probe))
-    assert not isinstance(moments, PairwiseSums)  # they come of the whole matrix alone
-    n_samples = n_samples_of(moments)
-    shrink = moments.weight / n_samples  # to weights with a mean of one
-    return replace(moments, n_samples=n_samples, second=moments.second / shrink)
-
-
-def _counted(moments: Record | None) -> Record:
-    n_samples = 0 if moments is None else moments.n_samples
-    if moments is None or n_samples < 2:
-        raise ValueError(f"X has {n_samples} sample(s), but a minimum of 2 is required.")
-    return moments
+        error = missing_share = 0.0
+        if n_components is not None and isinstance(self.gram, LowRankGram):
+            error, missing_share = self.gram.subspace_error(n_components), self.gram.missing_share()
+        if error > 0.1:  # sine of the angle to the true leading subspace
+            warn_user(
+                f"The low-rank factor of X may miss its {n_components} leading components (estimated error "
+                f"{error:.2g} of 1), so the ranking is not to be trusted; ask for fewer components, or keep "
+                f"at most {MAX_ORDER} features with MaxVariance first.",
+                ApproximationWarning,
+            )
+        return ReductionSummary(self.route, self.n_passes, error, missing_share)
 
 
 class LocalBlocks:
-    """An array that need not be in memory, such as a memory-mapped one, read slice by slice.
-
-    Parameters
-    ----------
-    array : array-like with slicing, of shape (n_samples, n_features)
-        Only slices of it are read, never the whole.
-    """
+    """An array that need not be in memory, such as a memory-mapped one; only slices of it are read."""
 
     is_sparse = False
 
-    def __init__(self, array: Any, details: RowDetails | None = None) -> None:
+    def __init__(self, array: Any) -> None:
         if array.ndim != 2:
             raise ValueError(f"X must have two dimensions, not {array.ndim}.")
         self.array = array
         self.dtype = working_dtype(array.dtype)
         self.n_features = int(array.shape[1])
-        self.details = details
+        self.rows: RowInfo | None = None
 
     def has_room_for(self, record_bytes: int) -> bool:
-        return True  # S is formed here whatever the route
+        """Tell whether records of that size can be merged where the blocks are: S is formed here anyway."""
+        return True
 
     def count_rows(self) -> int:
+        """Return the number of samples, reading the data for it only if there is no other way."""
         return int(self.array.shape[0])
 
     def moments(self, probe: Probe) -> Record | None:
-        blocks = row_blocks(
-            self.count_rows(), self.n_features * self.array.dtype.itemsize, LOCAL_BLOCK_BYTES, min_rows=1
+        """Reduce all blocks of rows: one pass."""
+        row_bytes = self.n_features * self.array.dtype.itemsize
+        parts = (
+            block_moments(
+                self.array[part],
+                probe,
+                f"X (rows {part.start} to {part.stop - 1})",
+                None if self.rows is None else self.rows.of(part),
+            )
+            for part in row_blocks(self.count_rows(), row_bytes, LOCAL_BLOCK_BYTES, min_rows=1)
         )
-        return merge_moments(
-            (
-                block_moments(
-                    self.array[rows],
-                    probe,
-                    f"X (rows {rows.start} to {rows.stop - 1})",
-                    None if self.details is None else self.details.of(rows),
-                )
-                for rows in blocks
-            ),
-            probe,
-        )
+        return merge_moments(parts, probe)
 
     def gather(self) -> NDArray:
+        """Return the data as an array or CSR matrix in memory."""
         gathered = np.asarray(self.array, dtype=self.dtype)
         refuse_infinity(gathered, "X")
         return gathered
 
     def sample(self, rows: NDArray) -> NDArray:
+        """Return some rows in memory."""
         return np.asarray(self.array[rows], dtype=self.dtype)
 
     def sample_gram(self) -> SampleGram:
+        """Return the sample Gram matrix of all features: one pass."""
         total: list[SampleGram] = []
         for columns in self._column_slices():
             name = f"X (features {columns.start} to {columns.stop - 1})"
@@ -249,6 +175,7 @@ class LocalBlocks:
         return total[0]
 
     def rotated(self, rotation: NDArray, scale: float) -> Iterator[tuple[int, NDArray]]:
+        """Yield (first feature, rotationᵀ A / scale) for each block of features: one pass."""
         for columns in self._column_slices():
             yield columns.start, block_rotated(self.array[:, columns], rotation, scale)
 
@@ -257,17 +184,23 @@ class LocalBlocks:
         return row_blocks(self.n_features, column_bytes, LOCAL_BLOCK_BYTES, min_rows=1)
 
 
-def block_source(X: Any) -> BlockSource:
+def block_source(X: Any) -> LocalBlocks | DaskBlocks:
     """Return the blocks of a dask collection or a memory-mapped array."""
     return DaskBlocks(X) if is_dask(X) else LocalBlocks(X)
 
 
-def is_out_of_core(X: Any) -> bool:
-    """Tell whether X is dask, memory-mapped, accumulated or reduced already, rather than data in memory."""
-    if isinstance(X, (np.memmap, GramAccumulator, ReducedData)) or is_dask(X):
-        return True
-    # Asked for all names of the protocol, a lazy frame would warn at one that it shares.
-    return hasattr(X, "matmat") and isinstance(X, GramOperator)
+def sample_rows(
+    X: Any, random_state: Any, max_rows: int = 10_000, max_bytes: int = 2**30
+) -> tuple[Any, NDArray, int]:
+    """Return some rows of a dask collection in memory, in order, with their places and the number of all.
+
+    Neighbour graphs take n² d operations, so the rows are bounded, and for wide data their memory.
+    """
+    source = block_source(X)
+    n_rows = source.count_rows()
+    count = min(n_rows, max_rows, max(2, max_bytes // (source.n_features * source.dtype.itemsize)))
+    rows = np.sort(generator(random_state).choice(n_rows, count, replace=False))
+    return source.sample(rows), rows, n_rows
 
 
 def reduce_data(
@@ -290,6 +223,12 @@ def reduce_data(
     ReducedData
         Can be given to ``fit`` instead of the data, any number of times.
 
+    Raises
+    ------
+    ValueError
+        If there are fewer than two rows, or a block holds infinity, or NaN where it is not reduced to S as a
+        whole.
+
     Examples
     --------
     >>> import numpy as np
@@ -301,6 +240,13 @@ def reduce_data(
     >>> MaxVariance(n_features_to_select=1).fit(reduced).get_support()
     array([False,  True, False])
     """
+    given = {"sample_weight": sample_weight, "batch": batch}
+    names = " and ".join(name for name, value in given.items() if value is not None)
+    if names and isinstance(X, (ReducedData, GramAccumulator, GramOperator)):
+        raise TypeError(
+            f"{names} cannot be given for a {type(X).__name__}, whose rows are gone: give weights to "
+            "GramAccumulator.update or to ufselect.blocks.reduce_data, where the rows still are."
+        )
     if isinstance(X, ReducedData):
         return X
     if isinstance(X, GramAccumulator):
@@ -308,6 +254,33 @@ def reduce_data(
     if isinstance(X, GramOperator):
         return ReducedData(X, 0, "given")
     source = block_source(X)
-    if sample_weight is not None or batch is not None:
-        source.details = row_details(sample_weight, batch, source.count_rows())
-    return reduce_blocks(source, n_components)
+    if names:
+        source.rows = row_info(sample_weight, batch, source.count_rows())
+    n_features = source.n_features
+    # One triangle of S in float64. Workers with too little memory for that would die without a word.
+    if n_features <= MAX_ORDER and source.has_room_for(4 * n_features * n_features):
+        return ReducedData(formed_gram(_counted(source.moments(WholeGram()))), 1, "formed")
+    n_samples, column_bytes = source.count_rows(), n_features * source.dtype.itemsize
+    if n_samples <= MAX_ORDER and n_samples * column_bytes <= LOCAL_BYTES:
+        data, rows = source.gather(), source.rows
+        if rows is not None:
+            data, rows = rows.counted(data)
+        return ReducedData(gram_operator(data, rows=rows and rows.scaled()), 1, "gathered")
+    if n_samples <= MAX_ORDER and not source.is_sparse and source.rows is None:
+        return ReducedData(rotated_gram(source, max(1, LOCAL_BYTES // column_bytes)), 2, "rotated")
+
+    def multiply(probe: GramTimes) -> Moments:
+        moments = _counted(source.moments(probe))
+        assert isinstance(moments, Moments)  # pairwise sums come of the whole matrix alone
+        shrink = moments.weight / moments.n_counted  # to weights with a mean of one
+        return replace(moments, n_samples=moments.n_counted, second=moments.second / shrink)
+
+    sketched, n_passes = krylov_gram(multiply, n_features, n_components)
+    return ReducedData(sketched, n_passes, "sketched")
+
+
+def _counted(moments: Record | None) -> Record:
+    n_samples = 0 if moments is None else moments.n_samples
+    if moments is None or n_samples < 2:
+        raise ValueError(f"X has {n_samples} sample(s), but a minimum of 2 is required.")
+    return moments

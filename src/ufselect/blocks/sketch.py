@@ -1,49 +1,30 @@
-r"""A low-rank factor of S from at most three passes over data with very many features.
+r"""Low-rank factors of S for data of too many features to form it.
 
-Each pass multiplies S by a block of orthonormal columns; the next block is the part of the product that is
-new. With B all blocks and C = SB, known exactly, S is replaced by its Nyström approximation [1]_ over
-this block Krylov space [2]_,
-
-.. math:: \hat S = C\,(B^\top C)^{+}\,C^\top = F^\top F, \qquad 0 \preceq \hat S \preceq S .
-
-The residuals of the Ritz pairs in B need no further pass, and bound the error of the leading subspace.
-
-References
-----------
-.. [1] J. A. Tropp, A. Yurtsever, M. Udell, V. Cevher (2017), "Fixed-rank approximation of a positive-
-   semidefinite matrix from streaming data", NeurIPS.
-.. [2] C. Musco, C. Musco (2015), "Randomized block Krylov methods for stronger and faster approximate
-   singular value decomposition", NeurIPS.
+Wide data by blocks of features: the sample Gram matrix K = AAᵀ in one pass, a factor in a second. With
+:math:`K = U \Lambda U^\top` and U cut to its k leading columns, :math:`F = U^\top A` gives the k leading
+eigenpairs of S exactly. Each feature is centred within its block, which holds all samples. Other data by
+products of S with a block of vectors, each of which takes a pass over the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect.blocks.accumulate import BatchMoments, Moments, common_mean
-from ufselect.gram.lowrank import KnownDiagonalGram
-
-SKETCH_SEED = 20240917  # fixed, so that the same data give the same factor
-# Columns of a block: so many at least, and so many more than the components asked for.
-SKETCH_WIDTH = 24
-SPARE_WIDTH = 12
-MAX_PASSES = 3  # each reads all data; the estimated error tells where three were too few
+from ufselect._utils.arrays import row_blocks
+from ufselect.blocks.accumulate import Moments
+from ufselect.gram.centring import mean_and_scale, working_dtype
+from ufselect.gram.operator import LowRankGram
+from ufselect.gram.spectrum import leading_spectrum
 
 
 class GramTimes:
-    """S times fixed columns, and in a last column the diagonal of S.
-
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_features, k)
-        What S is multiplied by.
-    with_diagonal : bool, default=True
-        Whether to work out the diagonal; its column stays zero otherwise.
-    """
+    """S times fixed columns, and in a last column the diagonal of S, zero where that is not wanted."""
 
     def __init__(self, vectors: NDArray, with_diagonal: bool = True) -> None:
         self.vectors = vectors
@@ -68,8 +49,11 @@ class GramTimes:
         scores -= (mean @ self.vectors).astype(block.dtype)
         scores -= scores.mean(axis=0, dtype=np.float64).astype(block.dtype)
         second[:, :-1] += block.T @ scores
-        if self.with_diagonal:
-            second[:, -1] += _squares_about(block, mean)
+        if self.with_diagonal:  # the squares of stored entries about the mean, and of the zeros
+            squares = (block.data - mean[block.indices]) ** 2
+            stored = np.bincount(block.indices, weights=squares, minlength=mean.size)
+            n_zeros = block.shape[0] - np.bincount(block.indices, minlength=mean.size)
+            second[:, -1] += stored + n_zeros * mean**2
 
     def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
         second[:, :-1] += np.outer(weight * direction, direction @ self.vectors)
@@ -77,69 +61,14 @@ class GramTimes:
             second[:, -1] += weight * direction**2
 
 
-def _squares_about(block: sparse.csr_array, mean: NDArray) -> NDArray:
-    """Return the column sums of squared deviations from the mean, from stored entries alone."""
-    n_samples, n_features = block.shape
-    stored = np.bincount(block.indices, weights=(block.data - mean[block.indices]) ** 2, minlength=n_features)
-    return stored + (n_samples - np.bincount(block.indices, minlength=n_features)) * mean**2
-
-
-class TruncatedGram(KnownDiagonalGram):
-    """A low-rank approximation of S whose diagonal, trace and error are known.
-
-    Parameters
-    ----------
-    factor : ndarray of shape (k, n_features)
-        Rows whose outer products sum to at most S.
-    n_samples : int
-        Number of samples behind the factor.
-    scale : float
-        Power of two by which the data were divided.
-    diagonal : ndarray of shape (n_features,)
-        The diagonal of S itself.
-    ritz_values, residuals : ndarray of shape (k,)
-        Eigenvalue estimates, largest first, and the norms ``‖S v − λ v‖`` of their pairs.
-    mean : ndarray of shape (n_features,), optional
-        Column means of the data.
-    """
-
-    def __init__(
-        self,
-        factor: NDArray,
-        n_samples: int,
-        scale: float,
-        diagonal: NDArray,
-        ritz_values: NDArray,
-        residuals: NDArray,
-        mean: NDArray | None = None,
-    ) -> None:
-        super().__init__(factor, n_samples, scale, diagonal)
-        self.mean = mean
-        self.ritz_values = ritz_values
-        self.residuals = residuals
-
-    def missing_share(self) -> float:
-        """Return the share of the trace of S that the factor leaves out."""
-        captured = float(np.vdot(self.factor, self.factor))
-        return max(0.0, 1 - captured / self._trace) if self._trace else 0.0
-
-    def subspace_error(self, n_components: int) -> float:
-        r"""Return an upper estimate of the sine of the angle to the true leading subspace.
-
-        It is :math:`\|R\|_F / (\theta_m - \theta_{m+1})` for the Ritz values θ and the residuals R of the
-        leading pairs, after Davis and Kahan; 1 where the gap is not resolved.
-        """
-        if n_components >= self.ritz_values.size:
-            return 1.0 if self.missing_share() > np.sqrt(np.finfo(self.dtype).eps) else 0.0
-        gap = self.ritz_values[n_components - 1] - self.ritz_values[n_components]
-        size = float(np.linalg.norm(self.residuals[:n_components]))
-        return 0.0 if size == 0 else min(1.0, size / gap) if gap > 0 else 1.0
-
-
 def krylov_gram(
-    multiply: Callable[[GramTimes], Moments | BatchMoments], n_features: int, n_components: int | None = None
-) -> tuple[TruncatedGram, int]:
-    """Build the low-rank operator, and return it with the number of passes made.
+    multiply: Callable[[GramTimes], Moments],
+    n_features: int,
+    n_components: int | None = None,
+    *,
+    max_passes: int = 3,
+) -> tuple[LowRankGram, int]:
+    """Build the low-rank operator by block Krylov products, and return it with the number of passes made.
 
     Parameters
     ----------
@@ -149,57 +78,116 @@ def krylov_gram(
         Order of S.
     n_components : int, optional
         Leading pairs that will be asked for; the blocks are made wider than that.
+    max_passes : int, default=3
+        Each reads all data; the estimated error tells where they were too few.
     """
-    width = min(n_features, max(SKETCH_WIDTH, (n_components or 0) + SPARE_WIDTH))
-    rng = np.random.default_rng(SKETCH_SEED)
+    width = min(n_features, max(24, (n_components or 0) + 12))
+    rng = np.random.default_rng(20240917)  # fixed, so that the same data give the same factor
     basis = np.linalg.qr(rng.standard_normal((n_features, width)))[0]
     product = np.empty((n_features, 0))
     diagonal = np.empty(0)
     fresh = basis
-    for n_passes in range(1, MAX_PASSES + 1):
+    for n_passes in range(1, max_passes + 1):
         moments = multiply(GramTimes(fresh, with_diagonal=n_passes == 1))
         diagonal = moments.second[:, -1] if n_passes == 1 else diagonal
-        product = np.hstack([product, moments.second[:, :-1]])
+        found = moments.second[:, :-1]
+        product = np.hstack([product, found])
         resolution = n_features * float(np.finfo(moments.dtype).eps)
-        if n_passes == MAX_PASSES:
+        if n_passes == max_passes:
             break
-        fresh = _new_directions(moments.second[:, :-1], basis, resolution)
+        # Orthonormal columns for what the product adds to the basis.
+        new = found - basis @ (basis.T @ found)
+        new -= basis @ (basis.T @ new)
+        directions, sizes, _ = linalg.svd(new, full_matrices=False, check_finite=False)
+        least = resolution * max(float(np.linalg.norm(found, 2)), np.finfo(float).tiny)
+        kept = directions[:, sizes > least]
+        fresh = np.linalg.qr(kept - basis @ (basis.T @ kept))[0]
         if fresh.shape[1] == 0:
             break
         basis = np.hstack([basis, fresh])
-    return _nystrom(basis, product, diagonal, moments, resolution), n_passes
-
-
-def _new_directions(product: NDArray, basis: NDArray, resolution: float) -> NDArray:
-    """Return orthonormal columns for what the product adds to the basis."""
-    new = product - basis @ (basis.T @ product)
-    new -= basis @ (basis.T @ new)
-    directions, sizes, _ = linalg.svd(new, full_matrices=False, check_finite=False)
-    kept = directions[:, sizes > resolution * max(float(np.linalg.norm(product, 2)), np.finfo(float).tiny)]
-    kept = kept - basis @ (basis.T @ kept)
-    return np.linalg.qr(kept)[0]
-
-
-def _nystrom(
-    basis: NDArray,
-    product: NDArray,
-    diagonal: NDArray,
-    moments: Moments | BatchMoments,
-    resolution: float,
-) -> TruncatedGram:
     inner = basis.T @ product
     values, rotation = linalg.eigh((inner + inner.T) / 2, check_finite=False)
     values, rotation = values[::-1], rotation[:, ::-1]
     rank = int(np.count_nonzero(values > resolution * max(values[0], 0.0)))
     values, rotation = values[:rank], rotation[:, :rank]
     rotated = product @ rotation
-    residuals = np.linalg.norm(rotated - (basis @ rotation) * values, axis=0)
-    return TruncatedGram(
+    gram = LowRankGram(
         np.ascontiguousarray((rotated / np.sqrt(values)).T, dtype=moments.dtype),
         moments.n_samples,
         moments.scale,
         np.clip(diagonal, 0, None),
-        values,
-        residuals,
-        common_mean(moments),
+        moments.common_mean,
+        ritz_values=values,
+        residuals=np.linalg.norm(rotated - (basis @ rotation) * values, axis=0),
     )
+    return gram, n_passes
+
+
+@dataclass(frozen=True)
+class SampleGram:
+    """K of some features in units of ``scale ** 2``, and the diagonal of S for them by their first one."""
+
+    matrix: NDArray
+    scale: float
+    diagonal: tuple[tuple[int, NDArray], ...]
+    dtype: np.dtype
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.matrix.nbytes
+
+
+def block_sample_gram(block: Any, first: int, name: str) -> SampleGram:
+    """Reduce one block of features, all samples of each."""
+    mean, scale = mean_and_scale(block, name)
+    n_samples, n_features = block.shape
+    matrix = np.zeros((n_samples, n_samples))
+    diagonal = np.zeros(n_features)
+    for columns in row_blocks(n_features, n_samples * 8):
+        centred = _centred(block[:, columns], mean[columns], scale)
+        matrix += centred @ centred.T
+        diagonal[columns] = np.einsum("ij,ij->j", centred, centred, dtype=np.float64)
+    return SampleGram(matrix, scale, ((first, diagonal),), working_dtype(block.dtype))
+
+
+def block_rotated(block: Any, rotation: NDArray, scale: float) -> NDArray:
+    """Return the rows of the factor for one block of features."""
+    mean, _ = mean_and_scale(block)
+    rotation = rotation.astype(working_dtype(block.dtype), copy=False)
+    rotated = np.empty((rotation.shape[1], block.shape[1]), dtype=rotation.dtype)
+    for columns in row_blocks(block.shape[1], block.shape[0] * 8):
+        rotated[:, columns] = rotation.T @ _centred(block[:, columns], mean[columns], scale)
+    return rotated
+
+
+def _centred(block: NDArray, mean: NDArray, scale: float) -> NDArray:
+    centred = block - mean.astype(working_dtype(block.dtype))
+    centred *= 1 / scale
+    return centred
+
+
+def merge_sample_grams(parts: Iterable[SampleGram]) -> SampleGram:
+    """Add the records of disjoint sets of features."""
+    parts = list(parts)
+    scale = max(part.scale for part in parts)
+    matrix = np.zeros_like(parts[0].matrix)
+    diagonal: list[tuple[int, NDArray]] = []
+    for part in parts:
+        shrink = (part.scale / scale) ** 2
+        matrix += part.matrix * shrink
+        diagonal.extend((first, values * shrink) for first, values in part.diagonal)
+    return SampleGram(matrix, scale, tuple(diagonal), np.result_type(*(part.dtype for part in parts)))
+
+
+def rotated_gram(source: Any, max_rank: int) -> LowRankGram:
+    """Build the operator of wide data from two passes, with a factor of at most ``max_rank`` rows."""
+    total: SampleGram = source.sample_gram()
+    n_samples = total.matrix.shape[0]
+    spectrum = leading_spectrum(total.matrix, min(max_rank, n_samples))
+    diagonal = np.empty(source.n_features)
+    for first, values in total.diagonal:
+        diagonal[first : first + values.size] = values
+    factor = np.empty((spectrum.values.size, source.n_features), dtype=total.dtype)
+    for first, rows in source.rotated(spectrum.vectors, total.scale):
+        factor[:, first : first + rows.shape[1]] = rows
+    exact = np.zeros_like(spectrum.values)
+    return LowRankGram(factor, n_samples, total.scale, diagonal, ritz_values=spectrum.values, residuals=exact)

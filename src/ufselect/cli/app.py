@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import platform
 import signal
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import typer
 
-from ufselect.cli.commands import apply, compare, datasets, demo, report, reproduce, select, tune
-from ufselect.cli.console import allow_any_text, say
-from ufselect.cli.sharing import with_debug
+from ufselect.cli import apply, compare, datasets, demo, report, score, select
+from ufselect.cli.text import allow_any_text, grid, output, say, with_flags
 
 INTERRUPTED, TERMINATED = 130, 143  # 128 + the signal, as shells count
+PACKAGES = (
+    "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "typer", "rich", "pandas", "matplotlib",
+    "pyarrow", "anndata", "h5py", "pooch", "dask", "torch",
+)  # fmt: skip
 
 app = typer.Typer(
     name="ufselect",
-    help="Unsupervised feature selection: keep the few columns that carry a table's structure.",
+    help="Select a small, informative subset of columns from unlabelled data.",
     epilog="Start with: ufselect demo",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -30,14 +36,13 @@ app = typer.Typer(
 for command in (
     demo.demo,
     select.select,
+    score.score,
     apply.apply,
-    tune.tune,
     compare.compare,
-    reproduce.reproduce,
     report.report,
     datasets.datasets,
 ):
-    app.command()(with_debug(command))
+    app.command()(command)
 
 
 @app.callback(invoke_without_command=True)
@@ -48,10 +53,30 @@ def _program(
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="With --version: say more.")] = False,
 ) -> None:
     if version:
-        from ufselect.cli.environment import show_version
+        from ufselect import __version__
 
-        show_version(verbose)
+        if verbose:
+            output().print(grid(None, ("", ""), environment(__version__).items()), highlight=False)
+        else:
+            sys.stdout.write(f"ufselect {__version__}\n")
         raise typer.Exit
+
+
+def environment(own_version: str) -> dict[str, str]:
+    """Return versions, platform and linear algebra libraries by name, for bug reports."""
+    from threadpoolctl import threadpool_info
+
+    found = {"ufselect": own_version, "python": platform.python_version(), "platform": platform.platform()}
+    found["processors"] = str(os.cpu_count())
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    for pool in threadpool_info():
+        words = f"{pool['num_threads']}, {pool['internal_api']} {pool['version'] or ''}"
+        found[f"threads ({pool['prefix']})"] = words
+    return found
 
 
 def run(arguments: list[str]) -> int:
@@ -64,10 +89,8 @@ def run(arguments: list[str]) -> int:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt as stop:
         files = getattr(stop, "written", ())
-        written = (
-            f"these files are complete: {', '.join(map(str, files))}." if files else "nothing was written."
-        )
-        say(f"Interrupted; {written}", style="red")
+        complete = f"these files are complete: {', '.join(map(str, files))}." if files else ""
+        say(f"Interrupted; {complete or 'nothing was written.'}", style="red")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -101,24 +124,16 @@ def _ending_on_terminate() -> Iterator[None]:
 
 def sentence_of(error: Exception) -> str:
     """Return what went wrong and what to do."""
-    from ufselect.cli.flags import with_flags
-
     if isinstance(error, MemoryError):
         return "Error: the data do not fit in memory; use fewer columns, or --stream for csv and parquet."
     if isinstance(error, OSError) and error.strerror:
-        name = error.filename or "standard output"
-        return f"Error: {name}: {error.strerror.lower()}; {_file_advice(error)}"
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        advice = "make room or choose another place. Nothing was written."
+        advice = advice if is_full else "check the name and your rights to it."
+        return f"Error: {error.filename or 'standard output'}: {error.strerror.lower()}; {advice}"
     text = " ".join(with_flags(getattr(error, "sentence", str(error))).split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:
         return f"Error: {text}"
     return (
         f"Error: {type(error).__name__}: {text}; run again with --debug to see where, and please report it."
     )
-
-
-def _file_advice(error: OSError) -> str:
-    import errno
-
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "make room or choose another place. Nothing was written."
-    return "check the name and your rights to it."

@@ -1,44 +1,33 @@
-"""What people type, turned into values; and the options that several commands share."""
+"""The options that commands share, and what people type turned into values."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from importlib.util import find_spec
+from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
+if TYPE_CHECKING:
+    from ufselect.io import ReadOptions
+
+GOALS = ("redundancy", "rebuild", "clusters")
+IMPUTES = ("median", "drop", "keep", "error")
 DATA_HELP = (
     "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
     "a 10x folder, - for standard input, or the name of a data set (see ufselect datasets)."
 )
-SCALE_CHOICES = ("auto", "standard", "none")
-NORMALIZE_CHOICES = ("none", "log")
-CATEGORICAL_CHOICES = ("onehot",)
-IMPUTE_CHOICES = ("median", "drop", "keep")
-GOALS = ("clusters", "rebuild")
 
 
 def _methods(incomplete: str) -> list[str]:
-    """Complete the name of a method."""
-    return [name for name in ("auto", *listed_methods()) if name.startswith(incomplete)]
+    from ufselect.registry import all_selectors
 
-
-def listed_methods() -> list[str]:
-    """Return the names in the registry's list without importing it, which would take seconds."""
-    spec = find_spec("ufselect.registry")
-    assert spec is not None
-    assert spec.origin is not None
-    for node in ast.parse(Path(spec.origin).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "SELECTORS":
-            return [ast.unparse(name) for name in getattr(node.value, "elts", [])]
-    return []
+    return [name for name in ("auto", *all_selectors(), "RedundancyFilter") if name.startswith(incomplete)]
 
 
 def _data(incomplete: str) -> list[str]:
-    """Complete the name of a file or of a data set."""
     from ufselect.datasets.catalogue import names
 
     path = Path(incomplete)
@@ -47,227 +36,132 @@ def _data(incomplete: str) -> list[str]:
     return sorted(files) + [name for name in names() if name.startswith(incomplete)]
 
 
-def _among(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
-    return lambda incomplete: [choice for choice in choices if choice.startswith(incomplete)]
+def _option(*names: str, choices: tuple[str, ...] | None = None, **settings: Any) -> Any:
+    """Return an option; with ``choices`` it names, completes and allows those alone."""
+    if choices is not None:
+
+        def check(value: str | None) -> str | None:
+            if value is not None and value not in choices:
+                raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}.")
+            return value
+
+        def complete(incomplete: str) -> list[str]:
+            return [choice for choice in choices if choice.startswith(incomplete)]
+
+        settings |= {"metavar": "|".join(choices), "callback": check, "autocompletion": complete}
+    return typer.Option(*names, **settings)
 
 
+Word: TypeAlias = str | None
+Words: TypeAlias = list[str] | None
+Switch: TypeAlias = bool | None
 Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
-DataOrRecord = Annotated[str | None, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
-Method = Annotated[
-    str,
-    typer.Option(
-        "--method",
-        "-m",
-        help="auto tries several without labels and takes the best; or DSCOFS, LaplacianScore, …",
-        autocompletion=_methods,
-    ),
-]
-Methods = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--method",
-        "-m",
-        help="A method to compare; may be repeated. Without it all but AutoSelector, ConstrainedDSCOFS, "
-        "PartitionSelector and TSFS.",
-        autocompletion=_methods,
-    ),
-]
-StudyMethods = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--method",
-        "-m",
-        help="A method; may be repeated. Those of the paper and ours without it.",
-        autocompletion=_methods,
-    ),
-]
-Goal = Annotated[
-    str | None,
-    typer.Option(
-        "--for",
-        metavar="clusters|rebuild",
-        help="What the columns are for: finding groups of rows, or rebuilding the other columns.",
-        autocompletion=_among(GOALS),
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything random.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for scripts.")]
-IdColumn = Annotated[str | None, typer.Option("--id", metavar="COLUMN", help="Column of row ids.")]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option("--labels", metavar="COLUMN", help="Column of classes; never used for the selection."),
-]
-Impute = Annotated[
-    str | None,
-    typer.Option(
-        "--impute",
-        metavar="median|drop|keep",
-        help="Missing values: fill by the column's median, leave such columns out, or keep them for a method "
-        "that works around them, such as DSCOFS; else an error.",
-        autocompletion=_among(IMPUTE_CHOICES),
-    ),
-]
-BatchColumn = Annotated[
-    str | None,
-    typer.Option(
-        "--batch",
-        metavar="COLUMN",
-        help="Column with the batch of each row, such as plate or donor; differences between batches are not "
-        "taken for structure.",
-    ),
-]
-WeightColumn = Annotated[
-    str | None,
-    typer.Option("--weights", metavar="COLUMN", help="Column that says how much each row counts."),
-]
-Guess = Annotated[
-    bool, typer.Option("--guess/--no-guess", help="Recognise id and label columns by names and values.")
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        "--separator",
-        help='Mark between fields of a text file: "tab", "blanks" for runs of them, …',
-    ),
-]
-Decimal = Annotated[str | None, typer.Option("--decimal", metavar=".|,", help="Decimal mark of a text file.")]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header", help="Whether a text file begins with names.", show_default="found out"
-    ),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option("--na", metavar="TOKEN", help="A further word that means a missing value; may be repeated."),
-]
-Comment = Annotated[
-    str | None, typer.Option("--comment", metavar="MARK", help="What begins a remark in a text file, as #.")
-]
-Transpose = Annotated[bool, typer.Option("--transpose", help="Rows of the file are the features.")]
-Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
-Layer = Annotated[str | None, typer.Option("--layer", metavar="NAME", help="Layer of an h5ad file.")]
-Scale = Annotated[
-    str,
-    typer.Option(
-        "--scale",
-        metavar="auto|standard|none",
-        help="standard: give every column mean 0 and variance 1 first. auto: if their units differ.",
-        autocompletion=_among(SCALE_CHOICES),
-    ),
-]
-Normalize = Annotated[
-    str,
-    typer.Option(
-        "--normalize",
-        metavar="none|log",
-        help="log: for raw counts, bring rows to one total and take logarithms first.",
-        autocompletion=_among(NORMALIZE_CHOICES),
-    ),
-]
-Count = Annotated[
-    str,
-    typer.Option(
-        "-k",
-        "--features",
-        metavar="K",
-        help="How many features to keep: 50, a share: 0.1 or 10%, or auto: enough to rebuild the others, "
-        "with --for rebuild or --method RebuildSelector or GreedyProjection.",
-    ),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keep",
-        metavar="COLUMN",
-        help="Choose this column in any case: a name, a pattern as 'HLA-*', or a file with one a line; "
-        "may be repeated.",
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude",
-        metavar="COLUMN",
-        help="Never choose this column: a name, a pattern as 'MT-*', or a file with one a line; "
-        "may be repeated.",
-    ),
-]
-MaxCorrelation = Annotated[
-    float,
-    typer.Option(
-        "--max-correlation",
-        metavar="R",
-        help="A column more correlated with a better one waits until no other is left; 1 for no limit.",
-    ),
-]
-Categorical = Annotated[
-    str | None,
-    typer.Option(
-        "--categorical",
-        metavar="onehot",
-        help="onehot: text columns with a few values become columns of zeros and ones, chosen together.",
-        autocompletion=_among(CATEGORICAL_CHOICES),
-    ),
-]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Processes; -1 for one a core.")]
-Resamples = Annotated[
-    int,
-    typer.Option(
-        "--resamples", min=0, help="Refits on 80 % of the rows, for the report's stability; 0 for none."
-    ),
-]
-Parameter = Annotated[
-    list[str] | None,
-    typer.Option("--param", metavar="NAME=VALUE", help="A parameter of the method; may be repeated."),
-]
-OutputTable = Annotated[
-    Path | None,
-    typer.Option(
-        "-o",
-        "--output",
-        help="Write the reduced table here: .csv, .tsv (also .gz, .bz2, .xz, .zst), .parquet, .npz or .h5ad; "
-        "- for standard output.",
-    ),
-]
+DataOrRecord = Annotated[Word, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
+FOR = (
+    "What the columns are for. rebuild, the default: reconstruct all others. clusters: show the clusters of "
+    "rows. redundancy: drop columns that repeat others."
+)
+Goal = Annotated[Word, _option("--for", choices=GOALS, help=FOR)]
+ScoredGoal = Annotated[Word, _option("--for", choices=GOALS[1:], help="What the columns are for.")]
+CLUSTERS = "How many clusters there are; implies --for clusters."
+Clusters = Annotated[Word, _option("--clusters", metavar="N|auto", help=CLUSTERS)]
+METHOD = "A selector by its name, as DSCOFS or LaplacianScore."
+Method = Annotated[Word, _option("--method", "-m", help=METHOD, autocompletion=_methods)]
+METHODS = (
+    "A method to compare; may be repeated. Without it all but ConstrainedDSCOFS, PartitionSelector and TSFS."
+)
+Methods = Annotated[Words, _option("--method", "-m", help=METHODS, autocompletion=_methods)]
+COUNT = (
+    "How many columns to select: 50, a share: 0.1 or 10%, or auto: enough to reconstruct the others. By "
+    "default a tenth, at least 5 and at most 50."
+)
+Count = Annotated[Word, _option("-k", "--features", metavar="K", help=COUNT)]
+PARAMETER = "A parameter of the method; may be repeated."
+Parameter = Annotated[Words, _option("--param", metavar="NAME=VALUE", help=PARAMETER)]
+KEEP = (
+    "Select these in any case: names with commas between them, a pattern as 'HLA-*', or a file with one a "
+    "line; may be repeated."
+)
+Keep = Annotated[Words, _option("--keep", metavar="COLUMNS", help=KEEP)]
+EXCLUDE = "Never select these, and let them decide nothing."
+Exclude = Annotated[Words, _option("--exclude", metavar="COLUMNS", help=EXCLUDE)]
+LIMIT = (
+    "Columns correlated above this with a selected one are skipped: 0.95 for --for redundancy, else 0.999; "
+    "1 for no limit."
+)
+MaxCorrelation = Annotated[float | None, _option("--max-correlation", metavar="R", help=LIMIT)]
+ONEHOT = "onehot: text columns with few values become columns of zeros and ones, selected together."
+Categorical = Annotated[Word, _option("--categorical", choices=("onehot",), help=ONEHOT)]
+IdColumn = Annotated[Word, _option("--id", metavar="COLUMN", help="Column of row ids.")]
+LABELS = "Column of classes; never used for the selection."
+LabelColumn = Annotated[Word, _option("--labels", metavar="COLUMN", help=LABELS)]
+IMPUTE = (
+    "Missing values: fill by the column's median, drop such columns, keep them for a method that works "
+    "around them, such as DSCOFS, or stop with an error."
+)
+Impute = Annotated[str, _option("--impute", choices=IMPUTES, help=IMPUTE)]
+BATCH = "Column with the batch of each row, such as plate or donor; batches are centred by themselves."
+BatchColumn = Annotated[Word, _option("--batch", metavar="COLUMN", help=BATCH)]
+WeightColumn = Annotated[Word, _option("--weights", metavar="COLUMN", help="Column of row weights.")]
+GUESS = "Recognise id and label columns by names and values."
+Guess = Annotated[bool, _option("--guess/--no-guess", help=GUESS)]
+SEPARATOR = 'Mark between fields of a text file: "tab", "blanks" for runs, …'
+Separator = Annotated[Word, _option("--separator", help=SEPARATOR)]
+Decimal = Annotated[Word, _option("--decimal", choices=(".", ","), help="Decimal mark of a text file.")]
+HEADER = "Whether a text file begins with names."
+Header = Annotated[Switch, _option("--header/--no-header", help=HEADER, show_default="found out")]
+MISSING = "A further word that means a missing value; may be repeated."
+Missing = Annotated[Words, _option("--na", metavar="TOKEN", help=MISSING)]
+Comment = Annotated[Word, _option("--comment", metavar="MARK", help="What begins a remark, as #.")]
+Transpose = Annotated[bool, _option("--transpose", help="Rows of the file are the columns to select.")]
+Sheet = Annotated[Word, _option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
+Layer = Annotated[Word, _option("--layer", metavar="NAME", help="Layer of an h5ad file.")]
+SCALE = "standard: give every column mean 0 and variance 1 first. auto: if their units differ."
+Scale = Annotated[str, _option("--scale", choices=("auto", "standard", "none"), help=SCALE)]
+NORMALIZE = "log: for raw counts, bring rows to one total and take logarithms first."
+Normalize = Annotated[str, _option("--normalize", choices=("none", "log"), help=NORMALIZE)]
+Seed = Annotated[int, _option("--seed", min=0, help="Seed of everything random.")]
+TABLE = "Write the reduced table here: .csv, .tsv (also compressed), .parquet, .npz or .h5ad; - for a pipe."
+OutputTable = Annotated[Path | None, _option("-o", "--output", help=TABLE)]
 ReportPage = Annotated[
-    Path | None, typer.Option("--report", help="Write a page that explains the result (.html).")
+    Path | None, _option("--report", help="Write a page that explains the result (.html).")
 ]
-RecordFile = Annotated[
-    Path | None,
-    typer.Option("--record", help="Write the record here; without it beside the output, ending in .json."),
-]
-RankingFile = Annotated[
-    Path | None,
-    typer.Option("--ranking", help="Write every column with its rank, score and fate here: .csv or .tsv."),
-]
-NamesFile = Annotated[
-    Path | None, typer.Option("--names", help="Write the names of the chosen columns here, one a line.")
-]
-DropText = Annotated[
-    bool, typer.Option("--drop-text", help="Leave text columns other than ids and labels out of the output.")
-]
-Stream = Annotated[
-    bool | None,
-    typer.Option(
-        "--stream/--no-stream",
-        help="Read a csv or parquet table in blocks instead of whole.",
-        show_default="if it is large",
-    ),
-]
+RECORD = "Write the record here; without it beside the output, ending in .json."
+RecordFile = Annotated[Path | None, _option("--record", help=RECORD)]
+RANKING = "Write every column with its rank and what represents it: .csv or .tsv."
+RankingFile = Annotated[Path | None, _option("--ranking", help=RANKING)]
+NAMES = "Write the names of the selected columns here, one a line."
+NamesFile = Annotated[Path | None, _option("--names", help=NAMES)]
+TEXT = "Leave text columns other than ids and labels out of the output."
+DropText = Annotated[bool, _option("--drop-text", help=TEXT)]
+STREAM = "Read a csv or parquet table in blocks instead of whole."
+Stream = Annotated[Switch, _option("--stream/--no-stream", help=STREAM, show_default="if it is large")]
+Jobs = Annotated[int, _option("--jobs", "-j", help="Processes; -1 for one a core.")]
+DETAILS = "Also print method, scores, candidates and the curve of -k auto."
+Details = Annotated[bool, _option("--details", help=DETAILS)]
+Force = Annotated[bool, _option("--force", help="Replace output files that exist.")]
+Quiet = Annotated[bool, _option("--quiet", "-q", help="Print nothing but errors.")]
+AsJson = Annotated[bool, _option("--json", help="Print the result as JSON, for scripts.")]
+Debug = Annotated[bool, _option("--debug", help="Show the traceback of an error.")]
 
 
-def count(text: str) -> int | float | str:
-    """Return "50" as a count, "0.1" or "10%" as a share, and "auto" as it is.
+def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:
+    """Return how to read a table, of all that was typed."""
+    from dataclasses import fields
 
-    Raises
-    ------
-    typer.BadParameter
-        If it is neither.
-    """
-    if text == "auto":
+    from ufselect.io import ReadOptions
+
+    values = {field.name: typed[field.name] for field in fields(ReadOptions) if field.name in typed}
+    marks = {"tab": "\t", r"\t": "\t", "blank": r"\s+", "blanks": r"\s+", " ": r"\s+"}
+    separator = values.get("separator")
+    values["separator"] = None if separator is None else marks.get(separator.lower(), separator)
+    values["missing"] = tuple(values.get("missing") or ())
+    return ReadOptions(**{**values, **fixed})
+
+
+def count(text: str | None) -> int | float | str | None:
+    """Return "50" as a count, "0.1" or "10%" as a share, and "auto" as it is."""
+    if text is None or text == "auto":
         return text
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else ast.literal_eval(text)
@@ -286,58 +180,33 @@ def count(text: str) -> int | float | str:
 
 
 def parameters(pairs: list[str] | None) -> dict[str, Any]:
-    """Return ``name=value`` pairs as parameters; words that are no literals are text.
-
-    Raises
-    ------
-    typer.BadParameter
-        If a pair has no "=".
-    """
-    found = {}
+    """Return ``name=value`` pairs as parameters; words that are no literals are text."""
+    found: dict[str, Any] = {}
+    words = {"true": True, "false": False, "none": None}
     for pair in pairs or []:
-        name, mark, text = pair.partition("=")
-        if not mark or not name.strip():
+        name, mark, text = (part.strip() for part in pair.partition("="))
+        if not mark or not name:
             raise typer.BadParameter(f"{pair!r} must be NAME=VALUE, as in mu_row=0.1.", param_hint="--param")
-        found[name.strip()] = _literal(text.strip())
+        try:
+            found[name] = words[text.lower()] if text.lower() in words else ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            found[name] = text
     return found
 
 
-def _literal(text: str) -> Any:
-    words = {"true": True, "false": False, "none": None}
-    if text.lower() in words:
-        return words[text.lower()]
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+def clusters(text: str | None) -> int | str | None:
+    """Return a number of clusters as an integer, or "auto"."""
+    if text is None or text == "auto":
         return text
-
-
-def choice(value: str | None, choices: tuple[str, ...], option: str) -> None:
-    """Refuse anything but one of the choices.
-
-    Raises
-    ------
-    typer.BadParameter
-        With the choices.
-    """
-    if value is not None and value not in choices:
-        raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}.", param_hint=option)
-
-
-def mark(text: str | None) -> str | None:
-    """Return a separator as typed; "tab" means a tab, "blanks" and a blank runs of blanks."""
-    words = {"tab": "\t", r"\t": "\t", "blank": r"\s+", "blanks": r"\s+", " ": r"\s+"}
-    return None if text is None else words.get(text.lower(), text)
+    if not text.isdigit() or int(text) < 2:
+        raise typer.BadParameter(
+            f"{text!r} is neither a number of at least 2 nor auto.", param_hint="--clusters"
+        )
+    return int(text)
 
 
 def image_shape(text: str | None) -> tuple[int, int] | None:
-    """Return "28x23" as (28, 23).
-
-    Raises
-    ------
-    typer.BadParameter
-        If it has another form.
-    """
+    """Return "28x23" as (28, 23)."""
     if text is None:
         return None
     rows, _, columns = text.lower().replace("×", "x").partition("x")
@@ -346,29 +215,34 @@ def image_shape(text: str | None) -> tuple[int, int] | None:
     return int(rows), int(columns)
 
 
-def jobs(value: int) -> int:
-    """Refuse a number of processes that means nothing.
+def check_data(name: str) -> None:
+    """Refuse a table that is neither a file nor a data set, before anything heavy is imported."""
+    from ufselect.datasets.catalogue import names
+    from ufselect.exceptions import TableError
 
-    Raises
-    ------
-    typer.BadParameter
-        If it is 0 or below -1.
-    """
-    if value == 0 or value < -1:
-        raise typer.BadParameter(f"{value} must be at least 1, or -1 for one a core.", param_hint="-j")
-    return value
+    if name == "-" or Path(name).exists() or name in names():
+        return
+    close = get_close_matches(name.lower(), names(), n=1)
+    advice = f"did you mean the data set {close[0]}?" if close else "check the name and the folder."
+    raise TableError(f"There is no file {name}; {advice}")
 
 
-def whole_or_auto(text: str, option: str) -> int | str:
-    """Return a count as an integer, or "auto".
+def check_files(
+    files: Mapping[str, Path | None], force: bool, data: str | None, as_json: bool = False
+) -> None:
+    """Refuse outputs, given by their options, that could not be written, or would mix in one stream."""
+    from ufselect.io.files import check_outputs
 
-    Raises
-    ------
-    typer.BadParameter
-        If it is neither.
-    """
-    if text == "auto":
-        return text
-    if not text.isdigit() or int(text) < 1:
-        raise typer.BadParameter(f"{text!r} is neither a number of at least 1 nor auto.", param_hint=option)
-    return int(text)
+    for option, path in files.items():
+        if str(path) == "-" and option != "-o":
+            raise typer.BadParameter(
+                "it needs the name of a file; only the table goes to standard output (-o -).",
+                param_hint=option,
+            )
+    if as_json and str(files.get("-o")) == "-":
+        raise typer.BadParameter(
+            "-o - writes the table to standard output too; give -o a file, or --record one for the JSON.",
+            param_hint="--json",
+        )
+    named = [path for path in files.values() if path is not None and str(path) != "-"]
+    check_outputs(named, force, None if data is None else Path(data))

@@ -1,136 +1,131 @@
-"""One run of a selector on a table."""
+"""One selection from a table: what is asked, what is fitted, and what it is worth."""
 
 from __future__ import annotations
 
+import inspect
+import re
 import time
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.base import clone
 
-from ufselect.cli.methods import find_method
-from ufselect.cli.prepare import AllRows, Prepared, prepared
-from ufselect.cli.row_facts import check_rows, has_gaps, missing_words, row_metadata
-from ufselect.cli.wishes import ColumnWishes, wishes_for
-from ufselect.exceptions import TableError
-from ufselect.io.table import Table
-from ufselect.registry import missing_requirements
-from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.selectors.gram_selector import GramSelector
-from ufselect.solvers.rebuild.counts import LEAST_ROWS
+from ufselect._utils.messages import listed
+from ufselect._utils.validation import has_missing
+from ufselect.assessment import Assessment, assess
+from ufselect.cli import options as opt
+from ufselect.cli.table import AllRows, Opened, columns_named, counts_only, names_in
+from ufselect.cli.text import with_flags
+from ufselect.exceptions import DominatedByUnitsWarning, TableError
+from ufselect.gram.operator import FormedGram
+from ufselect.io import ReadOptions, Table
+from ufselect.methods._base import GramSelector, UnsupervisedSelector
+from ufselect.methods.rebuild.ridge import LEAST_ROWS
+from ufselect.methods.redundancy import RedundancyFilter
+from ufselect.preprocessing import AutoScaler, LogCounts
+from ufselect.registry import all_selectors, missing_requirements
+from ufselect.report import Explanation, explain
 
 DENSE_BYTES = 4 << 30  # what most machines have to spare
-# set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation
-WISHES = {"keep", "exclude", "groups", "max_correlation"}
-OWN_PARAMETERS = {"n_features_to_select", "random_state", "verbose", *WISHES}
-# Below any difference that matters, above what rounding leaves of copies.
-MAX_CORRELATION = 0.999
-EXTRA_OF = {"torch": "deep"}
-AUTO = "AutoSelector"
+METHODS = {"rebuild": "RebuildSelector", "clusters": "AutoSelector", "redundancy": "RedundancyFilter"}
+# Set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation.
+OWN_PARAMETERS = {
+    "n_features_to_select", "random_state", "verbose", "keep", "exclude", "groups", "max_correlation", "goal",
+}  # fmt: skip
+SLOW_SECONDS = 10.0  # of a fit; its columns are then assessed without fitting six times more
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to do.
+    """What to do, as the options of ``select`` say."""
 
-    Attributes
-    ----------
-    method : str
-        Name of a selector.
-    n_features : int, float or "auto"
-        Number or share of features.
-    parameters : mapping
-        Further parameters of the method.
-    seed : int
-        Of everything random.
-    scale : {"auto", "standard", "none"}
-        Whether columns are given variance 1 first; "auto" when their units differ.
-    normalize : {"none", "log"}
-        Whether rows of counts are brought to one total and the logarithm is taken first.
-    keep, exclude : tuple of str
-        Names or patterns of columns that are chosen in any case, or never.
-    max_correlation : float
-        Above which a column waits behind a better one; 1 for no limit.
-    """
-
-    method: str = "AutoSelector"
-    n_features: int | float | str = 0.1
+    goal: str = "rebuild"
+    method: str | None = None  # that of the goal
+    n_features: int | float | str | None = None  # a tenth, at least 5 and at most 50
+    n_clusters: int | str = "auto"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     scale: str = "auto"
     normalize: str = "none"
     keep: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    max_correlation: float = MAX_CORRELATION
+    max_correlation: float | None = None  # that of the goal
 
 
-@dataclass(frozen=True)
-class Run:
-    """A fitted selector with the data it saw.
+def request_from(typed: Mapping[str, Any]) -> Request:
+    """Return a request from what was typed, having refused what does not go together."""
+    count, clusters = opt.count(typed["k"]), opt.clusters(typed.get("clusters"))
+    goal = typed["goal"] or ("clusters" if clusters is not None else "rebuild")
+    parameters = opt.parameters(typed.get("param"))
+    method, limit = typed.get("method"), typed.get("max_correlation")
+    if limit is not None and not 0 < limit <= 1:
+        raise typer.BadParameter(
+            "it must be above 0 and at most 1; 1 is no limit.", param_hint="--max-correlation"
+        )
+    if goal != "clusters" and (clusters is not None or ("n_clusters" in parameters and method is None)):
+        raise typer.BadParameter(f"--for {goal} looks for no clusters; drop one.", param_hint="--clusters")
+    if goal == "redundancy" and (method is not None or count is not None):
+        flag = "--method" if method is not None else "-k"
+        raise typer.BadParameter(
+            "--for redundancy drops what exceeds --max-correlation, without a method or number to give.",
+            param_hint=flag,
+        )
+    if goal == "clusters" and method is None and count == "auto":
+        raise typer.BadParameter(
+            "auto finds the number of columns for --for rebuild alone; give a number.", param_hint="-k"
+        )
+    return Request(
+        goal,
+        None if method is not None and method.lower() == "auto" else method,
+        count,
+        "auto" if clusters is None else clusters,
+        parameters,
+        typed["seed"],
+        typed["scale"],
+        typed["normalize"],
+        names_in(typed["keep"], "--keep"),
+        names_in(typed["exclude"], "--exclude"),
+        limit,
+    )
 
-    Attributes
-    ----------
-    request : Request
-        What was asked.
-    table : Table
-        The table as read.
-    prepared : Prepared
-        What the selector was fitted on, and how it was made from the table.
-    selector : UnsupervisedSelector
-        After ``fit``.
-    messages : tuple of str
-        Warnings of the fit.
-    seconds : float
-        Time of the fit.
-    chooser : estimator or None
-        What chose the method among several, if one was chosen: the selector itself, or one that did so on a
-        sample of the rows.
+
+def find_method(name: str) -> type[UnsupervisedSelector]:
+    """Return a selector by its name; case, hyphens and underscores do not matter.
+
+    Examples
+    --------
+    >>> from ufselect.cli.run import find_method
+    >>> find_method("max-variance").__name__
+    'MaxVariance'
     """
 
-    request: Request
-    table: Table
-    prepared: Prepared
-    selector: UnsupervisedSelector
-    messages: tuple[str, ...]
-    seconds: float
-    chooser: Any = None
+    def folded(text: str) -> str:
+        return re.sub(r"[-_ ]", "", text.lower())
 
-    @property
-    def chosen_method(self) -> UnsupervisedSelector:
-        """The selector that ranked the features: the winner, where one was chosen among several."""
-        winner: UnsupervisedSelector | None = getattr(self.selector, "best_estimator_", None)
-        return self.selector if winner is None else winner
-
-    @property
-    def ranked(self) -> NDArray[np.intp]:
-        """Positions of the chosen features, best first."""
-        order = np.argsort(self.selector.ranking_)
-        return order[: int(self.selector.support_.sum())]
-
-    @property
-    def selected(self) -> NDArray[np.intp]:
-        """Positions of the chosen features in the order of the table."""
-        return np.flatnonzero(self.selector.support_)
+    methods = {**all_selectors(), "RedundancyFilter": RedundancyFilter}
+    by_name = {folded(key): value for key, value in methods.items()}
+    by_name["auto"] = by_name["autoselector"]
+    if folded(name) in by_name:
+        return by_name[folded(name)]
+    close = get_close_matches(folded(name), by_name, n=1)
+    hint = f"did you mean {by_name[close[0]].__name__}?" if close else f"known are {', '.join(methods)}."
+    raise TableError(f"There is no method {name!r}; {hint}")
 
 
-def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelector:
-    """Return the selector that a request names, not yet fitted.
-
-    Raises
-    ------
-    TableError
-        If the method or a parameter is unknown.
-    ImportError
-        If the method needs a package that is absent.
-    """
-    method = find_method(request.method)
+def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -> UnsupervisedSelector:
+    """Return the selector that a request means, not yet fitted; ``n_columns`` can be selected."""
+    method = find_method(request.method or METHODS[request.goal])
     absent = missing_requirements(method)
     if absent:
-        extra = EXTRA_OF.get(absent[0], absent[0])
+        extra = {"torch": "deep"}.get(absent[0], absent[0])
         raise ImportError(f'{method.__name__} needs {absent[0]}: pip install "ufselect[{extra}]".')
     known = method().get_params()
     for name in request.parameters:
@@ -139,116 +134,248 @@ def make_selector(request: Request, verbose: bool = False) -> UnsupervisedSelect
             raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {', '.join(free)}.")
     if request.n_features == "auto" and not method.chooses_count:
         raise TableError(
-            f"{method.__name__} does not choose the number of features; give -k a number, or use --method "
-            "RebuildSelector."
+            f"{method.__name__} does not choose the number of columns; use a number, or --for rebuild."
         )
-    settings = dict(request.parameters, n_features_to_select=request.n_features)
-    if "random_state" in known:
-        settings["random_state"] = request.seed
-    if "verbose" in known:
-        settings["verbose"] = verbose
-    return method(**settings)
+    count = request.n_features
+    count = min(max(5, min(50, round(0.1 * n_columns))), n_columns) if count is None else count
+    limit = request.max_correlation
+    if limit is None:  # below any difference that matters, above what rounding leaves of copies
+        limit = 0.95 if method is RedundancyFilter else 0.999
+    settings = {
+        "n_features_to_select": count,
+        "goal": request.goal,
+        "random_state": request.seed,
+        "verbose": verbose,
+        "max_correlation": limit if limit < 1 or method is RedundancyFilter else None,
+    }
+    if request.n_clusters != "auto":
+        settings["n_clusters"] = request.n_clusters
+    return method(**{key: value for key, value in settings.items() if key in known}, **request.parameters)
 
 
-def run_selection(
-    table: Table, request: Request, verbose: bool = False, all_rows: AllRows | None = None
-) -> Run:
-    """Fit the requested selector on a table, or on all the rows of which it holds a sample.
+@dataclass(frozen=True)
+class Prepared:
+    """Data as a method sees them: rows, or a sample of them beside the Gram matrix of all."""
 
-    Raises
-    ------
-    TableError
-        If there are fewer features than asked for, or the method cannot take such data.
+    data: Any
+    scaler: AutoScaler
+    gram: FormedGram | None = None
+
+
+def prepare(
+    table: Table, scale: str, normalize: str, excluded: Sequence[int] = (), all_rows: AllRows | None = None
+) -> Prepared:
+    """Return the data of a table, normalised and scaled as asked."""
+    data, gram = table.data, None if all_rows is None else all_rows.gram
+    if normalize == "log":
+        with counts_only():
+            counts = LogCounts().fit(data) if all_rows is None else all_rows.counts
+        data = counts.transform(data)
+    scaler = AutoScaler(scale, exclude=list(excluded))
+    told = {"sample_weight": table.weights, "batch": table.batches} if all_rows is None else {}
+    try:
+        scaler.fit(data, **told)
+    except ValueError as error:
+        raise TableError(with_names(str(error), table.feature_names)) from error
+    if all_rows is not None:
+        scaler.mean_ = all_rows.means
+        scaler.scale_ = np.where(all_rows.deviations > 0, all_rows.deviations, 1.0)
+    scaler.reason_ = with_names(scaler.reason_, table.feature_names)
+    if scaler.is_scaled_ and gram is not None:
+        factors = gram.scale / scaler.scale_
+        scaled = FormedGram(gram.matrix * factors[:, None] * factors, gram.n_samples, 1.0)
+        scaled.missing = gram.missing
+        gram = scaled
+    return Prepared(scaler.transform(data), scaler, gram)
+
+
+def with_names(text: str, names: Sequence[str]) -> str:
+    """Return a sentence of the library with names where it counts columns."""
+    return re.sub(r"\b[Cc]olumn (\d+)\b", lambda match: names[int(match[1])], text)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A fitted selector with the data it saw, and what it is worth on held-out rows.
+
+    ``messages`` are the warnings of the fit and how it was assessed, ``seconds`` the time of the fit.
     """
-    wishes = wishes_for(table, request.keep, request.exclude, request.max_correlation)
-    check_count(request.n_features, wishes.n_units(table.shape[1]), table.n_rows or table.shape[0])
-    check_held_out(request, all_rows is not None)
-    selector = make_selector(request, verbose)
+
+    request: Request
+    table: Table
+    prepared: Prepared
+    selector: UnsupervisedSelector
+    assessment: Assessment | None
+    messages: tuple[str, ...]
+    seconds: float
+
+    @property
+    def method(self) -> Any:
+        """The selector that ranked the columns."""
+        return getattr(self.selector, "best_estimator_", self.selector)
+
+    @property
+    def ranked(self) -> NDArray[np.intp]:
+        """Positions of the selected columns, best first."""
+        return np.argsort(self.selector.ranking_)[: int(self.selector.support_.sum())]
+
+    @property
+    def selected(self) -> NDArray[np.intp]:
+        """Positions of the selected columns in the order of the table."""
+        return np.flatnonzero(self.selector.support_)
+
+    @cached_property
+    def explanation(self) -> Explanation:
+        """What each selected column represents, with means and deviations in the table's own units."""
+        found = explain(
+            self.selector,
+            self.prepared.data,
+            feature_names=self.table.feature_names,
+            image_shape=self.table.image_shape,
+            image_order=self.table.image_order,
+            assessment=self.assessment,
+            random_state=self.request.seed,
+            **row_metadata(self.table),
+        )
+        means, deviations = self.prepared.scaler.mean_, self.prepared.scaler.scale_
+        return replace(found, means=means, deviations=deviations)
+
+    def assumptions(self, carries: bool = True) -> list[str]:
+        """Return what was assumed about the table, one sentence each, and what the fit warned of."""
+        table, scaler, names = self.table, self.prepared.scaler, self.table.feature_names
+        lines = [*table.notes, *table.left_out_sentences(carries)]
+        if scaler.is_scaled_ and self.request.scale == "auto":
+            lines.append(f"{scaler.reason_} --scale none uses them as they are.")
+        elif self.request.scale == "none" and self.selector.depends_on_scale and scaler.largest_share_ >= 0.5:
+            largest = names[scaler.largest_]
+            lines.append(
+                f"{largest} has {scaler.largest_share_:.0%} of the variance and decides what is selected; "
+                "--scale standard gives every column the same weight."
+            )
+        if scaler.looks_like_counts_ and self.request.normalize == "none":
+            lines.append(
+                "These look like raw counts, in which frequent things decide; --normalize log evens that out."
+            )
+        repeats = [names[j] for same in getattr(self.method, "duplicates_", []) for j in same[1:]]
+        if repeats and self.request.goal != "redundancy":
+            be = "column repeats" if len(repeats) == 1 else "columns repeat"
+            lines.append(f"{len(repeats)} {be} another exactly: {listed(repeats, 3)}.")
+        if table.groups is not None:
+            whole = {table.groups[j] for j in self.selected} - {None}
+            if whole:
+                n_units = sum(table.groups[j] is None for j in self.selected) + len(whole)
+                lines.append(
+                    f"-k counts the columns of one text column ({listed(sorted(map(str, whole)), 3)}) as "
+                    f"one: {n_units} selected are {self.selected.size} columns."
+                )
+        if self.request.n_features is None and self.request.goal != "redundancy":
+            lines.append(f"{self.selected.size} columns are the default; -k changes the number.")
+        if self.assessment is not None:
+            lines += self.assessment.notes
+        return [with_flags(line) for line in (*lines, *self.messages)]
+
+
+def row_metadata(table: Table) -> dict[str, NDArray]:
+    """Return what ``fit`` is to be told of the rows."""
+    given = {"batch": table.batches, "sample_weight": table.weights}
+    return {name: values for name, values in given.items() if values is not None}
+
+
+def check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) -> None:
+    """Refuse a method that cannot take what is asked: "missing", "batch" or "sample_weight"."""
+    name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
+    taken = inspect.signature(selector.fit).parameters
+    instead = "use --method DSCOFS"
+    if "missing" in asked and not selector.accepts_missing:
+        raise TableError(f"{name} needs every value; fill in with --impute median, or {instead}.")
+    for fact, flag in (("batch", "--batch"), ("sample_weight", "--weights")):
+        if fact in asked and fact not in taken:
+            raise TableError(f"{name} cannot take {flag} into account; {instead}.")
+
+
+def asked_of_rows(reading: ReadOptions) -> list[str]:
+    """Return what the options of reading ask a method to take."""
+    asked = {"batch": reading.batch_column, "sample_weight": reading.weight_column}
+    return [name for name, column in asked.items() if column is not None]
+
+
+def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
+    """Fit the requested selector on a table, or on all the rows of which it holds a sample, and assess it."""
+    table, all_rows = opened.table, opened.all_rows
+    kept, excluded = (
+        columns_named(request.keep, table, "--keep"),
+        columns_named(request.exclude, table, "--exclude"),
+    )
+    both = [table.feature_names[j] for j in kept if j in set(excluded)]
+    if both:
+        raise TableError(f"--keep and --exclude both name {listed(both)}; drop it from one of them.")
+    left = np.setdiff1d(np.arange(table.shape[1]), excluded)
+    groups = None if table.groups is None else [table.groups[j] for j in left]
+    n_units = left.size if groups is None else groups.count(None) + len({*groups} - {None})
+    selector = make_selector(request, n_units, verbose)
+    constraints = {"keep": kept or None, "exclude": excluded or None, "groups": table.groups}
+    known = selector.get_params()
+    for name, value in constraints.items():
+        if value is not None and name not in known:
+            raise TableError(f"{type(selector).__name__} has no parameter {name}; use another --method.")
+    selector.set_params(**{name: value for name, value in constraints.items() if name in known})
+    asked = request.n_features
+    if isinstance(asked, int) and asked > n_units:
+        raise TableError(
+            f"{asked} columns are asked for, but the table has {n_units} that can be selected; use -k "
+            f"{'1' if n_units == 1 else f'{n_units} or less'}."
+        )
+    if asked == "auto" and table.data.shape[0] < LEAST_ROWS:
+        raise TableError(
+            f"-k auto holds out rows and needs at least {LEAST_ROWS} of them, not {table.data.shape[0]}; "
+            "give -k a number."
+        )
+    values = table.data.data if sparse.issparse(table.data) else table.data
     rows = row_metadata(table)
-    check_rows(selector, "missing" if has_gaps(table) else None, *rows)
-    selector.set_params(**_taken(wishes, selector))
-    ready = prepared(table, request.scale, request.normalize, all_rows)
+    check_rows(request, selector, *(["missing"] if has_missing(values) else []), *rows)
+    scale = request.scale
+    if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
+        scale = "none"  # correlations have no unit, and pixels have one
+    ready = prepare(table, scale, request.normalize, excluded, all_rows)
+    data = _suited(ready, selector, asked == "auto")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
         began = time.perf_counter()
-        selector.fit(_suited(ready, selector), **rows)
+        selector.fit(data, **rows)
         seconds = time.perf_counter() - began
-    said = [str(warning.message) for warning in caught] + missing_words(selector)
-    messages = dict.fromkeys(" ".join(words.split()) for words in said)
-    chooser = selector if hasattr(selector, "report_") else None
-    return Run(request, table, ready, selector, tuple(messages), seconds, chooser)
-
-
-def _taken(wishes: ColumnWishes, selector: UnsupervisedSelector) -> dict[str, Any]:
-    """Return the wishes as parameters that the selector has; the limit to correlations is no must."""
-    asked, known = wishes.as_parameters, selector.get_params()
-    absent = sorted(asked.keys() - known.keys() - {"max_correlation"})
-    if absent:
-        raise TableError(f"{type(selector).__name__} has no parameter {absent[0]}; use another --method.")
-    return {name: value for name, value in asked.items() if name in known}
-
-
-def check_count(asked: int | float | str, n_features: int, n_rows: int) -> None:
-    """Refuse more features than there are, and to find their number by too few rows.
-
-    Raises
-    ------
-    TableError
-        With the number that there is.
-    """
-    if isinstance(asked, str):
-        if n_rows < LEAST_ROWS:
-            raise TableError(
-                f"-k auto holds out rows and needs at least {LEAST_ROWS} of them, not {n_rows}; give -k a "
-                "number."
-            )
-    elif asked > n_features:
-        raise TableError(
-            f"{asked} features are asked for, but the table has {n_features} that can be chosen; "
-            f"use -k {at_most(n_features)}."
+        found, notes = _assessed(selector, ready, table, request, seconds)
+    said = [with_names(str(warning.message), table.feature_names) for warning in caught]
+    if all_rows is not None and data is not ready.gram:
+        notes.append(
+            f"Selected by a sample of {len(table.data)} rows, since the method needs them in memory."
         )
+    missing = getattr(selector, "missing_", None)
+    if missing is not None:
+        how = {
+            "completed": "filled in from the other columns by a low-rank fit",
+            "pairwise": "passed over, each pair of columns being compared by the rows that have both",
+        }[missing.route]
+        share = f"{missing.share:.1%}" if missing.share >= 0.001 else "Less than 0.1%"
+        notes.append(f"{share} of the values are missing; for the selection they were {how}.")
+    messages = dict.fromkeys(" ".join(words.split()) for words in (*said, *notes))
+    return Run(request, table, ready, selector, found, tuple(messages), seconds)
 
 
-def check_held_out(request: Request, in_blocks: bool) -> None:
-    """Refuse to find the number of features without rows; a choice among methods has a sample of them.
-
-    Raises
-    ------
-    TableError
-        If that is asked for.
-    """
-    if in_blocks and request.n_features == "auto" and request.method != AUTO:
-        raise TableError(
-            "-k auto holds out rows, which a table that is read in blocks does not have; give -k a number, "
-            "or --no-stream."
-        )
-
-
-def at_most(count: int) -> str:
-    """Return a number as a limit for what is counted from 1."""
-    return "1" if count == 1 else f"{count} or less"
-
-
-def _suited(ready: Prepared, selector: UnsupervisedSelector) -> Any:
-    """Return the data as the selector can take them; a choice among methods is made on a sample of rows."""
-    if ready.gram is None or type(selector).__name__ == AUTO:
+def _suited(ready: Prepared, selector: UnsupervisedSelector, holds_out: bool) -> Any:
+    """Return the data as the selector can take them; clusters and a number are found in a sample of rows."""
+    if ready.gram is None or type(selector).__name__ == "AutoSelector" or holds_out:
         return ready.data if selector.accepts_sparse else dense(ready.data, type(selector).__name__)
     if not isinstance(selector, GramSelector):
         raise TableError(
-            f"{type(selector).__name__} needs the whole table in memory, which it does not fit; "
-            "use --method DSCOFS."
+            f"{type(selector).__name__} needs the whole table in memory, which it does not fit; use --for "
+            "rebuild or --method DSCOFS."
         )
     return ready.gram
 
 
 def dense(data: Any, method: str) -> Any:
-    """Return data as an array, if that is small enough.
-
-    Raises
-    ------
-    TableError
-        If it is not.
-    """
+    """Return data as an array, if that is small enough."""
     if not sparse.issparse(data):
         return data
     if 8 * data.shape[0] * data.shape[1] > DENSE_BYTES:
@@ -259,12 +386,44 @@ def dense(data: Any, method: str) -> Any:
     return data.toarray()
 
 
-def json_value(value: Any) -> Any:
-    """Return a parameter as JSON can hold it."""
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, list | tuple):
-        return [json_value(item) for item in value]
-    return value if isinstance(value, bool | int | float | str | type(None)) else repr(value)
+def _assessed(
+    selector: UnsupervisedSelector, ready: Prepared, table: Table, request: Request, seconds: float
+) -> tuple[Assessment | None, list[str]]:
+    """Return what the selection is worth on held-out rows, and what to say about how that was found."""
+    own = getattr(selector, "assessment_", None)
+    if own is not None:
+        return own, []
+    if request.goal == "redundancy" or selector.support_.all():
+        return None, []
+    data = ready.data
+    if table.weights is not None:
+        data = data[table.weights > 0]
+    if table.batches is not None and not sparse.issparse(data):
+        data, batches = np.array(data), table.batches[table.weights > 0 if table.weights is not None else ...]
+        for batch in np.unique(batches):  # differences between batches are not to be reconstructed
+            data[batches == batch] -= np.nanmean(data[batches == batch], axis=0)
+    assessed: Any = np.flatnonzero(selector.support_)
+    notes = []
+    if seconds > SLOW_SECONDS:
+        notes.append("A fit takes long, so its columns were assessed on rows they were selected by.")
+    else:
+        assessed = clone(selector)
+        changes: dict[str, Any] = {"verbose": False}
+        if request.n_features == "auto":  # the number is not to be found again in each split
+            changes["n_features_to_select"] = int(selector.support_.sum())
+        known = selector.get_params()
+        assessed.set_params(**{name: value for name, value in changes.items() if name in known})
+    try:
+        found = assess(
+            assessed, data, goal=request.goal, n_clusters=request.n_clusters, random_state=request.seed
+        )
+    except ValueError as error:
+        return None, [f"Not assessed on held-out rows: {error}"]
+    return found, notes
+
+
+def relative_scores(selector: UnsupervisedSelector) -> NDArray:
+    """Return scores from 0 for the least to 100 for the best of the run."""
+    scores = np.nan_to_num(np.asarray(selector.scores_, dtype=np.float64), posinf=np.nan, neginf=np.nan)
+    low, high = np.nanmin(scores), np.nanmax(scores)
+    return np.round(100 * np.nan_to_num(scores - low) / ((high - low) or 1.0), 1)

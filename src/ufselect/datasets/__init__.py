@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ufselect.common.lazy import lazy
+from ufselect._utils.imports import lazy
 
 if TYPE_CHECKING:
     from ufselect.datasets.loading import list_datasets, load_dataset

@@ -29,8 +29,6 @@ class Entry:
     content_sha256 : str or None
         Checksum of the decoded arrays; None where no copy could be had to compute it. Such a set is never
         downloaded.
-    npz_sha256 : str or None
-        Checksum of the ``.npz`` file in circulation.
     image_shape, image_order
         For images: rows × columns, and "F" where the pixels run down the columns first.
     """
@@ -43,7 +41,6 @@ class Entry:
     repository: str
     path: str
     content_sha256: str | None = None
-    npz_sha256: str | None = None
     image_shape: tuple[int, int] | None = None
     image_order: str = "F"
 
@@ -64,7 +61,6 @@ ENTRIES = {
         "Grey images of 20 objects, each turned through 72 positions; 32 × 32 pixels in [0, 1].",
         SKFEATURE, "skfeature/data/COIL20.mat",
         "ac9da26e12ede19fdb8b9fbf7243417366f4d3463723e79608324e164ac9ddbd",
-        "a3d05f7d718e96f3fd4915d9a545a56475b704dbdf6b850e006086b224d92bfa",
         (32, 32),
     ),
     "usps": Entry(
@@ -74,7 +70,6 @@ ENTRIES = {
         "the training part.",
         "leguandeqingtianlife/HDLSS_dataset", "datasets/USPS_1000.mat",
         "4eaf90152c506bea3b206801f78ad98ef3f34ad3689ee6ae9193ffa1a8752364",
-        "a68676568ead80cbfdc92ddac4ffedc1719f8f429f0a36c856f908011d36530d",
         (16, 16), "C",
     ),
     "lung_discrete": Entry(
@@ -82,14 +77,12 @@ ENTRIES = {
         "Gene expression of lung tissue, discretised to -2, 0 and 2.",
         SKFEATURE, "skfeature/data/lung_small.mat",
         "313b4f8094f0a8c644f710b3673a3df17218bccf87c1a326499ed4343617ecb4",
-        "de84d4bc47bff752d9897bda08ff68d7adf82b65b6f32de50b8dcc9ac2522368",
     ),
     "glioma": Entry(
         "GLIOMA", 50, 4434, 4,
         "Gene expression of gliomas, on a logarithmic scale.",
         SKFEATURE, "skfeature/data/GLIOMA.mat",
         "52d769a6aec17a39d6f6f6c1b5635ab2d596e3d272bd117ce31c40ab92109cec",
-        "c066498b0c8025bd4a0626e85445375987546dd29ca9c5d76d4b9f60855daf61",
     ),
     "umist": Entry(
         "UMIST", 575, 644, 20,
@@ -97,7 +90,6 @@ ENTRIES = {
         "occur twice, as in the source.",
         "ycwang-libra/LpCNMF_github", "datasets/umist.mat",
         "114fc35ee037c184d19b2bc5e4689c61fd2b7668ff303645cacf95b67ca66ffc",
-        "6682433c7a792fb80886e8dab8a5c14dd0f6ff8ef442bd18cac091a0009eff8c",
         (28, 23),
     ),
     "warppie10p": Entry(
@@ -105,7 +97,6 @@ ENTRIES = {
         "Faces of 10 people under varying light and pose; 55 × 44 pixels from 0 to 255.",
         SKFEATURE, "skfeature/data/warpPIE10P.mat",
         "12c0742be7afb4eddfa2336d58c1f5f339657a03425783cc7828e31de925550d",
-        "106f909f106c4cd8dccfad98525342d3e2096244c3153bde40c6c30b7f2f1dcb",
         (55, 44),
     ),
     "isolet": Entry(
@@ -113,7 +104,6 @@ ENTRIES = {
         "The letters of the alphabet spoken by 30 people, described by 617 acoustic features in [-1, 1].",
         SKFEATURE, "skfeature/data/Isolet.mat",
         "ce2f0e43b3176c4f9ed7dfde44674d00dec12d70c12bb13c77c258a55d40ef0d",
-        "7309583ef268291df00ea094961dc60fd354fd5b5d64f567bef0e531e6de8c66",
     ),
     "mstar_soc_cnn": Entry(
         "MSTAR_SOC_CNN", 2425, 1024, 10,
@@ -126,7 +116,6 @@ ENTRIES = {
         "Two interleaved spirals in the plane. make_noisy_shapes('two_spirals') adds the noise features.",
         CLUSTERING, "02. Synthetic/2spiral.mat",
         "52b5043741acb2223f2818e8bb2fd8e8117c5ef3cca324c5b7dd576a31f8bbe4",
-        "f3f5b28a368826c2be87d85208edf61f103ec5174724760d848b4a5abae8112f",
     ),
     "banana": Entry(
         "Banana", 4811, 2, 2,
@@ -134,14 +123,12 @@ ENTRIES = {
         "make_noisy_shapes('banana') generates such points and adds the noise features.",
         CLUSTERING, "02. Synthetic/banana.mat",
         "4df6e97a0ae31fca4fbebe01a07cc6499b033958b35568f4a9c62e38f0ba3db1",
-        "1b48618e6597e06cfeeb1149d7b191ec68d49b6baa33b605c857a49867724c42",
     ),
     "dartboard": Entry(
         "Dartboard", 1000, 2, 4,
         "Four concentric circles in the plane. make_noisy_shapes('dartboard') adds the noise features.",
         CLUSTERING, "02. Synthetic/dartboard1.mat",
         "8df2454c7bf219434874aa4f8eca974a9621da06200b07bb8346368ab20b8a58",
-        "49e514b3d6af5210999ecb297e0b252f43f55f605857cf21dee08ea87f4e59d3",
     ),
 }  # fmt: skip
 

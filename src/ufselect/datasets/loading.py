@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable
 from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn import datasets as bundled
 from sklearn.utils import Bunch
 
 from ufselect.datasets.catalogue import ENTRIES, WITH_SKLEARN, Entry, names
-from ufselect.datasets.reading import read_labelled
 from ufselect.exceptions import DatasetUnavailableError
+from ufselect.io.arrays import DATA_NAMES, LABEL_NAMES, stored_arrays, turned_to
 
 logger = logging.getLogger("ufselect")
 
@@ -43,8 +44,8 @@ def load_dataset(name: str) -> Bunch:
     (``pip install "ufselect[data]"``). In a folder, ``isolet.npz`` (arrays ``X`` and ``y``) or the original
     ``Isolet.mat`` is taken. Each step is logged to the logger ``ufselect``. Files are never unpickled.
 
-    The content is verified by SHA-256: that of the ``.npz`` file in circulation, or else that of the decoded
-    arrays (``X`` as float64 in C order, then ``y`` as int64), since the publishers give no checksums.
+    The content is verified by the SHA-256 of the decoded arrays (``X`` as float64 in C order, then ``y`` as
+    int64), since the publishers give no checksums.
 
     ``digits``, ``breast_cancer``, ``wine`` and ``iris`` come with scikit-learn and need no file.
 
@@ -73,33 +74,50 @@ def load_dataset(name: str) -> Bunch:
     (178, 13)
     """
     if name in WITH_SKLEARN:
-        return _bundled(name)
+        source = getattr(bundled, f"load_{name}")()
+        images = {"image_shape": (8, 8), "image_order": "C"} if name == "digits" else {}
+        return Bunch(
+            data=np.asarray(source.data, dtype=np.float64),
+            target=source.target,
+            feature_names=list(source.feature_names),
+            DESCR=source.DESCR,
+            **images,
+        )
     if name not in ENTRIES:
         guess = get_close_matches(str(name).lower(), list_datasets(), n=1)
         hint = f" Did you mean {guess[0]!r}?" if guess else ""
         raise ValueError(f"Unknown data set {name!r}; known are {', '.join(list_datasets())}.{hint}")
     entry = ENTRIES[name]
-    path = local_file(name, entry)
-    if path is not None:
-        return _bunch(name, entry, *_read_verified(entry, path))
-    path = _download(name, entry)
+    local = local_file(name, entry)
+    path = _download(name, entry) if local is None else local
     try:
-        return _bunch(name, entry, *_read_verified(entry, path))
+        data, labels = _read_verified(entry, path)
     except ValueError:
-        path.unlink()  # a wrong file must not be taken from the cache next time
+        if local is None:
+            path.unlink()  # a wrong file must not be taken from the cache next time
         raise
-
-
-def content_sha256(data: NDArray, labels: NDArray) -> str:
-    """Return the checksum of data and labels, whatever file they came from."""
-    # + 0.0 turns -0.0 into 0.0, which compares equal.
-    content = np.asarray(data + 0.0, dtype="<f8").tobytes() + np.asarray(labels, dtype="<i8").tobytes()
-    return hashlib.sha256(content).hexdigest()
+    shape, order = entry.image_shape, entry.image_order
+    return Bunch(
+        data=data,
+        target=labels,
+        feature_names=[f"{name}_{j}" for j in range(data.shape[1])],
+        DESCR=f"{entry.title}: {entry.n_samples} samples, {entry.n_features} features, {entry.n_classes} "
+        f"classes.\n{entry.summary}\nSource: https://github.com/{entry.repository}, file {entry.path}.\n",
+        **({} if shape is None else {"image_shape": shape, "image_order": order}),
+    )
 
 
 def local_file(name: str, entry: Entry) -> Path | None:
     """Return the first file of the data set in the user's folder or the cache."""
-    for place, folder in _folders():
+    folders = {}
+    chosen, cache = os.environ.get("UFSELECT_DATA"), _cache_folder()
+    if chosen:
+        if not Path(chosen).is_dir():
+            raise ValueError(f"UFSELECT_DATA names {chosen!r}, which is not a folder; correct or unset it.")
+        folders["the folder UFSELECT_DATA"] = Path(chosen)
+    if cache is not None:
+        folders["the cache"] = cache
+    for place, folder in folders.items():
         for file_name in (f"{name}.npz", entry.file_name, f"{name}.mat"):
             path = folder / file_name
             if path.is_file():
@@ -107,17 +125,6 @@ def local_file(name: str, entry: Entry) -> Path | None:
                 return path
         logger.info("%s: not in %s (%s).", name, place, folder)
     return None
-
-
-def _folders() -> Iterator[tuple[str, Path]]:
-    chosen = os.environ.get("UFSELECT_DATA")
-    if chosen:
-        if not Path(chosen).is_dir():
-            raise ValueError(f"UFSELECT_DATA names {chosen!r}, which is not a folder; correct or unset it.")
-        yield "the folder UFSELECT_DATA", Path(chosen)
-    cache = _cache_folder()
-    if cache is not None:
-        yield "the cache", cache
 
 
 def _cache_folder() -> Path | None:
@@ -150,12 +157,9 @@ def _download(name: str, entry: Entry) -> Path:
     import pooch
 
     logger.info("%s: downloading %s.", name, entry.url)
+    settings = {"known_hash": None, "fname": entry.file_name, "path": _cache_folder(), "progressbar": False}
     try:
-        return Path(
-            pooch.retrieve(
-                entry.url, known_hash=None, fname=entry.file_name, path=_cache_folder(), progressbar=False
-            )
-        )
+        return Path(pooch.retrieve(entry.url, **settings))
     except OSError as error:
         raise DatasetUnavailableError(
             f"{entry.title} is not on this machine and could not be downloaded from {entry.url} "
@@ -166,8 +170,7 @@ def _download(name: str, entry: Entry) -> Path:
 def _read_verified(entry: Entry, path: Path) -> tuple[NDArray, NDArray]:
     """Read a file and make sure that it holds what the catalogue says."""
     data, labels = read_labelled(path)
-    known_file = path.suffix == ".npz" and hashlib.sha256(path.read_bytes()).hexdigest() == entry.npz_sha256
-    if not known_file and entry.content_sha256 not in (None, content_sha256(data, labels)):
+    if entry.content_sha256 not in (None, content_sha256(data, labels)):
         raise ValueError(
             f"{path} does not hold the published {entry.title} data, its SHA-256 differs; remove the file "
             "or give it another name."
@@ -180,27 +183,52 @@ def _read_verified(entry: Entry, path: Path) -> tuple[NDArray, NDArray]:
     return data, labels
 
 
-def _bunch(name: str, entry: Entry, data: NDArray, labels: NDArray) -> Bunch:
-    description = (
-        f"{entry.title}: {entry.n_samples} samples, {entry.n_features} features, {entry.n_classes} classes.\n"
-        f"{entry.summary}\nSource: https://github.com/{entry.repository}, file {entry.path}.\n"
-    )
-    images = (
-        {}
-        if entry.image_shape is None
-        else {"image_shape": entry.image_shape, "image_order": entry.image_order}
-    )
-    features = [f"{name}_{j}" for j in range(data.shape[1])]
-    return Bunch(data=data, target=labels, feature_names=features, DESCR=description, **images)
+def content_sha256(data: NDArray, labels: NDArray) -> str:
+    """Return the checksum of data and labels, whatever file they came from."""
+    # + 0.0 turns -0.0 into 0.0, which compares equal.
+    content = np.asarray(data + 0.0, dtype="<f8").tobytes() + np.asarray(labels, dtype="<i8").tobytes()
+    return hashlib.sha256(content).hexdigest()
 
 
-def _bundled(name: str) -> Bunch:
-    source = getattr(bundled, f"load_{name}")()
-    images = {"image_shape": (8, 8), "image_order": "C"} if name == "digits" else {}
-    return Bunch(
-        data=np.asarray(source.data, dtype=np.float64),
-        target=source.target,
-        feature_names=list(source.feature_names),
-        DESCR=source.DESCR,
-        **images,
-    )
+def read_labelled(path: Path) -> tuple[NDArray, NDArray]:
+    """Return the data, float64 and n_samples × n_features, and the labels, int64, of a file.
+
+    The two arrays are found by their usual names, else by their shapes.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, holds Python or MATLAB objects, or its data and labels cannot be told apart.
+    """
+    arrays: dict[str, NDArray] = {}
+    for name, value in stored_arrays(path).items():
+        arrays[name] = value.toarray() if sparse.issparse(value) else np.asarray(value)
+        if arrays[name].dtype.kind not in "biuf":
+            raise ValueError(
+                f"{name} in {path} holds {arrays[name].dtype} values; store X and y as plain numeric arrays."
+            )
+    found = ", ".join(arrays) or "nothing"
+
+    def take(usual: tuple[str, ...]) -> NDArray | None:
+        return next((arrays.pop(name) for name in usual if name in arrays), None)
+
+    def take_only(fits: Callable[[NDArray], bool]) -> NDArray | None:
+        fitting = [name for name, array in arrays.items() if fits(array)]
+        return arrays.pop(fitting[0]) if len(fitting) == 1 else None
+
+    data, labels = take(DATA_NAMES), take(LABEL_NAMES)
+    if data is None:
+        data = take_only(lambda array: array.ndim == 2 and min(array.shape) > 1)
+    if labels is None:
+        labels = take_only(lambda array: array.ndim == 1 or (array.ndim == 2 and min(array.shape) == 1))
+    if data is not None and labels is None and not arrays and data.ndim == 2 and data.shape[1] > 1:
+        data, labels = data[:, :-1], data[:, -1]  # one table with the labels as its last column
+    if data is None or labels is None or data.ndim != 2:
+        raise ValueError(f"{path} must hold a two-dimensional array X and a label array y; found {found}.")
+    labels = labels.ravel()
+    if not np.all(np.isfinite(labels)) or np.any(labels != np.rint(labels)):
+        raise ValueError(f"The labels in {path} are not whole numbers.")
+    turned = turned_to(labels, data)
+    if turned is None:
+        raise ValueError(f"{path} holds {labels.size} labels for data of shape {data.shape}.")
+    return np.ascontiguousarray(turned, dtype=np.float64), labels.astype(np.int64)

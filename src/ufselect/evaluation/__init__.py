@@ -1,7 +1,6 @@
-"""Evaluation: protocol, grids, resumable runs, tables and statistics; any method on any labelled data."""
+"""Evaluation: any method on any labelled data, with baselines, resumable runs, tables and rank tests."""
 
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.protocol import Protocol
-from ufselect.evaluation.store import ResultStore, StoreError
 
-__all__ = ["Comparison", "Protocol", "ResultStore", "StoreError", "compare"]
+__all__ = ["Comparison", "Protocol", "compare"]

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ufselect.evaluation.choice import METRICS
-from ufselect.evaluation.events import Listener, as_listener
-from ufselect.evaluation.keys import Params
 from ufselect.evaluation.methods import choose_methods
-from ufselect.evaluation.protocol import Protocol, default_counts, make_problem
-from ufselect.evaluation.rows import Row
-from ufselect.evaluation.runner import Runner
-from ufselect.evaluation.store import ResultStore
-from ufselect.evaluation.tables import Table, main_table
-
-# Settings for a first look: seconds on a table of a thousand rows, and means good to a few points.
-QUICK: dict[str, Any] = {"n_runs": 10, "screening_runs": 3, "finalists": 1, "max_points": 6, "n_starts": 2}
+from ufselect.evaluation.protocol import QUICK, Protocol, make_problem
+from ufselect.evaluation.runner import Event, Runner
+from ufselect.evaluation.tables import METRICS, Row, Table, main_table
 
 
 @dataclass(frozen=True)
@@ -28,8 +21,9 @@ class Comparison:
 
     Attributes
     ----------
-    rows : list of Row
-        One for each method, parameter point and count with a final score.
+    rows : list of dict
+        One for each method, parameter point and count with a final score: a flat table, which
+        ``pandas.DataFrame(rows)`` takes as it is.
     tables : dict of str to Table
         ``"acc"`` and ``"nmi"``: mean ± std of each method; the title says how parameters were chosen.
     mode : str
@@ -44,11 +38,47 @@ class Comparison:
     tables: dict[str, Table]
     mode: str
     protocol: Protocol
-    failures: dict[tuple[str, Params], str] = field(default_factory=dict)
+    failures: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def to_markdown(self) -> str:
         """Return both tables in Markdown."""
         return "\n".join(table.to_markdown() for table in self.tables.values())
+
+    def to_csv(self) -> str:
+        """Return the numbers, one line for each method, parameters and count."""
+        figures = ("acc_mean", "acc_std", "nmi_mean", "nmi_std", "n_runs", "seconds")
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(("method", "parameters", "n_features", *figures))
+        for row in self._rows_by_method():
+            numbers = (f"{row[name]:.6g}" for name in figures)
+            writer.writerow((row["label"], row["params"], row["n_features"], *numbers))
+        return out.getvalue()
+
+    def by_count(self) -> Table:
+        """Return one line for each method and number of columns; in other modes, for each method."""
+        if self.mode != "fixed":
+            accuracy, information = self.tables["acc"], self.tables["nmi"]
+            lines = zip(accuracy.body, information.body, strict=True)
+            columns = (accuracy.columns[0], *(f"{name} ACC %" for name in accuracy.columns[1:]))
+            columns += tuple(f"{name} NMI %" for name in information.columns[1:])
+            body = tuple((*first, *second[1:]) for first, second in lines)
+            return Table("compare", accuracy.title, columns, body)
+        body = tuple(
+            (
+                row["label"],
+                str(row["n_features"]),
+                f"{row['acc_mean']:.2f} ± {row['acc_std']:.2f}",
+                f"{row['nmi_mean']:.2f} ± {row['nmi_std']:.2f}",
+            )
+            for row in self._rows_by_method()
+        )
+        title = f"ACC and NMI in per cent, mean ± std of {self.protocol.n_runs} runs; parameters: defaults"
+        return Table("compare", title, ("method", "features", "ACC", "NMI"), body)
+
+    def _rows_by_method(self) -> list[Row]:
+        order = list(dict.fromkeys(row["label"] for row in self.rows))
+        return sorted(self.rows, key=lambda row: (order.index(row["label"]), row["n_features"]))
 
 
 def compare(
@@ -60,11 +90,10 @@ def compare(
     n_runs: int = 50,
     seeding: str = "k-means++",
     store: str | Path | None = None,
-    n_jobs: int = 1,
-    client: Any = None,
+    n_jobs: int | None = None,
     quick: bool = False,
     exact: bool = False,
-    progress: Listener | bool | None = None,
+    progress: Callable[[Event], object] | bool | None = None,
     name: str = "data",
     random_state: int = 0,
 ) -> Comparison:
@@ -91,11 +120,10 @@ def compare(
     seeding : {"random", "k-means++", "greedy-k-means++"}, default="k-means++"
         How K-means is seeded. Compare only scores of one seeding.
     store : path-like, default=None
-        SQLite file of results, taken up again where an earlier run stopped; None for a temporary one.
-    n_jobs : int, default=1
-        Processes.
-    client : dask.distributed.Client, default=None
-        A cluster to use instead of processes.
+        Folder of results, from which a run that was stopped is taken up again; None keeps nothing. It is a
+        cache of joblib, which is unpickled: name only folders that you trust.
+    n_jobs : int, default=None
+        Processes; None for one, or for what ``joblib.parallel_config`` says, such as a dask cluster.
     quick : bool, default=False
         Fewer runs, parameter points and starts.
     exact : bool, default=False
@@ -117,7 +145,7 @@ def compare(
     >>> from ufselect.evaluation import compare
     >>> X, y = load_wine(return_X_y=True)
     >>> result = compare(X, y, methods=["MaxVariance"], counts=[2, 4], n_runs=3)
-    >>> [row.label for row in result.rows if row.n_features in (4, 13)]
+    >>> [row["label"] for row in result.rows if row["n_features"] in (4, 13)]
     ['All features', 'Random', 'PCA leverage', 'Max variance']
     """
     protocol = Protocol(n_runs=n_runs, seeding=seeding, seed=random_state)
@@ -125,15 +153,8 @@ def compare(
         protocol = replace(protocol, **{**QUICK, "n_runs": min(n_runs, QUICK["n_runs"])})
     if exact:
         protocol = replace(protocol, screening_runs=None)
-    shape = getattr(X, "shape", None) or (len(X), len(X[0]))
-    problem = make_problem(name, X, y, default_counts(shape[1]) if counts is None else counts)
+    problem = make_problem(name, X, y, counts)
     chosen = choose_methods(methods, mode, problem, protocol)
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        ResultStore(Path(folder) / "results.sqlite" if store is None else store) as results,
-    ):
-        runner = Runner(results, protocol, n_jobs, client, as_listener(progress))
-        outcome = runner.run(problem, chosen)
-    rows = outcome.rows
-    tables = {metric: main_table(rows, mode, metric, [name]) for metric in METRICS}
-    return Comparison(rows, tables, mode, protocol, outcome.failures)
+    outcome = Runner(protocol, store, n_jobs, progress).run(problem, chosen)
+    tables = {metric: main_table(outcome.rows, mode, metric, [name]) for metric in METRICS}
+    return Comparison(outcome.rows, tables, mode, protocol, outcome.failures)

@@ -1,26 +1,45 @@
-"""The methods of a comparison: every selector that can run here, and the baselines of every table."""
+"""The methods of a comparison: every selector that can run here, the baselines, and the points to try."""
 
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ufselect.auto import AutoSelector
-from ufselect.evaluation.keys import Params
-from ufselect.evaluation.protocol import MODES, Problem, Protocol
-from ufselect.evaluation.spaces import parameter_points
-from ufselect.registry import all_selectors, missing_requirements
-from ufselect.selectors import RNE
-from ufselect.selectors.base import UnsupervisedSelector
+from ufselect.evaluation.protocol import Problem, Protocol
+from ufselect.methods._base import UnsupervisedSelector
+from ufselect.methods.dscofs.estimator import DSCOFS
+from ufselect.methods.dscofs.path import PAPER_ENTRY_SHARES
+from ufselect.methods.rne import RNE
+from ufselect.registry import SELECTORS, all_selectors, missing_requirements
 
 ALL_FEATURES = "AllFeatures"
+# Left out unless named: slow to fit, or candidates of another one.
+ON_REQUEST = ("AutoSelector", "ConstrainedDSCOFS", "PartitionSelector", "TSFS")
 BEST_DRAW = "BestRandomSubset"
-# Random subsets behind the baseline's mean; their spread over draws is small beside that over K-means runs.
-N_DRAWS = 10
-# Seeds of the best of many draws, apart from those of the mean.
-FIRST_DRAW = 1000
+Point = dict[str, Any]  # parameters of a fit
+# The grids over which published comparisons tune the methods.
+PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
+PAPER_GRIDS: dict[str, dict[str, tuple]] = {
+    "DSCOFS": {
+        "mu_entry": PAPER_REGULARISERS,
+        "mu_row": PAPER_REGULARISERS,
+        "entry_sparsity": PAPER_ENTRY_SHARES,
+        "penalty_scale": ("absolute",),
+        "init": ("random",),
+    },
+    "UDFS": {"reg": PAPER_REGULARISERS, "gamma": PAPER_REGULARISERS},
+    "SOGFS": {"gamma": PAPER_REGULARISERS},
+    "RNE": {"alpha": PAPER_REGULARISERS},
+    "SPCAFS": {"gamma": PAPER_REGULARISERS},
+    "SPCAPSD": {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS},
+    "TSFS": {"gamma": PAPER_REGULARISERS},
+}
 
 
 @dataclass(frozen=True)
@@ -30,10 +49,10 @@ class Method:
     Attributes
     ----------
     key, label : str
-        Name in the store and name in tables.
+        Name in rows and name in tables.
     selector : type or None
         The class; None for all features.
-    points : tuple of Params
+    points : tuple of dict
         Parameter points to try.
     n_seeds : int
         Seeds over which a random method is averaged.
@@ -44,7 +63,7 @@ class Method:
     key: str
     label: str
     selector: type[UnsupervisedSelector] | None
-    points: tuple[Params, ...]
+    points: tuple[Point, ...] = ({},)
     n_seeds: int = 1
     starts_apart: bool = False
 
@@ -54,11 +73,6 @@ class Method:
         if self.selector is RNE:  # only its number of components, where left open, follows the count
             return all("n_components" in point for point in self.points)
         return self.selector is not None and self.selector.is_nested
-
-    @property
-    def place(self) -> tuple[int, str]:
-        """Where the method stands in a table: all features first."""
-        return (-1 if self.selector is None else self.selector.order, self.label)
 
 
 def choose_methods(
@@ -73,25 +87,34 @@ def choose_methods(
     mode : {"fixed", "oracle", "auto"}
         Defaults, the search space of each method, or the label-free choice.
     """
-    if mode not in MODES:
-        raise ValueError(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
-    classes = _resolve(names)
-    methods = [Method(ALL_FEATURES, "All features", None, (Params(),))]
+    if mode not in ("fixed", "oracle", "auto"):
+        raise ValueError(f"mode must be one of fixed, oracle, auto, not {mode!r}.")
+    methods = []
+    for name, selector in _resolve(names).items():
+        if mode == "auto" and selector is AutoSelector:
+            continue
+        points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else [{}]
+        # Ten random subsets behind the baseline's mean; beside the spread over K-means runs theirs is small.
+        n_seeds = 10 if name == "RandomSubset" else (1 if mode == "oracle" else protocol.n_starts)
+        methods.append(Method(name, selector.label, selector, tuple(points), n_seeds))
     if mode == "auto":
-        classes.pop(AutoSelector.__name__, None)
-        methods.append(_automatic(problem))
-    methods += [_method(selector, mode, problem, protocol) for selector in classes.values()]
+        known_count = {"n_clusters": problem.n_classes}
+        methods.append(Method("AutoSelector", "AutoSelector", AutoSelector, (known_count,)))
     if mode == "oracle":
-        draws = tuple(Params({"random_state": FIRST_DRAW + k}) for k in range(protocol.max_points))
-        methods.append(Method(BEST_DRAW, f"Random, best of {len(draws)}", classes["RandomSubset"], draws))
-    return sorted(methods, key=lambda method: method.place)
+        # Seeds apart from those of the baseline's mean.
+        draws = tuple({"random_state": 1000 + k} for k in range(protocol.max_points))
+        label = f"Random, best of {len(draws)}"
+        methods.append(Method(BEST_DRAW, label, all_selectors()["RandomSubset"], draws))
+    methods.append(Method(ALL_FEATURES, "All features", None))
+    places = {selector: place for place, selector in enumerate((None, *SELECTORS))}
+    return sorted(methods, key=lambda method: (places.get(method.selector, len(places)), method.label))
 
 
 def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector]]:
     known = all_selectors()
-    baselines = {name: selector for name, selector in known.items() if selector.is_baseline}
+    baselines = {name: known[name] for name in ("RandomSubset", "PCALeverage")}
     if names is None:
-        usual = {n: c for n, c in known.items() if not c.on_request and not missing_requirements(c)}
+        usual = {n: c for n, c in known.items() if n not in ON_REQUEST and not missing_requirements(c)}
         return {**baselines, **usual}
     by_word = {word.lower(): name for name, cls in known.items() for word in (name, cls.label)}
     chosen = {}
@@ -110,36 +133,90 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
     return {**baselines, **chosen}
 
 
-def _method(selector: type[UnsupervisedSelector], mode: str, problem: Problem, protocol: Protocol) -> Method:
-    name = selector.__name__
-    points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else (Params(),)
-    starts = 1 if mode == "oracle" else protocol.n_starts
-    seeds = N_DRAWS if name == "RandomSubset" else starts
-    return Method(name, selector.label, selector, tuple(points), seeds)
-
-
-def random_start(method: Method) -> Method:
-    """Return a method at its defaults but from random starts, averaged over several."""
-    return replace(
-        method,
-        key=f"{method.key}RandomStart",
-        label=f"{method.label}, random start",
-        points=(Params({"init": "random"}),),
-    )
-
-
-def _automatic(problem: Problem) -> Method:
-    points = (Params({"n_clusters": problem.n_classes}),)
-    return Method("AutoSelector", "AutoSelector", AutoSelector, points)
-
-
-def accepts(selector: type[UnsupervisedSelector], parameter: str) -> bool:
-    """Tell whether a selector has a parameter of this name."""
-    return parameter in inspect.signature(selector).parameters
-
-
 def is_random(selector: type[UnsupervisedSelector], params: Mapping[str, Any]) -> bool:
     """Tell whether a fit with these parameters depends on a seed that they leave open."""
-    if "random_state" in params or not accepts(selector, "random_state"):
+    if "random_state" in params or "random_state" not in inspect.signature(selector).parameters:
         return False
     return selector.is_stochastic or params.get("init") == "random"
+
+
+def make_selector(
+    selector: type[UnsupervisedSelector], params: Mapping[str, Any], seed: int, count: int
+) -> UnsupervisedSelector:
+    """Return the estimator of a grid point, seeded where it is random."""
+    settings = {"n_features_to_select": count, **params}
+    if "random_state" in inspect.signature(selector).parameters:
+        settings.setdefault("random_state", seed)
+    return selector(**settings)
+
+
+def parameter_points(selector: type[UnsupervisedSelector], problem: Problem, max_points: int) -> list[Point]:
+    """Return at most ``max_points`` parameter points of a method's search space.
+
+    The space is the published grid, save that of DSCOFS: there penalties are relative to the largest
+    eigenvalue, which mean the same on every data set. The paper draws a random start; each start is a point
+    here, since choosing among starts by the labels is choosing. A space that is too large is thinned by a
+    fixed random choice.
+    """
+    points = published_points(selector, problem)
+    if selector is DSCOFS:  # 96 points, within the budget of 100 that every method has
+        starts: list[Point] = [
+            {"init": "pca"},
+            *({"init": "random", "random_state": seed} for seed in range(7)),
+        ]
+        shares = valid_entries((0.02, 0.05, 0.3), problem.X.shape[1], problem.n_components)
+        space = itertools.product(starts, (0.1, 1.0), (0.01, 0.1), shares)
+        points = [
+            {"n_components": problem.n_components, **start,
+             "mu_entry": mu_entry, "mu_row": mu_row, "entry_sparsity": share}
+            for start, mu_entry, mu_row, share in space
+        ]  # fmt: skip
+    if len(points) > max_points:
+        kept = np.random.RandomState(0).permutation(len(points))[:max_points]
+        points = [points[index] for index in sorted(kept)]
+    return points
+
+
+def published_points(selector: type[UnsupervisedSelector], problem: Problem) -> list[Point]:
+    """Return the whole grid over which published comparisons tune a method.
+
+    The number of components or clusters is the number of classes, as in these comparisons.
+    """
+    common = class_count(selector, problem)
+    if selector is RNE:
+        # One fit of the largest width ranks for all counts; a fit for each count takes ten times as long.
+        common["n_components"] = max(problem.counts)
+    grid = PAPER_GRIDS.get(selector.__name__, {})
+    return [
+        {**common, **dict(zip(grid, values, strict=True))} for values in itertools.product(*grid.values())
+    ]
+
+
+def valid_entries(shares: Sequence[float], n_features: int, n_components: int) -> tuple[float | int, ...]:
+    """Return as many different entry sparsities, none below one entry a component.
+
+    A share that keeps fewer is replaced by a number of entries: the least that an orthonormal matrix can
+    have, then one more, and so on. That happens on a handful of features only.
+
+    Examples
+    --------
+    >>> from ufselect.evaluation.methods import valid_entries
+    >>> valid_entries((0.02, 0.05, 0.3), n_features=617, n_components=26)
+    (0.02, 0.05, 0.3)
+    >>> valid_entries((0.02, 0.05, 0.3), n_features=9, n_components=2)
+    (2, 3, 0.3)
+    """
+    size = n_features * n_components
+    least = itertools.count(n_components)
+    return tuple(share if int(share * size) >= n_components else next(least) for share in shares)
+
+
+def class_count(selector: type[UnsupervisedSelector], problem: Problem) -> Point:
+    """Return the number of classes as the number of components and clusters, where a selector has them."""
+    parameters = inspect.signature(selector).parameters
+    found: Point = {}
+    if "n_components" in parameters and parameters["n_components"].default == "auto":
+        found["n_components"] = problem.n_components
+    if "n_clusters" in parameters:
+        found["n_clusters"] = problem.n_classes
+    return found

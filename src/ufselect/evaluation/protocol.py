@@ -1,4 +1,4 @@
-"""What an evaluation does: how often K-means runs, how it is seeded, how many features are kept."""
+"""What is evaluated and how: the data with their classes, the K-means runs, the numbers of features."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from ufselect.common.containers import tabular
+from ufselect._utils.validation import tabular
 from ufselect.metrics.clustering import encode_labels
-from ufselect.metrics.seeding import SEEDINGS
+from ufselect.metrics.kmeans import SEEDINGS
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
-# A curve of fewer points shows no course; beyond four fifths of the features little is left to choose.
-FEWEST_COUNTS, N_COUNTS, LARGEST_SHARE = 5, 10, 0.8
-# Enough to halve the number that is left, few enough to cost less than the final round saves.
-RUNS_OF_NEXT_ROUND = 3
-MODES = ("fixed", "oracle", "auto")
+# Settings for a first look: seconds on a table of a thousand rows, and means good to a few points.
+QUICK: dict[str, Any] = {"n_runs": 10, "screening_runs": 3, "max_points": 6, "n_starts": 2}
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,6 @@ class Protocol:
 
     Attributes
     ----------
-    counts : tuple of int
-        Numbers of features at which every selection is scored.
     n_runs : int
         K-means runs of a final score.
     seeding : str
@@ -42,41 +37,31 @@ class Protocol:
         start is a point of its own, and points with open seeds are fitted once.
     screening_runs : int or None
         K-means runs with which all grid points are scored first. Points that may still win by them, within
-        two standard errors, get three times as many, and those that then still may get ``n_runs``; None
-        scores every point with ``n_runs`` (exact mode).
-    finalists : int
-        Grid points per method and count, by each metric, that go from screening to the final score in any
-        case.
+        two standard errors, get three times as many, and those that then still may get ``n_runs``, as does
+        the best of each method and count by either metric; None scores every point with ``n_runs``.
     max_points : int
         Parameter points per method, the same for all.
     """
 
-    counts: tuple[int, ...] = PAPER_COUNTS
     n_runs: int = 50
     seeding: str = "k-means++"
     seed: int = 0
     n_starts: int = 5
     screening_runs: int | None = 5
-    finalists: int = 1
     max_points: int = 100
 
     def __post_init__(self) -> None:
         if self.seeding not in SEEDINGS:
             raise ValueError(f"seeding must be one of {', '.join(SEEDINGS)}, not {self.seeding!r}.")
-        for name in ("n_runs", "n_starts", "finalists", "max_points"):
+        for name in ("n_runs", "n_starts", "max_points"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)!r}.")
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether every grid point gets the final number of runs."""
-        return not self.rounds
 
     @property
     def rounds(self) -> tuple[int, ...]:
         """Numbers of runs before the final one, each for fewer points; none in exact mode."""
         first = self.n_runs if self.screening_runs is None else self.screening_runs
-        return tuple(runs for runs in (first, RUNS_OF_NEXT_ROUND * first) if runs < self.n_runs)
+        return tuple(runs for runs in (first, 3 * first) if runs < self.n_runs)
 
 
 @dataclass(frozen=True)
@@ -95,7 +80,7 @@ class Problem:
         return min(self.n_classes, int(np.linalg.matrix_rank(self.X - self.X.mean(axis=0))))
 
 
-def make_problem(name: str, X: Any, y: Any, counts: Sequence[int]) -> Problem:
+def make_problem(name: str, X: Any, y: Any, counts: Sequence[int] | None = None) -> Problem:
     """Check data, classes and counts before any long work.
 
     Raises
@@ -108,6 +93,7 @@ def make_problem(name: str, X: Any, y: Any, counts: Sequence[int]) -> Problem:
     check_consistent_length(X, codes)
     if n_classes < 2:
         raise ValueError("The labels name one class only; a comparison by clustering needs at least two.")
+    counts = default_counts(X.shape[1]) if counts is None else counts
     usable = tuple(sorted({int(count) for count in counts if 1 <= count < X.shape[1]}))
     if not usable:
         raise ValueError(
@@ -118,9 +104,11 @@ def make_problem(name: str, X: Any, y: Any, counts: Sequence[int]) -> Problem:
 
 
 def default_counts(n_features: int) -> tuple[int, ...]:
-    """Return the paper's counts where they fit, else about ten counts up to four fifths of the features."""
-    largest = max(1, int(LARGEST_SHARE * n_features))
+    """Return the paper's counts where five of them fit, else about ten up to four fifths of the features."""
+    largest = max(1, int(0.8 * n_features))
     fitting = tuple(count for count in PAPER_COUNTS if count <= largest)
-    if len(fitting) >= FEWEST_COUNTS:
-        return fitting
-    return tuple(sorted({max(1, round(step * largest / N_COUNTS)) for step in range(1, N_COUNTS + 1)}))
+    return (
+        fitting
+        if len(fitting) >= 5
+        else tuple(sorted({max(1, round(k * largest / 10)) for k in range(1, 11)}))
+    )

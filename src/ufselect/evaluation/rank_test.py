@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-
-from ufselect.evaluation.rows import Row
 
 
 @dataclass(frozen=True)
@@ -25,8 +23,8 @@ class RankTest:
     statistic, p_value : float
         Friedman's chi-square and its probability if all methods were alike [1]_.
     critical_difference : float
-        Nemenyi's :math:`q_\alpha \sqrt{k(k+1)/(6N)}` at level ``level``: average ranks closer than this are
-        not told apart.
+        Nemenyi's :math:`q_\alpha \sqrt{k(k+1)/(6N)}` at level ``level``: average ranks closer than this do
+        not differ significantly.
     pairwise : ndarray of shape (k, k)
         Nemenyi's p-values.
     n_datasets : int
@@ -50,12 +48,12 @@ class RankTest:
     level: float
 
 
-def rank_test(scores: NDArray, labels: Sequence[str], level: float = 0.05) -> RankTest:
+def rank_test(scores: ArrayLike, labels: Sequence[str], level: float = 0.05) -> RankTest:
     """Compare methods over data sets.
 
     Parameters
     ----------
-    scores : ndarray of shape (n_datasets, n_methods)
+    scores : array-like of shape (n_datasets, n_methods)
         Higher is better.
     labels : sequence of str
         Names of the methods.
@@ -66,8 +64,6 @@ def rank_test(scores: NDArray, labels: Sequence[str], level: float = 0.05) -> Ra
     ------
     ValueError
         If there are fewer than two data sets or three methods.
-    ImportError
-        If scikit-posthocs is not installed.
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < 3 or scores.shape[1] != len(labels):
@@ -76,43 +72,18 @@ def rank_test(scores: NDArray, labels: Sequence[str], level: float = 0.05) -> Ra
             f"{scores.shape} for {len(labels)} names."
         )
     n_datasets, n_methods = scores.shape
-    ranks = stats.rankdata(-scores, axis=1)
+    ranks = stats.rankdata(-scores, axis=1).mean(axis=0)
     statistic, p_value = stats.friedmanchisquare(*scores.T)
+    # Nemenyi's statistic is the range of normal variables, studentized up to the factor √2.
+    unit = np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)) / np.sqrt(2)
+    gaps = np.abs(np.subtract.outer(ranks, ranks))
     return RankTest(
         labels=tuple(labels),
-        average_ranks=ranks.mean(axis=0),
+        average_ranks=ranks,
         statistic=float(statistic),
         p_value=float(p_value),
-        critical_difference=critical_difference(n_methods, n_datasets, level),
-        pairwise=_nemenyi(scores),
+        critical_difference=float(unit * stats.studentized_range.ppf(1 - level, n_methods, np.inf)),
+        pairwise=stats.studentized_range.sf(gaps / unit, n_methods, np.inf),
         n_datasets=n_datasets,
         level=level,
     )
-
-
-def critical_difference(n_methods: int, n_datasets: int, level: float = 0.05) -> float:
-    """Return the difference of average ranks from which Nemenyi's test tells two methods apart.
-
-    Examples
-    --------
-    >>> from ufselect.evaluation.rank_test import critical_difference
-    >>> round(critical_difference(4, 14), 2)
-    1.25
-    """
-    quantile = stats.studentized_range.ppf(1 - level, n_methods, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
-
-
-def score_matrix(
-    chosen: Mapping[tuple[str, str], Row], datasets: Sequence[str], methods: Sequence[str], metric: str
-) -> NDArray:
-    """Arrange chosen rows as data sets × methods."""
-    return np.array([[getattr(chosen[name, m], f"{metric}_mean") for m in methods] for name in datasets])
-
-
-def _nemenyi(scores: NDArray) -> NDArray:
-    try:
-        import scikit_posthocs
-    except ImportError as error:
-        raise ImportError('The Nemenyi test needs scikit-posthocs: pip install "ufselect[study]".') from error
-    return np.asarray(scikit_posthocs.posthoc_nemenyi_friedman(scores))

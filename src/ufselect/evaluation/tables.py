@@ -1,19 +1,114 @@
-"""Tables of results, as csv, Markdown and LaTeX."""
+"""Rows of results: choosing the one that stands for a method, and tables as csv, Markdown and LaTeX."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ufselect.evaluation.choice import HOW, choose
-from ufselect.evaluation.rows import Row
-
+METRICS = ("acc", "nmi")
+HOW = {
+    "oracle": "parameters and number of features chosen by the labels, separately for each metric",
+    "fixed": "default parameters, number of features given, no labels used",
+    "auto": "method and parameters chosen without labels, numbers of features and of clusters given",
+}
 LATEX_WORDS = {"±": r"$\pm$", "_": r"\_", "%": r"\%", "–": "--", "−": "$-$", "&": r"\&"}
+# A grid point's result, flat: what it is (dataset, method, label, params as JSON, n_features), how often it
+# was run (n_starts, n_runs), acc and nmi in per cent with their mean, their std over all runs and over the
+# means of the starts, and all runs; CPU seconds of a fit, a note, the features of each start. ``start`` is
+# the seed of the one start behind the row where labels choose anew for each, None elsewhere.
+Row = dict[str, Any]
+
+
+def grouped(rows: Iterable[Row], *names: str) -> dict[tuple, list[Row]]:
+    """Return the rows by the values of some columns, in the order of their first rows."""
+    groups: dict[tuple, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[tuple(row[name] for name in names)].append(row)
+    return groups
+
+
+def statistics(runs: Mapping[str, Sequence[Sequence[float]]]) -> Row:
+    """Return mean, both standard deviations and all runs of each metric, from the runs of each start."""
+    found: Row = {}
+    for metric, starts in runs.items():
+        means, together = [np.mean(start) for start in starts], [run for start in starts for run in start]
+        found[f"{metric}_mean"] = float(np.mean(means))
+        found[f"{metric}_std"] = float(np.std(together))
+        found[f"{metric}_start_std"] = float(np.std(means))
+        found[f"{metric}_runs"] = together
+    return found
+
+
+def choose(
+    rows: Iterable[Row], mode: str, metric: str, n_features: int | None = None
+) -> dict[tuple[str, str], Row]:
+    """Return one row for each data set and method.
+
+    Parameters
+    ----------
+    rows : iterable of dict
+        Final rows.
+    mode : {"oracle", "fixed", "auto"}
+        ``"oracle"`` takes the best row by the labels. The others take the row at ``n_features``, or the
+        largest count below it (the largest there is, if None), and look at no score.
+    metric : {"acc", "nmi"}
+        What the oracle maximises.
+    """
+    groups = grouped(rows, "dataset", "method")
+    if mode == "oracle":
+        return {key: best(group, metric) for key, group in groups.items()}
+    chosen = {}
+    for key, group in groups.items():
+        fitting = [row for row in group if n_features is None or row["n_features"] <= n_features] or group
+        largest = max(row["n_features"] for row in fitting)
+        chosen[key], *others = [row for row in fitting if row["n_features"] == largest]
+        if others:
+            raise ValueError(
+                f"{chosen[key]['label']} has {1 + len(others)} parameter points at {largest} features; only "
+                "oracle mode may choose among them."
+            )
+    return chosen
+
+
+def best(rows: Iterable[Row], metric: str) -> Row:
+    """Return the row of highest mean; of equal ones that with fewer features.
+
+    Where starts are kept apart, labels choose anew for each start and never among starts: the row is the
+    mean of the best rows of all starts, and its count the commonest, of equally common ones the least.
+    """
+    chosen = best_of_each_start(rows, metric)
+    if len(chosen) == 1:
+        return chosen[0]
+    counts = [row["n_features"] for row in chosen]
+    return {
+        **chosen[0],
+        "n_features": min(counts, key=lambda count: (-counts.count(count), count)),
+        "start": None,
+        "n_starts": len(chosen),
+        **statistics({each: [row[f"{each}_runs"] for row in chosen] for each in METRICS}),
+        "seconds": float(np.mean([row["seconds"] for row in chosen])),
+        "features": [features for row in chosen for features in row["features"]],
+    }
+
+
+def best_of_each_start(rows: Iterable[Row], metric: str) -> list[Row]:
+    """Return the row of highest mean of each start; one row where starts are not kept apart."""
+    return [
+        min(group, key=lambda row: (-row[f"{metric}_mean"], row["n_features"], row["params"]))
+        for group in grouped(rows, "start").values()
+    ]
+
+
+def method_labels(rows: Iterable[Row]) -> dict[str, str]:
+    """Return the methods of some rows and their labels, in the order of their first rows."""
+    return {row["method"]: row["label"] for row in rows}
 
 
 @dataclass(frozen=True)
@@ -28,38 +123,34 @@ class Table:
     def to_csv(self) -> str:
         """Return the table as comma-separated values."""
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(self.body)
+        csv.writer(out, lineterminator="\n").writerows([self.columns, *self.body])
         return out.getvalue()
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, its title above it."""
-        lines = [_pipes(self.columns), _pipes(["---"] * len(self.columns)), *map(_pipes, self.body)]
-        return f"**{self.title}**\n\n" + "\n".join(lines) + "\n"
+        lines = [self.columns, ["---"] * len(self.columns), *self.body]
+        return f"**{self.title}**\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
     def to_latex(self) -> str:
         """Return a LaTeX table for the package booktabs."""
-        lines = [
+        words = str.maketrans(LATEX_WORDS)
+        lines = [[cell.translate(words) for cell in cells] for cells in (self.columns, *self.body)]
+        head, *body = [" & ".join(cells) + r" \\" for cells in lines]
+        caption = rf"\caption{{{self.title.translate(words)}}}"
+        start = [
             r"\begin{table}",
-            rf"\caption{{{_escaped(self.title)}}}",
+            caption,
             rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}",
             r"\toprule",
-            _ampersands(self.columns),
-            r"\midrule",
-            *map(_ampersands, self.body),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
         ]
-        return "\n".join(lines) + "\n"
+        end = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+        return "\n".join([*start, head, r"\midrule", *body, *end])
 
     def write(self, folder: Path) -> None:
         """Write the three forms into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{self.name}.csv").write_text(self.to_csv(), encoding="utf-8")
-        (folder / f"{self.name}.md").write_text(self.to_markdown(), encoding="utf-8")
-        (folder / f"{self.name}.tex").write_text(self.to_latex(), encoding="utf-8")
+        for ending, text in (("csv", self.to_csv()), ("md", self.to_markdown()), ("tex", self.to_latex())):
+            (folder / f"{self.name}.{ending}").write_text(text, encoding="utf-8")
 
 
 def main_table(
@@ -76,52 +167,21 @@ def main_table(
     mean over the data sets at hand. ``titles`` says how data sets are called; without it by their names.
     """
     chosen = choose(rows, mode, metric, n_features)
-    methods = method_labels(rows)
-    present = [name for name in datasets if any(name == row.dataset for row in rows)]
+    present = {row["dataset"] for row in rows}
     body = []
-    for method, label in methods.items():
-        cells = [
-            words_of(chosen.get((name, method)), metric) if name in present else "not available"
-            for name in datasets
-        ]
-        means = [
-            getattr(chosen[name, method], f"{metric}_mean") for name in present if (name, method) in chosen
-        ]
-        whole = f"{np.mean(means):.2f}" if len(means) == len(present) else "–"
-        body.append((label, *cells, whole))
+    for method, label in method_labels(rows).items():
+        own = {name: chosen.get((name, method)) for name in datasets}
+        cells = [words_of(own[name], metric) if name in present else "not available" for name in datasets]
+        means = [row[f"{metric}_mean"] for row in own.values() if row is not None]
+        body.append((label, *cells, f"{np.mean(means):.2f}" if len(means) == len(present) else "–"))
     columns = ("Method", *((titles or {}).get(name, name) for name in datasets), "Mean")
     title = f"{metric.upper()} in per cent, mean ± std (features). Mode {mode}: {HOW[mode]}."
     return Table(f"{metric}_{mode}", title, columns, tuple(body))
-
-
-def method_labels(rows: Iterable[Row]) -> dict[str, str]:
-    """Return the methods of some rows and their labels, in the order of their first rows."""
-    return {row.method: row.label for row in rows}
-
-
-def counted_table(name: str, title: str, first: str, counts: Mapping[str, Mapping[str, str]]) -> Table:
-    """Return a table from words by row and column."""
-    columns = list(dict.fromkeys(column for cells in counts.values() for column in cells))
-    body = tuple((row, *(cells.get(column, "–") for column in columns)) for row, cells in counts.items())
-    return Table(name, title, (first, *columns), body)
 
 
 def words_of(row: Row | None, metric: str) -> str:
     """Return mean ± std (number of features) of a row."""
     if row is None:
         return "–"
-    mean, std = getattr(row, f"{metric}_mean"), getattr(row, f"{metric}_std")
-    over_starts = f", starts ± {getattr(row, f'{metric}_start_std'):.2f}" if row.n_starts > 1 else ""
-    return f"{mean:.2f} ± {std:.2f} ({row.n_features}{over_starts})"
-
-
-def _pipes(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _ampersands(cells: Iterable[str]) -> str:
-    return " & ".join(_escaped(cell) for cell in cells) + r" \\"
-
-
-def _escaped(words: str) -> str:
-    return "".join(LATEX_WORDS.get(letter, letter) for letter in words)
+    over_starts = f", starts ± {row[f'{metric}_start_std']:.2f}" if row["n_starts"] > 1 else ""
+    return f"{row[f'{metric}_mean']:.2f} ± {row[f'{metric}_std']:.2f} ({row['n_features']}{over_starts})"

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ufselect.common.row_blocks import row_blocks
-
-# Sums need no matrix product, so that few rows are enough to be fast.
-MIN_SUM_ROWS = 16
+from ufselect._utils.arrays import row_blocks
 
 NOT_FINITE = "{} contains NaN or infinity; fill in or drop those values first."
 
@@ -17,12 +14,8 @@ def power_of_two_near(magnitude: float, dtype: DTypeLike = np.float64) -> float:
     """Return the power of two in ``(magnitude / 2, magnitude]``, or 1 for zero.
 
     It is never below the least normal number of the type, so that its inverse is a number; data below that
-    are still small after the division, but their squares are in range.
-
-    Raises
-    ------
-    ValueError
-        If the magnitude is not finite, that is, if differences of the data overflow.
+    are still small after the division, but their squares are in range. A magnitude that is not finite raises
+    a ValueError: differences of the data overflow.
     """
     if not np.isfinite(magnitude):
         raise ValueError(
@@ -40,13 +33,7 @@ def is_extreme(scale: float, dtype: np.dtype) -> bool:
 
 
 def working_dtype(dtype: np.dtype, name: str = "X") -> np.dtype:
-    """Return the floating-point type in which data of a type are worked on: float32 stays, others float64.
-
-    Raises
-    ------
-    TypeError
-        If the type is not boolean, integer or real floating-point.
-    """
+    """Return the type in which data are worked on, float32 or float64; no numbers raise a TypeError."""
     if np.dtype(dtype).kind not in "biuf":
         raise TypeError(f"{name} holds {dtype} values; convert its columns to numbers first.")
     return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
@@ -63,11 +50,7 @@ def mean_and_scale(X: NDArray, name: str = "X") -> tuple[NDArray, float]:
 
     Sums run over differences to the first row, so that a constant column has exactly its value as mean
     and a column with a large mean keeps its digits. Integers and booleans are converted block by block.
-
-    Raises
-    ------
-    ValueError
-        If the data, called ``name``, hold NaN or infinity, or if their range overflows.
+    Data, called ``name``, that hold NaN or infinity or whose range overflows raise a ValueError.
     """
     dtype = working_dtype(X.dtype, name)
     first = X[0].astype(dtype)
@@ -86,7 +69,8 @@ def _mean_difference(X: NDArray, first: NDArray, share: float) -> tuple[NDArray,
     total = np.zeros(X.shape[1])
     largest = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        for rows in row_blocks(X.shape[0], X.shape[1] * first.dtype.itemsize, min_rows=MIN_SUM_ROWS):
+        # Sums need no matrix product, so that few rows are enough to be fast.
+        for rows in row_blocks(X.shape[0], X.shape[1] * first.dtype.itemsize, min_rows=16):
             difference = X[rows] - first
             summand = difference if share == 1.0 else difference * share
             total += summand.sum(axis=0, dtype=np.float64)

@@ -1,27 +1,295 @@
-"""What was done about missing entries."""
+"""The Gram matrix of rows that have weights, come in batches, or have missing entries.
+
+Dense data are filled in by a shrunken low-rank fit. Sparse data and blocks of data outside memory are reduced
+to sums over the rows where both of two features are observed.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from ufselect._utils.arrays import row_blocks
+from ufselect.gram.centring import power_of_two_near
+from ufselect.gram.operator import FORM_RATIO, FactoredGram, FormedGram, LowRankGram, MissingSummary
+from ufselect.gram.rows import RowInfo
+
+
+def weighted_gram(X: NDArray, rows: RowInfo) -> FormedGram | FactoredGram:
+    """Build the operator of a float array without infinities; NaN marks a missing entry.
+
+    One copy of the data is centred within batches, and missing entries in it are filled in.
+    """
+    n_rows, n_features = X.shape
+    unit = power_of_two_near(_largest(X), X.dtype)
+    data = X * X.dtype.type(1 / unit)
+    missing = np.isnan(data)
+    has_gaps = bool(missing.any())
+    observed = rows.means((~missing).astype(np.float64))
+    # The mean is taken twice, of the data and of what is left, so that no digits are lost to a large mean.
+    for _ in range(2):
+        means = _ratio(rows.means(np.where(missing, 0.0, data)), observed) if has_gaps else rows.means(data)
+        data -= rows.expand(means).astype(X.dtype)
+    scale = power_of_two_near(_largest(data) * float(np.sqrt(rows.weights.max())), X.dtype)
+    data *= X.dtype.type(1 / scale)
+    scale *= unit
+    lacking = complete(data, missing, rows) if has_gaps else np.zeros(n_features)
+    data = rows.rooted(data)
+    gram: FormedGram | FactoredGram
+    if n_features <= FORM_RATIO * n_rows:
+        matrix = data.T @ data
+        matrix[np.diag_indices(n_features)] += lacking
+        gram = FormedGram(matrix, rows.n_samples, scale)
+    elif not np.any(lacking):
+        gram = FactoredGram(data, rows.n_samples, scale, row_weights=rows.weights)
+    else:
+        diagonal = np.einsum("ij,ij->j", data, data, dtype=np.float64) + lacking
+        gram = LowRankGram(data, rows.n_samples, scale, diagonal)
+    if has_gaps:
+        added = float(lacking.sum()) / (gram.trace() or 1.0)
+        gram.missing = MissingSummary("completed", float(missing.mean()), added)
+    return gram
+
+
+def _largest(X: NDArray) -> float:
+    """Return the largest magnitude among the entries that are not missing."""
+    return float(max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None), 0.0))
+
+
+def _ratio(totals: NDArray, weights: NDArray) -> NDArray:
+    """Return totals / weights, 0 where there is no weight."""
+    return np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
+
+
+def complete(data: NDArray, missing: NDArray, rows: RowInfo) -> NDArray:
+    """Fill in missing deviations from the observed means, in place.
+
+    Each round starts from the leading directions of the last one and shrinks each by its share of noise.
+
+    Returns
+    -------
+    lacking : ndarray of shape (n_features,)
+        What to add to the diagonal of S: the sum of squares that each column lacks for being filled in.
+    """
+    n_rows, n_features = data.shape
+    data[missing] = 0.0
+    deviation = np.sqrt(_ratio(rows.weights @ np.square(data), rows.n_samples - rows.weights @ missing))
+    varies = deviation > 0
+    unit = np.where(varies, deviation, 1.0).astype(data.dtype)
+    data /= unit
+
+    def turned(basis: NDArray, mean: NDArray) -> tuple[NDArray, NDArray]:
+        """Turn a basis towards the leading eigenvectors, and return it with the scores along it."""
+        scores = data @ basis
+        # Centred within batches, so that the mean of the left factor drops out of the product.
+        scores -= rows.expand(rows.means(scores)).astype(scores.dtype)
+        basis = np.linalg.qr(data.T @ rows.weighted(scores))[0]
+        return basis, data @ basis - rows.expand(mean @ basis)
+
+    order = min(rows.n_samples - 1, n_features)
+    # On 256 features a rank of 128 agreed better with complete data where entries were missing at random, by
+    # up to 4 per cent of the columns, and worse by 14 to 17 per cent where they were in blocks.
+    rank = min(order // 2, 64)
+    basis = np.random.default_rng(20240917).standard_normal((n_features, rank)).astype(data.dtype)
+    mean = rows.means(data).astype(data.dtype)
+    for _ in range(4):  # from random vectors to near the leading ones
+        basis, scores = turned(basis, mean)
+    # Of 20, 50 and 100 rounds, 20 agreed best with complete data where 5 or 20 per cent were missing, and
+    # were 0.4 per cent of the columns behind at 1 per cent: later rounds follow the noise.
+    for _ in range(20):
+        mean = rows.means(data).astype(data.dtype)
+        basis, scores = turned(basis, mean)
+        values, rotation = np.linalg.eigh(scores.T @ rows.weighted(scores))
+        about_zero = float((rows.weights @ np.square(data)).sum())
+        total = about_zero - float((rows.batch_weights * np.square(mean)).sum())
+        noise = max(total - float(values.sum()), 0.0) / max(order - rank, 1)
+        # 1 − σ²/λ of each direction, 0 where noise is stronger
+        kept = np.clip(1 - noise / np.maximum(values, np.finfo(values.dtype).tiny), 0, 1)
+        loadings = (rotation * kept) @ rotation.T @ basis.T
+        changed = size = 0.0
+        for block in row_blocks(n_rows, n_features * data.itemsize):
+            gaps = missing[block]
+            fitted = scores[block] @ loadings + rows.expand(mean, block)
+            before, after = data[block][gaps], fitted[gaps]
+            changed += float(np.square(after - before).sum())
+            size += float(np.square(after).sum())
+            data[block][gaps] = after
+        # The error of what is filled in is many times this share of it.
+        if not size or np.sqrt(changed / size) <= 1e-3:
+            break
+    data -= rows.expand(rows.means(data)).astype(data.dtype)
+    lacking = np.where(varies, rows.n_samples - rows.weights @ np.square(data), 0.0)
+    data *= unit
+    return np.clip(lacking, 0, None) * np.square(unit, dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class MissingSummary:
-    """How missing entries were dealt with, and how much that changed.
+class PairwiseSums:
+    """Sums over a set of rows for each pair of features, over the rows where both are observed, in float64.
 
-    Attributes
-    ----------
-    route : {"completed", "pairwise"}
-        Filled in by a shrunken low-rank fit; or each entry of S from the rows where both features are
-        observed.
-    share : float
-        Share of the entries of X that are missing.
-    correction : float
-        "completed": share of the total variance that was added because filled-in values vary less than
-        observed ones do. "pairwise": relative change of S, in the Frobenius norm, that made it positive
-        semidefinite.
+    Values are taken about ``shift`` and divided by ``scale``, a power of two. ``sums`` are those of the
+    feature of the row of the array, ``pair_weights`` the weights of the rows of a pair; ``weight`` is that of
+    all rows and ``dtype`` the working type of the data.
     """
 
-    route: str
-    share: float
-    correction: float
+    n_samples: int
+    weight: float
+    n_missing: int
+    shift: NDArray
+    scale: float
+    pair_weights: NDArray
+    sums: NDArray
+    products: NDArray
+    dtype: np.dtype
+
+    def __sizeof__(self) -> int:
+        """Tell a scheduler how much memory the record holds."""
+        return object.__sizeof__(self) + 3 * self.products.nbytes
+
+    @property
+    def mean(self) -> NDArray:
+        """The means of the observed values, those of features without any their shift."""
+        return self.shift + self.scale * _ratio(self.sums.diagonal(), self.pair_weights.diagonal())
+
+    def moved(self, shift: NDArray, scale: float) -> tuple[NDArray, NDArray]:
+        """Return sums and products about another shift and in units of another scale."""
+        ratio = self.scale / scale
+        move = ((shift - self.shift) / scale)[:, None]
+        sums, weights = self.sums * ratio, self.pair_weights
+        cross = sums * move.T
+        return sums - move * weights, self.products * ratio**2 - cross - cross.T + move * move.T * weights
+
+
+def pairwise_sums(block: Any, weights: NDArray | None = None) -> PairwiseSums:
+    """Reduce rows with gaps: a float array with NaN, or a CSR matrix with stored NaN, and no infinities."""
+    weights = np.ones(block.shape[0]) if weights is None else weights
+    parts = (_sparse_parts if sparse.issparse(block) else _dense_parts)(block, weights)
+    shift, scale, values, missing = parts
+
+    def product(left: Any, right: Any) -> NDArray:
+        if sparse.issparse(right):
+            found = left.T @ right.multiply(weights[:, None]).tocsr()
+        else:
+            found = left.T @ (right * weights[:, None])
+        return found.toarray() if sparse.issparse(found) else found
+
+    lost = weights @ missing
+    total = float(weights.sum())
+    return PairwiseSums(
+        n_samples=block.shape[0],
+        weight=total,
+        n_missing=int(missing.sum()),
+        shift=shift,
+        scale=scale,
+        pair_weights=total - lost[:, None] - lost + product(missing, missing),
+        sums=(weights @ values)[:, None] - product(values, missing),
+        products=product(values, values),
+        dtype=np.dtype(np.float32) if block.dtype == np.float32 else np.dtype(np.float64),
+    )
+
+
+def _dense_parts(block: NDArray, weights: NDArray) -> tuple[NDArray, float, NDArray, Any]:
+    """Return the shift, the scale, scaled values with 0 for gaps, and the mask of gaps."""
+    gaps = np.isnan(block)
+    values = np.where(gaps, 0.0, block).astype(np.float64)
+    first = values[np.argmin(gaps, axis=0), np.arange(block.shape[1])]
+    values -= first
+    values[gaps] = 0.0
+    offset = _ratio(weights @ values, weights.sum() - weights @ gaps)
+    values -= offset
+    values[gaps] = 0.0
+    scale = power_of_two_near(float(np.abs(values).max(initial=0.0)))
+    values *= 1 / scale
+    # Products with a sparse mask are the faster ones up to about a tenth of missing entries.
+    is_thin = gaps.mean() < 0.1
+    missing = sparse.csr_array(gaps, dtype=np.float64) if is_thin else gaps.astype(np.float64)
+    return first + offset, scale, values, missing
+
+
+def _sparse_parts(block: sparse.csr_array, weights: NDArray) -> tuple[NDArray, float, Any, sparse.csr_array]:
+    """Do the same for sparse rows: columns that are mostly filled are centred, the others stay as they are.
+
+    That at most doubles the stored entries, and a mean of mostly zeros is small beside the spread, so that no
+    digits are lost to it.
+    """
+    block = sparse.csr_array(block).astype(np.float64)
+    block.sum_duplicates()
+    gaps = np.isnan(block.data)
+    missing, values = block.copy(), block.copy()
+    missing.data[:] = gaps
+    missing.eliminate_zeros()
+    values.data[gaps] = 0.0
+    n_rows, n_features = block.shape
+    filled = np.flatnonzero(np.bincount(block.indices, minlength=n_features) > n_rows / 2)
+    shift = np.zeros(n_features)
+    if filled.size:
+        columns, holes = values[:, filled].toarray(), missing[:, filled].toarray()
+        shift[filled] = _ratio(weights @ columns, weights.sum() - weights @ holes)
+        centred = sparse.csr_array((columns - shift[filled]) * (holes == 0))
+        values.data[np.isin(values.indices, filled)] = 0.0
+        places = sparse.csr_array(
+            (np.ones(filled.size), (np.arange(filled.size), filled)), shape=(filled.size, n_features)
+        )
+        values = sparse.csr_array(values + centred @ places)
+    scale = power_of_two_near(float(np.abs(values.data).max(initial=0.0)))
+    return shift, scale, values * (1 / scale), missing
+
+
+def merge_sums(first: PairwiseSums, second: PairwiseSums) -> PairwiseSums:
+    """Merge the sums of two sets of rows, about a shift between theirs."""
+    weight = first.weight + second.weight
+    shift = first.mean + (second.mean - first.mean) * (second.weight / weight)
+    furthest = float(np.abs([shift - first.shift, shift - second.shift]).max(initial=0.0))
+    scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
+    one, other = first.moved(shift, scale), second.moved(shift, scale)
+    return PairwiseSums(
+        n_samples=first.n_samples + second.n_samples,
+        weight=weight,
+        n_missing=first.n_missing + second.n_missing,
+        shift=shift,
+        scale=scale,
+        pair_weights=first.pair_weights + second.pair_weights,
+        sums=one[0] + other[0],
+        products=one[1] + other[1],
+        dtype=np.result_type(first.dtype, second.dtype),
+    )
+
+
+def pairwise_gram(batches: Iterable[PairwiseSums]) -> FormedGram:
+    """Return the operator of the sums of each batch, repaired where it has negative eigenvalues."""
+    parts = list(batches)
+    scale = max(part.scale for part in parts)
+    # About the means of the rows that both features have.
+    scatter = np.add.reduce(
+        [
+            (part.products - _ratio(part.sums * part.sums.T, part.pair_weights)) * (part.scale / scale) ** 2
+            for part in parts
+        ]
+    )
+    weights = np.add.reduce([part.pair_weights for part in parts])
+    n_rows = sum(part.n_samples for part in parts)
+    n_samples = max(n_rows, round(sum(part.weight for part in parts)))
+    repaired, correction = repair(n_samples * _ratio(scatter, weights))
+    gram = FormedGram(repaired.astype(np.result_type(*(part.dtype for part in parts))), n_samples, scale)
+    share = sum(part.n_missing for part in parts) / (n_rows * parts[0].shift.size)
+    gram.missing = MissingSummary("pairwise", share, correction)
+    return gram
+
+
+def repair(matrix: NDArray) -> tuple[NDArray, float]:
+    """Return the matrix without negative eigenvalues, with the same diagonal, and the relative change."""
+    values, vectors = linalg.eigh(matrix, check_finite=False)
+    rounding = matrix.shape[0] * np.finfo(matrix.dtype).eps * max(float(values[-1]), 0.0)
+    if values[0] >= -rounding:
+        return matrix, 0.0
+    positive = values > 0
+    factor = vectors[:, positive] * np.sqrt(values[positive])
+    variances, reached = np.clip(matrix.diagonal(), 0, None), np.square(factor).sum(axis=1)
+    factor *= np.sqrt(_ratio(variances, reached))[:, None]
+    repaired = factor @ factor.T
+    return repaired, float(np.linalg.norm(repaired - matrix) / np.linalg.norm(matrix))

@@ -1,4 +1,4 @@
-"""What is known of the rows beside their values: how much each counts, and which batch it comes from."""
+"""Weights and batches of the rows: the one record of them, checked."""
 
 from __future__ import annotations
 
@@ -10,38 +10,46 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.common.containers import with_gaps
+from ufselect._utils.validation import with_gaps
 
-# Sums and products of weights stay far from the ends of double precision.
-LEAST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100
 NO_WEIGHTS = "sample_weight must hold finite numbers of at least zero, not all of them zero."
 
 
 @dataclass(frozen=True)
-class RowLayout:
-    r"""Weights and batches of the rows: with them the Gram matrix is
+class RowInfo:
+    r"""Weights and batches of rows: with them the Gram matrix is
 
     .. math:: S = \sum_b \sum_{i \in b} w_i\, (x_i - c_b)(x_i - c_b)^\top,
 
-    with :math:`c_b` the weighted mean of batch b.
+    with :math:`c_b` the weighted mean of batch b. Where a function takes a record or None, None means that
+    all rows count once and come from one batch.
 
     Attributes
     ----------
     weights : ndarray of shape (n_rows,)
-        How often each row counts; positive, float64.
-    batches : ndarray of shape (n_rows,)
-        The batch of each row, from 0 to n_batches − 1.
-    n_samples : int
-        Number of rows that the weights stand for, which is their sum.
+        How often each row counts, in float64; 0 for not at all.
+    labels : ndarray of shape (n_rows,) or None
+        The batch of each row; None where all are of one.
     """
 
     weights: NDArray
-    batches: NDArray
-    n_samples: int
+    labels: NDArray | None = None
+
+    @cached_property
+    def batches(self) -> NDArray:
+        """The batch of each row, from 0 to n_batches − 1."""
+        if self.labels is None:
+            return np.zeros(self.weights.size, dtype=np.intp)
+        return np.unique(self.labels, return_inverse=True)[1]
 
     @cached_property
     def n_batches(self) -> int:
         return int(self.batches.max()) + 1
+
+    @cached_property
+    def n_samples(self) -> int:
+        """Number of samples that the rows stand for: the sum of their weights, but at least one a row."""
+        return max(self.weights.size, round(float(self.weights.sum())))
 
     @cached_property
     def is_weighted(self) -> bool:
@@ -52,8 +60,25 @@ class RowLayout:
         """Whether all rows count once and come from one batch."""
         return self.n_batches == 1 and not self.is_weighted
 
+    def of(self, rows: Any) -> RowInfo:
+        """Return the record of some of the rows: a slice, a mask or indices."""
+        return RowInfo(self.weights[rows], None if self.labels is None else self.labels[rows])
+
+    def counted(self, X: Any) -> tuple[Any, RowInfo]:
+        """Return the rows of X that count, and their record."""
+        counts = self.weights > 0
+        return (X, self) if np.all(counts) else (X[counts], self.of(counts))
+
+    def scaled(self) -> RowInfo | None:
+        """Return the record with weights that sum to n_samples; None where it is plain.
+
+        Weights that sum to less than the number of rows are taken in proportion, with a mean of 1.
+        """
+        scaled = RowInfo(self.weights * (self.n_samples / self.weights.sum()), self.labels)
+        return None if scaled.is_plain else scaled
+
     @cached_property
-    def indicator(self) -> sparse.csr_array:
+    def _indicator(self) -> sparse.csr_array:
         """The n_batches × n_rows matrix that has the weight of each row in the row of its batch."""
         n_rows = self.weights.size
         entries = (self.weights, self.batches, np.arange(n_rows + 1))
@@ -68,9 +93,10 @@ class RowLayout:
         """Return the weighted column means of each batch, n_batches × n_columns, in float64."""
         if self.is_plain and isinstance(values, np.ndarray):
             return values.mean(axis=0, dtype=np.float64, keepdims=True)
-        return _dense(self.indicator @ values) / self.batch_weights
+        totals = self._indicator @ values
+        return (totals.toarray() if sparse.issparse(totals) else totals) / self.batch_weights
 
-    def spread(self, per_batch: NDArray, rows: slice = slice(None)) -> NDArray:
+    def expand(self, per_batch: NDArray, rows: slice = slice(None)) -> NDArray:
         """Return a row for each sample from a row for each batch; one row does for all of one batch."""
         return per_batch[self.batches[rows]] if self.n_batches > 1 else per_batch
 
@@ -84,58 +110,75 @@ class RowLayout:
             return values
         return values * np.sqrt(self.weights[rows, None]).astype(values.dtype)
 
-    def total(self, values: NDArray, rows: slice = slice(None)) -> NDArray:
-        """Return the weighted column sums in float64."""
-        return self.weights[rows] @ values
 
+def row_info(sample_weight: Any, batch: Any, n_rows: int, *, is_part: bool = False) -> RowInfo | None:
+    """Check the weights and batch labels of so many rows; None where neither is given.
 
-def checked_weights(sample_weight: Any, n_rows: int) -> NDArray:
-    """Return weights, one for each of so many rows, as numbers.
+    With ``is_part`` the rows are a part of the data, so that one row, or none that counts twice, will do.
 
     Raises
     ------
     ValueError
-        If they are no numbers, negative, not finite, all zero, too small or too large, or not one a row.
+        If there is not one a row, if labels are missing or weights no numbers of at least zero, or if too few
+        rows count for anything to vary.
     """
-    weights = _as_numbers(sample_weight)
+    if sample_weight is None and batch is None:
+        return None
+    weights = np.ones(n_rows) if sample_weight is None else _checked_weights(sample_weight, n_rows)
+    labels = None if batch is None else _checked_labels(batch, n_rows)
+    if is_part:
+        return RowInfo(weights, labels)
+    counts = weights > 0
+    if np.count_nonzero(counts) < 2:
+        raise ValueError("Only one row has a sample_weight above 0; a minimum of 2 is required.")
+    if labels is not None:
+        n_batches = np.unique(labels[counts]).size
+        if n_batches == np.count_nonzero(counts):
+            raise ValueError(
+                "Every batch has one row, so that nothing varies within batches; give larger ones."
+            )
+        labels = labels if n_batches > 1 else None
+    return RowInfo(weights, labels)
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray:
+    given = with_gaps(sample_weight)  # masked ones are NaN
+    if given.dtype.kind not in "biufO":
+        raise ValueError(NO_WEIGHTS)
+    try:
+        weights = given.astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise ValueError(NO_WEIGHTS) from error
     if weights.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows; give one a row.")
     if not np.all(np.isfinite(weights)) or np.any(weights < 0) or not np.any(weights):
         raise ValueError(NO_WEIGHTS)
     positive = weights[weights > 0]
-    if positive.min() < LEAST_WEIGHT or positive.max() > LARGEST_WEIGHT:
+    # Sums and products of weights stay far from the ends of double precision.
+    if positive.min() < 1e-100 or positive.max() > 1e100:
         raise ValueError(
             f"sample_weight has values from {positive.min():.3g} to {positive.max():.3g}; those above zero "
-            f"must be between {LEAST_WEIGHT:g} and {LARGEST_WEIGHT:g}."
+            "must be between 1e-100 and 1e+100."
         )
     return weights
 
 
-def _as_numbers(sample_weight: Any) -> NDArray:
-    """Return weights in double precision; masked ones are NaN."""
-    weights = with_gaps(sample_weight)
-    if weights.dtype.kind not in "biufO":
-        raise ValueError(NO_WEIGHTS)
+def _checked_labels(batch: Any, n_rows: int) -> NDArray:
+    labels = np.asarray(batch)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"batch has the shape {labels.shape}; give one label a row.")
+    if labels.size != n_rows:
+        raise ValueError(f"batch has {labels.size} labels, but X has {n_rows} rows; give one a row.")
+    if np.ma.is_masked(batch) or any(_is_missing(label) for label in labels.tolist()):
+        raise ValueError("batch has missing labels; give every row one.")
+    return labels.astype(str) if labels.dtype == object else labels
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, or pandas' NA, which does not say whether it differs from itself."""
     try:
-        return weights.astype(np.float64)
-    except (ValueError, TypeError) as error:
-        raise ValueError(NO_WEIGHTS) from error
-
-
-def row_layout(weights: NDArray, labels: NDArray) -> RowLayout:
-    """Return the layout of rows with positive weights and the labels of their batches.
-
-    Weights that sum to less than the number of rows are taken in proportion, with a mean of 1.
-    """
-    n_samples = max(weights.size, round(float(weights.sum())))
-    batches = np.unique(labels, return_inverse=True)[1]
-    return RowLayout(weights * (n_samples / weights.sum()), batches, n_samples)
-
-
-def plain_layout(n_rows: int) -> RowLayout:
-    """Return the layout of rows that all count once and come from one batch."""
-    return RowLayout(np.ones(n_rows), np.zeros(n_rows, dtype=np.intp), n_rows)
-
-
-def _dense(values: Any) -> NDArray:
-    return values.toarray() if sparse.issparse(values) else values
+        return label is None or bool(label != label)
+    except TypeError:
+        return True

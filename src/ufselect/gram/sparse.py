@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator
 
-from ufselect.common.row_blocks import row_blocks
-from ufselect.common.sparse_structure import canonical_csr
-from ufselect.gram.base import RememberingGram
+from ufselect._utils.arrays import row_blocks
+from ufselect._utils.validation import canonical_csr
 from ufselect.gram.centring import is_extreme, power_of_two_near
-from ufselect.gram.rows import RowLayout, plain_layout
-from ufselect.gram.spectrum import Spectrum, symmetric_eigenpairs
+from ufselect.gram.operator import GramOperator
+from ufselect.gram.rows import RowInfo
 
 
-class SparseGram(RememberingGram):
-    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c, or as `RowLayout` has it.
+class SparseGram(GramOperator):
+    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c, or as `RowInfo` has it.
 
     The product is computed as ``Xᵀ(W − mean(W))`` with ``W = XV − 1(cᵀV)``: removing the mean of W makes
     the correction for the second factor vanish, so rounding grows with mean/std and not with its square,
@@ -27,74 +25,57 @@ class SparseGram(RememberingGram):
     X : sparse array of shape (n_samples, n_features)
         Never changed; a copy is made where it is not CSR with sorted indices and no duplicates. float32 and
         float64 are kept.
-    layout : RowLayout, optional
+    rows : RowInfo, optional
         Weights and batches of the rows.
     """
 
-    def __init__(self, X: sparse.sparray | sparse.spmatrix, layout: RowLayout | None = None) -> None:
+    def __init__(self, X: sparse.sparray | sparse.spmatrix, rows: RowInfo | None = None) -> None:
         self.data = canonical_csr(X)
         n_rows, self.n_features = self.data.shape
-        self.layout = plain_layout(n_rows) if layout is None else layout
-        self.n_samples = self.layout.n_samples
-        self.scale = power_of_two_near(float(np.abs(self.data.data).max(initial=0.0)), self.data.dtype)
+        self.shape, self.dtype = (self.n_features, self.n_features), self.data.dtype
+        self.rows = RowInfo(np.ones(n_rows)) if rows is None else rows
+        self.n_samples = self.rows.n_samples
+        self.scale = power_of_two_near(float(np.abs(self.data.data).max(initial=0.0)), self.dtype)
         self._inner_scale = self.scale
-        if is_extreme(self.scale, self.data.dtype):
-            self.data = self.data * self.data.dtype.type(1 / self.scale)
+        if is_extreme(self.scale, self.dtype):
+            self.data = self.data * self.dtype.type(1 / self.scale)
             self._inner_scale = 1.0
-        means = column_means(self.data)[None] if self.layout.is_plain else self.layout.means(self.data)
-        self._means = means.astype(self.data.dtype)
+        means = column_means(self.data)[None] if self.rows.is_plain else self.rows.means(self.data)
+        self._means = means.astype(self.dtype)
+        self.mean = self._means[0] * (self.scale / self._inner_scale) if self.rows.is_plain else None
         self._diagonal: NDArray | None = None
         self._fullest = int(np.bincount(self.data.indices, minlength=1).max(initial=0))
         self._by_column: sparse.csc_array | None = None
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        return (self.n_features, self.n_features)
-
-    @property
-    def mean(self) -> NDArray | None:
-        return self._means[0] * (self.scale / self._inner_scale) if self.layout.is_plain else None
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.data.dtype
-
     def matmat(self, vectors: NDArray) -> NDArray:
         scores = np.asarray(self.data @ vectors)
-        scores -= self.layout.spread(self._means @ vectors)
-        scores -= self.layout.spread(self.layout.means(scores).astype(scores.dtype))
+        scores -= self.rows.expand(self._means @ vectors)
+        scores -= self.rows.expand(self.rows.means(scores).astype(scores.dtype))
         scores *= 1 / self._inner_scale
-        product = np.asarray(self.data.T @ self.layout.weighted(scores))
+        product = np.asarray(self.data.T @ self.rows.weighted(scores))
         product *= 1 / self._inner_scale
         return product
 
     def diag(self) -> NDArray:
-        if self._diagonal is None:
-            self._diagonal = self._sum_squares()
-        return self._diagonal.copy()
-
-    def _sum_squares(self) -> NDArray:
         """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
-        mean = self._means.astype(np.float64) / self._inner_scale
-        batches, columns = np.repeat(self.layout.batches, np.diff(self.data.indptr)), self.data.indices
-        weights = np.repeat(self.layout.weights, np.diff(self.data.indptr))
-        squares = weights * (self.data.data / self._inner_scale - mean[batches, columns]) ** 2
-        stored = np.bincount(columns, weights=squares, minlength=self.n_features)
-        places = batches * self.n_features + columns
-        stored_weight = np.bincount(places, weights=weights, minlength=mean.size).reshape(mean.shape)
-        return (stored + ((self.layout.batch_weights - stored_weight) * mean**2).sum(axis=0)).astype(
-            self.dtype
-        )
-
-    def trace(self) -> float:
-        return float(self.diag().sum(dtype=np.float64))
+        if self._diagonal is None:
+            mean = self._means.astype(np.float64) / self._inner_scale
+            n_stored, columns = np.diff(self.data.indptr), self.data.indices
+            batches, weights = np.repeat(self.rows.batches, n_stored), np.repeat(self.rows.weights, n_stored)
+            squares = weights * (self.data.data / self._inner_scale - mean[batches, columns]) ** 2
+            stored = np.bincount(columns, weights=squares, minlength=self.n_features)
+            places = batches * self.n_features + columns
+            stored_weight = np.bincount(places, weights=weights, minlength=mean.size).reshape(mean.shape)
+            zeros = ((self.rows.batch_weights - stored_weight) * mean**2).sum(axis=0)
+            self._diagonal = (stored + zeros).astype(self.dtype)
+        return self._diagonal.copy()
 
     def columns(self, indices: NDArray) -> NDArray:
         """Return columns of S from the stored entries alone where no column of X is more than half full.
 
         Then ``XᵀX − n c cᵀ`` takes away at most half of a sum of squares, and loses no more than a digit.
         """
-        if self.layout.is_plain and self._fullest <= self.n_samples // 2:
+        if self.rows.is_plain and self._fullest <= self.n_samples // 2:
             if self._by_column is None:
                 self._by_column = self.data.tocsc()
             chosen = self._by_column[:, indices]
@@ -113,23 +94,11 @@ class SparseGram(RememberingGram):
         gram = np.zeros((len(indices), len(indices)), dtype=self.dtype)
         for rows in row_blocks(self.data.shape[0], len(indices) * self.dtype.itemsize):
             block = columns[rows].toarray()
-            block -= self.layout.spread(mean, rows)
+            block -= self.rows.expand(mean, rows)
             block *= 1 / self._inner_scale
-            block = self.layout.rooted(block, rows)
+            block = self.rows.rooted(block, rows)
             gram += block.T @ block
         return gram
-
-    def _leading_pairs(self, count: int) -> Spectrum:
-        operator = LinearOperator(
-            self.shape,
-            matvec=lambda v: self.matmat(v.reshape(-1, 1))[:, 0],
-            matmat=self.matmat,
-            dtype=self.dtype,
-        )
-        return symmetric_eigenpairs(operator, count)
-
-    def to_dense(self) -> NDArray:
-        return self.subgram(np.arange(self.n_features))
 
 
 def column_means(X: sparse.csr_array) -> NDArray:

@@ -1,20 +1,27 @@
-"""Leading eigenpairs of a Gram operator, and the number of components they suggest."""
+"""Eigenpairs of symmetric matrices: the one choice between LAPACK and Lanczos, and how many to take."""
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
+from scipy import linalg, sparse
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
-from ufselect.common.eigen import eigenpairs_between, lanczos_pairs
+from ufselect.exceptions import ConstantDataError
 
-# Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
-DENSE_ORDER = 128
-DENSE_SHARE = 0.25
-LANCZOS_MAX_ITER = 1000  # restarts; clustered eigenvalues that need more get a wider Krylov space
-LANCZOS_TOL = 1e-9  # of the residual, relative to the eigenvalue
+if TYPE_CHECKING:
+    from ufselect.gram.operator import GramOperator
+
+LANCZOS_SEED = 20240917
+# Where a Krylov space is exhausted ARPACK goes on from a random vector, which SciPy draws from ``rng``, and
+# from fresh entropy if that is not given; before 1.17 it came from ARPACK's own constant seed.
+_FIXED_RESTARTS: dict[str, Any] = (
+    {"rng": LANCZOS_SEED} if "rng" in inspect.signature(eigsh).parameters else {}
+)
 
 
 @dataclass(frozen=True)
@@ -33,61 +40,116 @@ class Spectrum:
         return Spectrum(self.values[:count], self.vectors[:, :count])
 
 
-def symmetric_eigenpairs(matrix: NDArray | LinearOperator, count: int) -> Spectrum:
+def leading_spectrum(matrix: NDArray | LinearOperator, count: int) -> Spectrum:
     """Return up to ``count`` leading eigenpairs of a positive semidefinite matrix or operator.
 
-    Lanczos starts from a fixed vector and runs to full accuracy, so the result is deterministic and does
-    not depend on that vector beyond rounding.
+    Lanczos runs to full accuracy, so that the result does not depend on its start beyond rounding.
     """
     order = matrix.shape[0]
-    count = min(count, order)
-    formed = isinstance(matrix, np.ndarray)
-    if order <= DENSE_ORDER or (formed and count > DENSE_SHARE * order) or count >= order - 1:
-        values, vectors = _dense_eigenpairs(matrix if formed else matrix @ np.eye(order), count)
-    else:
-        values, vectors = _lanczos_eigenpairs(matrix, count)
+    # Clustered eigenvalues that need more restarts get a wider Krylov space.
+    values, vectors = symmetric_pairs(matrix, min(count, order), maxiter=1000, tol=1e-9)
     values, vectors = values[::-1], vectors[:, ::-1]
     cutoff = max(float(values[0]), 0.0) * order * np.finfo(values.dtype).eps
     rank = int(np.count_nonzero(values > cutoff))
     return Spectrum(values[:rank], np.asfortranarray(vectors[:, :rank]))
 
 
-def _dense_eigenpairs(matrix: NDArray, count: int) -> tuple[NDArray, NDArray]:
-    order = matrix.shape[0]
-    return eigenpairs_between(matrix, order - count, order - 1)
-
-
-def _lanczos_eigenpairs(matrix: NDArray | LinearOperator, count: int) -> tuple[NDArray, NDArray]:
-    try:
-        return lanczos_pairs(matrix, count, maxiter=LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
-    except ArpackNoConvergence:
-        # A wider Krylov space settles clustered eigenvalues that the default width cannot.
-        # Twice ARPACK's default of 2 k + 1, and room for clusters when k is small.
-        width = min(matrix.shape[0] - 1, 4 * count + 40)
-        return lanczos_pairs(matrix, count, ncv=width, maxiter=10 * LANCZOS_MAX_ITER, tol=LANCZOS_TOL)
-
-
-def suggest_n_components(values: NDArray, trace: float, order: int) -> int | None:
-    r"""Apply the broken-stick rule to leading eigenvalues.
-
-    Component k is kept while its share of the variance exceeds the expected share of the k-th longest
-    piece of a stick broken at random into ``order`` pieces,
-    :math:`\frac{1}{p}\sum_{i=k}^{p} 1/i` [1]_, [2]_.
+def symmetric_pairs(
+    matrix: Any,
+    count: int,
+    *,
+    lowest: bool = False,
+    dense_order: int = 128,
+    dense_share: float = 0.25,
+    **lanczos: Any,
+) -> tuple[NDArray, NDArray]:
+    """Return the largest eigenvalues of a symmetric matrix, or the lowest, ascending, and their vectors.
 
     Parameters
     ----------
-    values : ndarray
-        Leading eigenvalues, largest first.
-    trace : float
-        Sum of all eigenvalues.
-    order : int
-        Number p of eigenvalues that could differ from zero.
+    matrix : ndarray, sparse matrix or LinearOperator of shape (n, n)
+        Only the lower triangle of an array is read.
+    count : int
+        Number of pairs, at most n.
+    lowest : bool, default=False
+        Whether the lowest are wanted; ``lanczos`` must then say how they are found.
+    dense_order, dense_share : int, float
+        Order up to which, and share of all pairs from which on, the dense solver is the faster one. An
+        operator has to be formed for it, so that the share does not count there.
+    **lanczos
+        Options of ``scipy.sparse.linalg.eigsh``.
+    """
+    order = matrix.shape[0]
+    is_operator = isinstance(matrix, LinearOperator)
 
-    Returns
-    -------
-    int or None
-        The number of components, at least 1, or None if every value given exceeds its piece, so that
-        more values are needed.
+    def dense() -> tuple[NDArray, NDArray]:
+        formed = matrix @ np.eye(order) if is_operator else matrix
+        formed = formed.toarray() if sparse.issparse(formed) else formed
+        first = 0 if lowest else order - count
+        return eigenpairs_between(formed, first, first + count - 1)
+
+    if order <= dense_order or (count > dense_share * order and not is_operator) or count >= order - 1:
+        return dense()
+    try:
+        values, vectors = lanczos_pairs(matrix, count, **lanczos)
+    except ArpackNoConvergence:
+        if sparse.issparse(matrix):
+            return dense()
+        # A wider Krylov space settles clustered eigenvalues that the default width cannot: twice ARPACK's
+        # 2 k + 1, and room for clusters when k is small.
+        wider = {"ncv": min(order - 1, 4 * count + 40), "maxiter": 10_000}
+        values, vectors = lanczos_pairs(matrix, count, **{**lanczos, **wider})
+    ascending = np.argsort(values, kind="stable")
+    return values[ascending], vectors[:, ascending]
+
+
+def eigenpairs_between(
+    matrix: NDArray, first: int, last: int, *, metric: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """Return eigenvalues number ``first`` to ``last``, ascending and counted from 0, and their vectors.
+
+    Only the lower triangle is read. With a positive definite ``metric`` B they are those of ``A v = λ B v``.
+    LAPACK's drivers for part of a spectrum lose pairs, or fail, where many eigenvalues are equal, as in
+    whitened data; the driver for all of it does not and then takes their place.
+    """
+    count = last - first + 1
+    try:
+        values, vectors = linalg.eigh(matrix, metric, subset_by_index=[first, last], check_finite=False)
+    except linalg.LinAlgError:
+        values, vectors = np.empty(0), np.empty((0, 0))
+    if values.size == count == vectors.shape[1] and np.isfinite(vectors).all():
+        return values, vectors
+    values, vectors = linalg.eigh(
+        matrix, metric, driver="evd" if metric is None else "gvd", check_finite=False
+    )
+    return values[first : last + 1], vectors[:, first : last + 1]
+
+
+def lanczos_pairs(matrix: Any, count: int, **options: Any) -> tuple[NDArray, NDArray]:
+    """Return ``count`` eigenpairs by Lanczos' method, as ``scipy.sparse.linalg.eigsh`` with the same options.
+
+    Start and restarts are fixed, so that the same matrix gives the same pairs.
+    """
+    order = matrix.shape[0]
+    start = np.random.default_rng(LANCZOS_SEED).standard_normal(order).astype(matrix.dtype)
+    try:
+        return eigsh(matrix, k=count, v0=start, **options, **_FIXED_RESTARTS)
+    except ArpackNoConvergence:
+        raise
+    except ArpackError:
+        if np.any(matrix @ start):
+            raise
+        # What takes a random vector to zero takes all of them there, and ARPACK has nothing to go on from.
+        return np.zeros(count, start.dtype), np.eye(order, count, dtype=start.dtype)
+
+
+def suggest_n_components(values: NDArray, trace: float, order: int) -> int | None:
+    r"""Return the number of components by the broken-stick rule, at least 1.
+
+    Component k is kept while its share of the ``trace`` exceeds the expected share of the k-th longest piece
+    of a stick broken at random into as many pieces as eigenvalues could differ from zero, the ``order`` p:
+    :math:`\frac{1}{p}\sum_{i=k}^{p} 1/i` [1]_, [2]_. None means that all values given, largest first, exceed
+    their pieces, so that more are needed.
 
     References
     ----------
@@ -101,3 +163,71 @@ def suggest_n_components(values: NDArray, trace: float, order: int) -> int | Non
     if np.all(exceeds) and values.size < order:
         return None
     return max(1, int(np.argmin(np.append(exceeds, False))))
+
+
+def component_spectrum(gram: GramOperator, n_components: int | str) -> Spectrum:
+    """Return the leading eigenpairs, as many as ``n_components`` says, ``"auto"`` included.
+
+    Raises
+    ------
+    ValueError
+        If more components are asked for than the centred data have rank.
+    """
+    if isinstance(n_components, str) and n_components == "auto":
+        count, spectrum = _broken_stick(gram)
+        return spectrum.head(count)
+    count = int(n_components)
+    spectrum = gram.eigenpairs(min(count, rank_limit(gram)))
+    rank = spectrum.values.size
+    if rank < count:
+        raise ValueError(
+            f"n_components={count} is more than the rank {rank} of the centred data; choose at most {rank}."
+        )
+    return spectrum
+
+
+def auto_n_components(gram: GramOperator) -> int:
+    """Return the number of components by the broken-stick rule; see `suggest_n_components`."""
+    return _broken_stick(gram)[0]
+
+
+def rank_limit(gram: GramOperator) -> int:
+    """Return an upper bound on the rank, refusing data without any variance."""
+    limit = min(gram.n_samples - 1, int(np.count_nonzero(gram.diag() > 0)))
+    if limit == 0:
+        raise ConstantDataError
+    return limit
+
+
+def _broken_stick(gram: GramOperator) -> tuple[int, Spectrum]:
+    """Widen the spectrum until the rule decides; most data need one round."""
+    order = rank_limit(gram)
+    trace = gram.trace()
+    width = 32  # more than most data keep
+    while True:
+        spectrum = gram.eigenpairs(min(width, order))
+        reached_rank = spectrum.values.size < min(width, order)
+        count = suggest_n_components(spectrum.values, trace, order)
+        if count is None and reached_rank:
+            count = spectrum.values.size
+        if count is not None:
+            return count, spectrum
+        width *= 2
+
+
+def leading_pairs(matrix: NDArray, count: int) -> Spectrum:
+    """Return the ``count`` largest eigenvalues of a symmetric matrix, at most all, and their eigenvectors.
+
+    Zeros count like others, other than in ``GramOperator.eigenpairs``. Only the lower triangle is read.
+    """
+    order = matrix.shape[0]
+    values, vectors = eigenpairs_between(matrix, max(order - count, 0), order - 1)
+    return Spectrum(values[::-1], vectors[:, ::-1])
+
+
+def leading_sum(matrix: NDArray, count: int) -> float:
+    """Return the sum of the ``count`` largest eigenvalues of a positive semidefinite matrix."""
+    order = matrix.shape[0]
+    if count >= order:
+        return float(np.trace(matrix))
+    return float(linalg.eigvalsh(matrix, check_finite=False)[order - count :].sum())

@@ -1,16 +1,69 @@
-"""Graph Laplacians and the smoothness of features on a graph."""
+"""Heat-kernel graphs of neighbours, their Laplacians, and the vectors that are smoothest on them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import connected_components
 
-from ufselect.common.row_blocks import row_blocks
+from ufselect._utils.arrays import row_blocks
+from ufselect.gram.spectrum import symmetric_pairs
 
-BLOCK_BYTES = 2**24  # of dense products held at once
+
+def heat_affinity(
+    indices: NDArray[np.intp], distances: NDArray, bandwidth: float | None = None
+) -> sparse.csr_array:
+    r"""Return the heat-kernel graph of a list of neighbours, relative to its largest weight.
+
+    Neighbours i and j are joined by
+
+    .. math::
+
+        w_{ij} = \exp\Bigl(-\frac{\|x_i - x_j\|^2 - \delta^2}{2 t^2}\Bigr),
+
+    with :math:`\delta` the smallest distance of all, if either is a neighbour of the other. Without
+    :math:`\delta`, which divides all weights by the largest, they vanish as soon as t is small beside the
+    distances; quotients of quadratic forms of the graph do not depend on it.
+
+    Parameters
+    ----------
+    indices, distances : ndarray of shape (n_samples, n_neighbors)
+        Neighbours of each sample and their distances, as `nearest_neighbors` returns them.
+    bandwidth : float or None
+        The positive bandwidth t; None takes the mean of the distances.
+
+    Returns
+    -------
+    csr_array of shape (n_samples, n_samples)
+        Symmetric, with weights in (0, 1] and no diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.graphs import heat_affinity, nearest_neighbors
+    >>> indices, distances = nearest_neighbors(np.array([[0.0], [1.0], [3.0]]), 1)
+    >>> heat_affinity(indices, distances, bandwidth=1.0).toarray().round(3).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.223], [0.0, 0.223, 0.0]]
+    """
+    nearest, farthest = float(distances.min()), float(distances.max())
+    if bandwidth is None and farthest > 0:
+        bandwidth = farthest * float(np.mean(distances / farthest))  # without overflow
+    # Below this bandwidth only the nearest pairs have any weight; the square of a smaller one would overflow.
+    t = max(bandwidth or 0.0, farthest / 1e150)
+    if t > 0:
+        weights = np.exp(-((distances - nearest) / t) * (distances / t + nearest / t) / 2)
+    else:
+        weights = np.ones_like(distances)  # all samples coincide with their neighbours
+    n_samples, n_neighbors = indices.shape
+    row_starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
+    directed = sparse.csr_array((weights.ravel(), indices.ravel(), row_starts), shape=(n_samples, n_samples))
+    graph = directed.maximum(directed.T).tocsr()
+    graph.eliminate_zeros()
+    return graph
 
 
 def graph_laplacian(affinity: sparse.csr_array) -> sparse.csr_array:
@@ -33,7 +86,7 @@ def incidence(affinity: sparse.csr_array) -> sparse.csr_array:
     return sparse.csr_array((values, columns, starts), shape=(n_edges, affinity.shape[0]))
 
 
-def laplacian_quotients(X: Any, affinity: sparse.csr_array) -> NDArray:
+def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int = 2**24) -> NDArray:
     r"""Return the Laplacian quotient of each feature, NaN where the feature does not vary on the graph.
 
     .. math::
@@ -51,62 +104,96 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array) -> NDArray:
         The data.
     affinity : csr_array of shape (n_samples, n_samples)
         Symmetric non-negative weights W without diagonal.
+    block_bytes : int
+        Memory for the differences held at once.
     """
-    spread, first = _spread(X)
+    is_sparse = sparse.issparse(X)
+    lowest, highest, first = X.min(axis=0), X.max(axis=0), X[[0]]
+    if is_sparse:
+        lowest, highest, first = lowest.toarray(), highest.toarray(), first.toarray()
+    spread, first = (highest.astype(np.float64) - lowest).ravel(), first.astype(np.float64).ravel()
     # A constant feature has no quotient; its size as the unit keeps the sums of sparse data finite.
     unit = np.where(spread > 0, spread, np.where(first != 0, np.abs(first), 1.0))
-    variation = _edge_variation(X, incidence(affinity), unit)
-    variance = _degree_variance(X, affinity.sum(axis=1), unit, first)
+
+    def blocks(n_rows: int) -> Iterator[slice]:
+        return row_blocks(n_rows, 8 * X.shape[1], block_bytes, min_rows=1)
+
+    variation, edges = np.zeros(X.shape[1]), incidence(affinity)
+    for block in blocks(edges.shape[0]):
+        differences = edges[block] @ X
+        if is_sparse:
+            squares = (differences.data / unit[differences.indices]) ** 2
+            variation += np.bincount(differences.indices, weights=squares, minlength=variation.size)
+        else:
+            differences /= unit
+            variation += np.einsum("ij,ij->j", differences, differences)
+    degrees = affinity.sum(axis=1)
+    if is_sparse:  # over the stored entries, and then what the zeros contribute
+        weights = np.repeat(degrees, np.diff(X.indptr))
+        values = X.data / unit[X.indices]
+        mean = np.bincount(X.indices, weights=weights * values, minlength=unit.size) / degrees.sum()
+        squares = weights * (values - mean[X.indices]) ** 2
+        variance = np.bincount(X.indices, weights=squares, minlength=unit.size)
+        stored = np.bincount(X.indices, weights=weights, minlength=unit.size)
+        variance += np.clip(degrees.sum() - stored, 0, None) * mean**2
+    else:
+        total, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+        for block in blocks(X.shape[0]):
+            total += degrees[block] @ ((X[block] - first) / unit)
+        mean = total / degrees.sum()
+        for block in blocks(X.shape[0]):
+            deviations = (X[block] - first) / unit - mean
+            variance += np.einsum("i,ij,ij->j", degrees[block], deviations, deviations)
     varies = (spread > 0) & (variance > 0)
     return np.divide(variation, variance, out=np.full(X.shape[1], np.nan), where=varies)
 
 
-def _spread(X: Any) -> tuple[NDArray, NDArray]:
-    """Return the range of each feature and its value in the first sample."""
-    if sparse.issparse(X):
-        lowest, highest = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-        first = X[[0]].toarray().ravel()
-    else:
-        lowest, highest, first = X.min(axis=0), X.max(axis=0), X[0]
-    return highest.astype(np.float64) - lowest, first.astype(np.float64)
+def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, int]:
+    """Return the lowest eigenvectors of the graph's Laplacian, and the number of connected components.
+
+    Each component is solved by itself: its constant vector is known, and eigenvalues that several components
+    share do no harm.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n_samples, n_samples)
+        Symmetric non-negative weights without diagonal.
+    count : int
+        Number of vectors, at most n_samples. If there are more components, the vectors are constant on
+        the first ``count`` of them and 0 elsewhere.
+
+    Returns
+    -------
+    vectors : ndarray of shape (n_samples, count)
+        Orthonormal, smoothest first.
+    n_components : int
+        Number of connected components.
+    """
+    n_components, labels = connected_components(affinity, directed=False)
+    n_each = max(count - n_components, 0) + 1
+    values, columns = [], []
+    for label in range(n_components):
+        members = np.flatnonzero(labels == label)
+        found = _lowest_pairs(affinity[members][:, members], min(n_each, members.size))
+        values.append(found[0])
+        block = np.zeros((labels.size, found[0].size))
+        block[members] = found[1]
+        columns.append(block)
+    order = np.argsort(np.concatenate(values), kind="stable")[:count]
+    return np.hstack(columns)[:, order], int(n_components)
 
 
-def _edge_variation(X: Any, edges: sparse.csr_array, unit: NDArray) -> NDArray:
-    """Return the sum of squared differences along the edges, for features divided by their unit."""
-    total = np.zeros(X.shape[1])
-    for block in row_blocks(edges.shape[0], 8 * X.shape[1], BLOCK_BYTES, min_rows=1):
-        differences = edges[block] @ X
-        if sparse.issparse(differences):
-            scaled = differences.data / unit[differences.indices]
-            total += np.bincount(differences.indices, weights=scaled**2, minlength=total.size)
-        else:
-            differences /= unit
-            total += np.einsum("ij,ij->j", differences, differences)
-    return total
-
-
-def _degree_variance(X: Any, degrees: NDArray, unit: NDArray, first: NDArray) -> NDArray:
-    """Return the sum of squared deviations from the mean, both weighted by the degrees, in the same units."""
-    if sparse.issparse(X):
-        return _sparse_degree_variance(X, degrees, unit)
-    total = np.zeros(X.shape[1])
-    for block in row_blocks(X.shape[0], 8 * X.shape[1], BLOCK_BYTES, min_rows=1):
-        total += degrees[block] @ ((X[block] - first) / unit)
-    mean = total / degrees.sum()
-    variance = np.zeros(X.shape[1])
-    for block in row_blocks(X.shape[0], 8 * X.shape[1], BLOCK_BYTES, min_rows=1):
-        deviations = (X[block] - first) / unit - mean
-        variance += np.einsum("i,ij,ij->j", degrees[block], deviations, deviations)
-    return variance
-
-
-def _sparse_degree_variance(X: Any, degrees: NDArray, unit: NDArray) -> NDArray:
-    """Sum over the stored entries, then add what the zeros contribute."""
-    n_features = X.shape[1]
-    weights = np.repeat(degrees, np.diff(X.indptr))
-    values = X.data / unit[X.indices]
-    mean = np.bincount(X.indices, weights=weights * values, minlength=n_features) / degrees.sum()
-    squares = weights * (values - mean[X.indices]) ** 2
-    stored = np.bincount(X.indices, weights=squares, minlength=n_features)
-    stored_degree = np.bincount(X.indices, weights=weights, minlength=n_features)
-    return stored + np.clip(degrees.sum() - stored_degree, 0, None) * mean**2
+def _lowest_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
+    """Return the lowest eigenpairs of a connected graph's Laplacian."""
+    size = affinity.shape[0]
+    constant = np.full((size, 1), 1 / np.sqrt(size))
+    if count == 1:
+        return np.zeros(1), constant
+    laplacian = graph_laplacian(affinity).tocsc()
+    # Near zero, where the wanted eigenvalues are, yet so far from it that the shifted matrix is regular.
+    shift = -1e-4 * float(laplacian.diagonal().mean())
+    values, vectors = symmetric_pairs(
+        laplacian, count, lowest=True, dense_order=200, dense_share=0.2, sigma=shift, which="LM"
+    )
+    values[0], vectors[:, :1] = 0.0, constant
+    return values, vectors

@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from functools import partial
 from operator import itemgetter
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import ArpackNoConvergence
 
-from ufselect.common.deadline import check_time
-from ufselect.common.eigen import eigenpairs_between, eigenvalues_between, lanczos_pairs
-from ufselect.common.row_blocks import row_blocks
+from ufselect.gram.spectrum import symmetric_pairs
+from ufselect.graphs.neighbors import nearest_of
 
 N_NEIGHBORS = 5
-WIDTHS = (1.0, 1.5, 2.0)
-# Distances of a block of rows to all others are held at once and stay in the cache.
-BLOCK_BYTES = 2**18
-# Below this order, or when a fair share of all pairs is asked for, the dense solver is the faster one.
-DENSE_ORDER = 300
-DENSE_SHARE = 0.2
-LANCZOS_TOL = 1e-6
-MIXING_SEED = 20240918
+DENSE_ORDER = 300  # order up to which the dense solver is the faster one
 
 
 def score_widths(n_clusters: int, rank: int) -> list[int]:
-    """Return the numbers of scores over which the graph averages, from widths in units of n_clusters."""
-    return [min(rank, max(1, round(width * n_clusters))) for width in WIDTHS]
+    """Return the numbers of scores over which the graph averages: 1, 1.5 and 2 times n_clusters."""
+    return [min(rank, max(1, round(width * n_clusters))) for width in (1.0, 1.5, 2.0)]
 
 
 def score_neighbours(
@@ -37,43 +28,13 @@ def score_neighbours(
 ) -> dict[int, NDArray]:
     """Return the nearest neighbours of each sample in so many leading scores, for each width.
 
-    The products of a wider set of scores are those of the narrower one and of the scores in between, so
-    that all widths cost one product of the scores with themselves. It is made in single precision: which of
-    two samples is the neighbour does not matter where their distances have seven digits in common.
+    They are found in single precision: which of two samples is the neighbour does not matter where their
+    distances have seven digits in common.
     """
     scores = scores.astype(np.float32)
-    n_samples = len(scores)
     # Joined with more than half of the others, few samples are all joined with each other.
-    n_neighbors = min(n_neighbors, max(1, (n_samples - 1) // 2))
-    found = {width: np.empty((n_samples, n_neighbors), dtype=np.intp) for width in sorted(set(widths))}
-    parts = [_factors(scores[:, start:stop]) for start, stop in pairwise([0, *found])]
-    for block in row_blocks(n_samples, 4 * n_samples, BLOCK_BYTES):
-        check_time()
-        rows = np.arange(block.start, block.stop)
-        distances = np.zeros((rows.size, n_samples), dtype=np.float32)
-        distances[rows - block.start, rows] = np.inf
-        for indices, (own, others) in zip(found.values(), parts, strict=True):
-            distances += own[block] @ others
-            indices[block] = _smallest(distances, n_neighbors)
-    return found
-
-
-def _factors(part: NDArray) -> tuple[NDArray, NDArray]:
-    """Return two factors whose product holds the squared distances of samples, less the own squared norm.
-
-    That norm is the same for all others of a sample, and does not change which are near.
-    """
-    squares = np.einsum("ij,ij->i", part, part)
-    return np.column_stack([part, np.ones_like(squares)]), np.vstack([-2 * part.T, squares])
-
-
-def _smallest(values: NDArray, count: int) -> NDArray:
-    """Return the places of the smallest values of each row, in any order."""
-    bounds = np.partition(values, count - 1, axis=1)[:, count - 1 : count]
-    places = np.flatnonzero(values <= bounds)
-    if places.size > count * len(values):  # equal values; without them this way is the faster one
-        return np.argpartition(values, count - 1, axis=1)[:, :count]
-    return (places % values.shape[1]).reshape(-1, count)
+    n_neighbors = min(n_neighbors, max(1, (len(scores) - 1) // 2))
+    return {width: nearest_of(scores[:, :width], None, n_neighbors) for width in sorted(set(widths))}
 
 
 def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
@@ -115,24 +76,12 @@ def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArra
 
     The vectors are the right eigenvectors of the random walk :math:`D^{-1} W`, smoothest first.
     """
-    normalised, root = _normalised(graph)
-    values, vectors = _leading_pairs(normalised, min(count, graph.shape[0]))
-    return values[::-1], vectors[:, ::-1] * root[:, None]
-
-
-def _normalised(graph: sparse.csr_array) -> tuple[sparse.csr_array, NDArray]:
     root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
     data = graph.data * np.repeat(root, np.diff(graph.indptr)) * root[graph.indices]
     # The places of the entries are shared with the graph: neither is ever sorted or changed.
-    return sparse.csr_array((data, graph.indices, graph.indptr), shape=graph.shape), root
-
-
-def smooth_values(graph: sparse.csr_array, count: int) -> NDArray:
-    """Return the leading eigenvalues of the random walk on a small graph, largest first."""
-    normalised = _normalised(graph)[0].toarray()
-    order = graph.shape[0]
-    lowest = order - min(count, order)
-    return eigenvalues_between(normalised, lowest, order - 1)[::-1]
+    normalised = sparse.csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
+    values, vectors = _leading_pairs(normalised, min(count, graph.shape[0]))
+    return values[::-1], vectors[:, ::-1] * root[:, None]
 
 
 def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
@@ -141,13 +90,14 @@ def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArr
     Every component has the eigenvalue 1, and Lanczos' method finds only one vector of an eigenvalue that
     several share.
     """
+    solve = partial(symmetric_pairs, dense_order=DENSE_ORDER, dense_share=0.2, which="LA", tol=1e-6)
     n_components, member = connected_components(matrix, directed=False)
     if n_components == 1:
-        return _connected_pairs(matrix, count)
+        return solve(matrix, count)
     pairs = []
     for component in range(n_components):
         rows = np.flatnonzero(member == component)
-        values, vectors = _connected_pairs(matrix[rows][:, rows], min(count, rows.size))
+        values, vectors = solve(matrix[rows][:, rows], min(count, rows.size))
         pairs += [(value, rows, vector) for value, vector in zip(values, vectors.T, strict=True)]
     pairs.sort(key=itemgetter(0))
     kept = pairs[-max(count, n_components) :]
@@ -157,25 +107,8 @@ def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArr
     if n_components <= count:
         return np.array([value for value, _, _ in kept]), basis
     # Mixtures of the components' vectors have the eigenvalue 1 too, and give every row coordinates.
-    mixture = np.random.default_rng(MIXING_SEED).standard_normal((n_components, count))
+    mixture = np.random.default_rng(20240918).standard_normal((n_components, count))
     return np.ones(count), basis @ np.linalg.qr(mixture)[0]
-
-
-def _connected_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
-    order = matrix.shape[0]
-    if order <= DENSE_ORDER or count > DENSE_SHARE * order:
-        return _dense_pairs(matrix, count)
-    try:
-        values, vectors = lanczos_pairs(matrix, count, which="LA", tol=LANCZOS_TOL)
-    except ArpackNoConvergence:
-        return _dense_pairs(matrix, count)
-    ascending = np.argsort(values)
-    return values[ascending], vectors[:, ascending]
-
-
-def _dense_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
-    order = matrix.shape[0]
-    return eigenpairs_between(matrix.toarray(), order - count, order - 1)
 
 
 def centred_basis(vectors: NDArray) -> NDArray:

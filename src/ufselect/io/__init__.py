@@ -2,21 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from ufselect.common.lazy import lazy
+from ufselect._utils.imports import lazy
 
 if TYPE_CHECKING:
     from ufselect.exceptions import TableError
-    from ufselect.io.reading import FORMATS, ReadOptions, read_table
-    from ufselect.io.table import LeftOut, Table
-    from ufselect.io.writing import write_selection
+    from ufselect.io.read import FORMATS, read_table
+    from ufselect.io.table import LeftOut, ReadOptions, Table
+    from ufselect.io.write import write_selection
 
 __all__ = ["FORMATS", "LeftOut", "ReadOptions", "Table", "TableError", "read_table", "write_selection"]
 __getattr__ = lazy(
     "ufselect.io",
     {
-        **dict.fromkeys(["FORMATS", "ReadOptions", "read_table"], "ufselect.io.reading"),
-        **dict.fromkeys(["LeftOut", "Table"], "ufselect.io.table"),
+        **dict.fromkeys(["FORMATS", "read_table"], "ufselect.io.read"),
+        **dict.fromkeys(["LeftOut", "ReadOptions", "Table"], "ufselect.io.table"),
         "TableError": "ufselect.exceptions",
-        "write_selection": "ufselect.io.writing",
+        "write_selection": "ufselect.io.write",
     },
 )

@@ -1,123 +1,78 @@
-"""Tables in array files: npy, npz and mat. Nothing is ever unpickled."""
+"""Tables in array files (npy, npz, mat) and 10x folders. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.io import loadmat
+from scipy.io import loadmat, whosmat
 
-from ufselect.common.wording import Setting, listed
+from ufselect._utils.imports import import_extra
+from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.damage import readable, refuse_large_archive
-from ufselect.io.mat_structure import check_mat
-from ufselect.io.naming import distinct_names
+from ufselect.io.files import open_unpacked, readable, refuse_expansion, refuse_large_archive
 from ufselect.io.stores import check_stored, refuse_damage
-from ufselect.io.table import Table
+from ufselect.io.table import Table, distinct_names
+from ufselect.io.trial import try_file
 
 DATA_NAMES = ("X", "fea", "data", "features", "A", "x")
 LABEL_NAMES = ("y", "Y", "gnd", "label", "labels", "target", "class", "classes")
 NAME_NAMES = ("feature_names", "names", "columns", "var_names", "genes")
 ID_NAMES = ("ids", "id", "index", "obs_names", "sample_names")
-SPARSE_KEYS = {"format", "shape", "data"}  # what scipy.sparse.save_npz writes
-
-
-def stored_arrays(path: Path) -> dict[str, Any]:
-    """Return the arrays of an npy, npz or mat file by name; that of npy, and a sparse matrix, is X.
-
-    Raises
-    ------
-    TableError
-        If the file is damaged or holds Python objects.
-    """
-    readers = {".npy": _npy_array, ".npz": _npz_arrays, ".mat": _mat_arrays}
-    return readers[path.suffix.lower()](path)
 
 
 def open_npy(path: Path) -> NDArray:
-    """Open one array on disk; its values are read when they are used.
+    """Open one array on disk; its values are read when they are used."""
+    with _without_pickles(path):
+        return np.load(path, mmap_mode="r", allow_pickle=False)
 
-    Raises
-    ------
-    TableError
-        If the file is damaged or holds Python objects.
-    """
-    with readable(path, ".npy"):
+
+@contextmanager
+def _without_pickles(path: Path) -> Iterator[None]:
+    with readable(path, path.suffix):
         try:
-            return np.load(path, mmap_mode="r", allow_pickle=False)
+            yield
         except ValueError as error:
-            raise TableError(_pickle_sentence(path)) from error
-
-
-def _npy_array(path: Path) -> dict[str, Any]:
-    return {"X": np.array(open_npy(path))}
-
-
-def _npz_arrays(path: Path) -> dict[str, Any]:
-    arrays = _npz_members(path)
-    if not arrays.keys() >= SPARSE_KEYS:
-        return arrays
-    if "indptr" in arrays and np.size(arrays.get("indices", ())) != np.max(arrays["indptr"], initial=0):
-        refuse_damage("its indptr does not end where its entries do", path)
-    with readable(path, ".npz"):
-        matrix = sparse.load_npz(path)
-    return {"X": check_stored(matrix, path)}
-
-
-def _npz_members(path: Path) -> dict[str, Any]:
-    with readable(path, ".npz"):
-        refuse_large_archive(path, "store the array as .npy, which is read by blocks")
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
-                return {name: stored[name] for name in stored.files}
-        except ValueError as error:
-            raise TableError(_pickle_sentence(path)) from error
-
-
-def _mat_arrays(path: Path) -> dict[str, Any]:
-    try:
-        with readable(path, ".mat"):
-            check_mat(path)
-            stored = loadmat(path)
-    except TableError as error:
-        if isinstance(error.__cause__, NotImplementedError):
             raise TableError(
-                f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
+                f"{path} is damaged or holds pickled Python objects, which are never loaded because they can "
+                "run code; store plain numeric arrays."
             ) from error
-        raise
+
+
+def stored_arrays(path: Path) -> dict[str, Any]:
+    """Return the arrays of an npy, npz or mat file by name; that of npy, and a sparse matrix, is X."""
+    kind = path.suffix.lower()
+    if kind == ".npy":
+        return {"X": np.array(open_npy(path))}
+    if kind == ".npz":
+        with readable(path, ".npz"):
+            refuse_large_archive(path, "store the array as .npy, which is read by blocks")
+        with _without_pickles(path), path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+        if not arrays.keys() >= {"format", "shape", "data"}:  # what scipy.sparse.save_npz writes
+            return arrays
+        if "indptr" in arrays and np.size(arrays.get("indices", ())) != np.max(arrays["indptr"], initial=0):
+            refuse_damage("its indptr does not end where its entries do", path)
+        with readable(path, ".npz"):
+            return {"X": check_stored(sparse.load_npz(path), path)}
+    with readable(path, ".mat"):
+        try_file(path)
+        try:
+            n_values = sum(math.prod(shape) for _, shape, kind in whosmat(path) if kind != "sparse")
+            refuse_expansion(path, 8 * n_values, "store it as .npy, which is read by blocks")
+            stored = loadmat(path)
+        except NotImplementedError as error:
+            words = f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
+            raise TableError(words) from error
     return {name: check_stored(value, path) for name, value in stored.items() if not name.startswith("__")}
-
-
-def _pickle_sentence(path: Path) -> str:
-    return (
-        f"{path} is damaged or holds pickled Python objects, which are never loaded because they can run "
-        "code; store plain numeric arrays."
-    )
-
-
-def read_arrays(path: Path, label_array: str | None = None, transpose: bool = False) -> Table:
-    """Read the arrays of a file by their usual names: X, y, feature_names, ids.
-
-    Raises
-    ------
-    TableError
-        If there is no one table of numbers, or labels do not fit it.
-    """
-    if label_array is not None and path.suffix.lower() == ".npy":
-        raise TableError(
-            f"{path} holds one array and so no labels; drop ",
-            Setting("label_column"),
-            ", or store X and y as .npz.",
-        )
-    arrays = {name: _words(value) for name, value in stored_arrays(path).items()}
-    if transpose:
-        name = _data_name(arrays, path)
-        arrays[name] = arrays[name].T
-    return _table(arrays, path, label_array)
 
 
 def turned_to(labels: NDArray, data: Any) -> Any | None:
@@ -127,41 +82,46 @@ def turned_to(labels: NDArray, data: Any) -> Any | None:
     return data.T if labels.size == data.shape[1] else None
 
 
-def _words(value: Any) -> Any:
-    """Return a MATLAB cell of words as an array of words."""
-    if not sparse.issparse(value) and value.dtype == object:
-        return np.array(["".join(map(str, np.ravel(cell))) for cell in value.ravel()])
-    return value
-
-
-def _table(arrays: Mapping[str, Any], path: Path, label_array: str | None) -> Table:
+def read_arrays(path: Path, label_array: str | None = None, transpose: bool = False) -> Table:
+    """Read the arrays of a file by their usual names: X, y, feature_names, ids."""
+    arrays = stored_arrays(path)
+    for name, value in arrays.items():
+        if not sparse.issparse(value) and value.dtype == object:  # a MATLAB cell of words
+            arrays[name] = np.array(["".join(map(str, np.ravel(cell))) for cell in value.ravel()])
     data_name = _data_name(arrays, path)
-    data = arrays[data_name]
-    label_name = _label_name(arrays, data_name, label_array, path)
-    labels = None if label_name is None else np.ravel(arrays[label_name])
-    if labels is not None:
+    data = arrays.pop(data_name)
+    data = data.T if transpose else data
+    label_name = label_array or next((name for name in LABEL_NAMES if name in arrays), None)
+    labels = None
+    if label_name is not None:
+        if label_name not in arrays:
+            raise TableError(
+                f"{path} holds no label array {label_array!r}; it has {listed(list(arrays)) or 'only X'}."
+            )
+        labels = np.ravel(arrays[label_name])
         turned = turned_to(labels, data)
         if turned is None:
-            raise TableError(
-                f"{path} holds {labels.size} labels for {data.shape[0]} rows; they must be as many."
-            )
+            words = f"{path} holds {labels.size} labels for {data.shape[0]} rows"
+            raise TableError(f"{words}; they must be as many.")
         data = turned
-    names, name_notes = _names(arrays, data.shape[1])
-    ids_name = next(
-        (name for name in ID_NAMES if name in arrays and np.size(arrays[name]) == data.shape[0]), None
-    )
+
+    def fitting(usual: tuple[str, ...], size: int) -> NDArray | None:
+        return next((np.ravel(arrays[key]) for key in usual if np.size(arrays.get(key, ())) == size), None)
+
+    written, ids = fitting(NAME_NAMES, data.shape[1]), fitting(ID_NAMES, data.shape[0])
+    names = [f"feature_{j}" for j in range(1, data.shape[1] + 1)] if written is None else map(str, written)
+    names, notes = distinct_names(list(names))
     whole = np.full(data.shape[1], data.dtype.kind in "biu")
+    data = sparse.csr_array(data) if sparse.issparse(data) else data
     return Table(
-        data=_floats(data),
+        data=data if data.dtype in (np.float32, np.float64) else data.astype(np.float64),
         feature_names=names,
         whole=whole,
-        ids=None if ids_name is None else np.ravel(arrays[ids_name]),
-        id_name=None if ids_name is None else "id",
+        ids=ids,
+        id_name=None if ids is None else "id",
         labels=labels,
         label_name=label_name,
-        notes=(f"Features are read from the array {data_name}.", *name_notes)
-        if len(arrays) > 1
-        else tuple(name_notes),
+        notes=(*([f"Features are read from the array {data_name}."] if arrays else []), *notes),
     )
 
 
@@ -180,23 +140,64 @@ def _data_name(arrays: Mapping[str, Any], path: Path) -> str:
     )
 
 
-def _label_name(arrays: Mapping[str, Any], data_name: str, asked: str | None, path: Path) -> str | None:
-    if asked is not None:
-        if asked not in arrays or asked == data_name:
-            others = [name for name in arrays if name != data_name]
-            raise TableError(f"{path} holds no label array {asked!r}; it has {listed(others) or 'only X'}.")
-        return asked
-    return next((name for name in LABEL_NAMES if name in arrays and name != data_name), None)
+def is_tenx(folder: Path) -> bool:
+    """Whether a folder holds a matrix as 10x Genomics' programs write it."""
+    return _found(folder, "matrix.mtx") is not None
 
 
-def _names(arrays: Mapping[str, Any], n_features: int) -> tuple[list[str], list[str]]:
-    for name in NAME_NAMES:
-        if name in arrays and np.size(arrays[name]) == n_features:
-            return distinct_names([str(value) for value in np.ravel(arrays[name])])
-    return [f"feature_{j}" for j in range(1, n_features + 1)], []
+def _found(folder: Path, *names: str) -> Path | None:
+    places = (folder / f"{name}{packing}" for name in names for packing in ("", ".gz"))
+    return next((place for place in places if place.is_file()), None)
 
 
-def _floats(data: Any) -> NDArray | sparse.csr_array:
-    if sparse.issparse(data):
-        data = sparse.csr_array(data)
-    return data if data.dtype in (np.float32, np.float64) else data.astype(np.float64)
+def read_tenx(folder: Path) -> Table:
+    """Read the counts of a 10x folder, cells in rows; genes are called by their symbol."""
+    matrix, barcodes = _found(folder, "matrix.mtx"), _found(folder, "barcodes.tsv")
+    features = _found(folder, "features.tsv", "genes.tsv")
+    if matrix is None or features is None or barcodes is None:
+        raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
+    genes = [row[1] if len(row) > 1 else row[0] for row in _lines(features)]
+    cells = [row[0] for row in _lines(barcodes)]
+    counts = _coordinates(matrix)
+    if counts.shape != (len(genes), len(cells)):
+        raise TableError(
+            f"{matrix} holds {counts.shape[0]} genes × {counts.shape[1]} cells, but {len(genes)} features "
+            f"and {len(cells)} barcodes are named; keep files of one run in the folder."
+        )
+    names, notes = distinct_names(genes)
+    return Table(
+        data=sparse.csr_array(counts.T).astype(np.float32),
+        feature_names=names,
+        whole=np.ones(len(names), dtype=bool),
+        ids=np.array(cells, dtype=object),
+        id_name="barcode",
+        notes=tuple(notes),
+    )
+
+
+def _coordinates(path: Path) -> sparse.coo_array:
+    """Read a Matrix Market file of coordinates, which SciPy's reader may crash on if it is damaged."""
+    pandas = import_extra("pandas", "Reading 10x folders", "cli")
+    with open_unpacked(path) as file, readable(path, "Matrix Market"):
+        head = line = file.readline(1000)
+        if head.split()[1:3] != [b"matrix", b"coordinate"] or head.split()[4:] != [b"general"]:
+            raise TableError(f"{path} holds no counts as 10x Genomics' programs write them.")
+        while line.startswith(b"%"):
+            line = file.readline(1000)
+        n_rows, n_columns, n_entries = map(int, line.split())
+        refuse_expansion(path, 4 * n_entries, "cut it into parts")  # bytes of "1 1\n", the shortest entry
+        kinds = {0: np.int64, 1: np.int64, 2: np.float64}
+        entries = pandas.read_csv(
+            file, sep=r"\s+", header=None, names=[0, 1, 2], dtype=kinds, index_col=False, nrows=n_entries + 1
+        )
+        rows, columns, values = (entries[j].to_numpy() for j in range(3))
+        if len(values) != n_entries or not np.isfinite(values).all():
+            refuse_damage(f"it holds {len(values)} of {n_entries} entries", path)
+        counts = sparse.coo_array((values, (rows - 1, columns - 1)), shape=(n_rows, n_columns))
+        return check_stored(counts, path)
+
+
+def _lines(path: Path) -> list[list[str]]:
+    with open_unpacked(path) as file, readable(path, "UTF-8"):
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        return [row for row in csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE) if row]

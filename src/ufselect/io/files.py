@@ -1,33 +1,131 @@
-"""Writes files whole or not at all, several together, and never over others unasked."""
+"""Files as bytes: compressed or damaged when read, and written whole or not at all."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import platform
-import signal
+import shutil
 import tempfile
-import threading
+import weakref
+import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from ufselect.common.wording import Sentence, Setting
+from ufselect._utils.imports import import_extra
+from ufselect._utils.messages import Sentence, Setting
 from ufselect.exceptions import TableError
+
+MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
+ENDINGS = tuple(MAGIC.values())
+# A few kilobytes can unpack to any size. Tables seldom unpack to 50 times their file, and more than 16 GiB
+# is no table for memory.
+LARGEST_UNPACKED = 2**34
+LARGEST_RATIO = 200
+
+
+def packed_as(path: Path) -> str | None:
+    """Return the ending that fits a file's first bytes, or None if it is not compressed."""
+    with path.open("rb") as file:
+        start = file.read(max(map(len, MAGIC)))
+    return next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), None)
+
+
+@contextmanager
+def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for reading, unpacking it on the way."""
+    ending = packed_as(path)
+    openers: dict[str | None, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, None: open}
+    try:
+        if ending == ".zst":
+            pyarrow = import_extra("pyarrow", "Reading zst", "tables")
+            with pyarrow.input_stream(str(path), compression="zstd") as stream:
+                yield io.BufferedReader(stream)
+        else:
+            with openers[ending](path, "rb") as file:
+                yield file
+    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        sentence = f"{path} is a compressed file that is damaged or cut short; copy or download it again."
+        raise TableError(sentence) from error
+
+
+@contextmanager
+def open_packing(path: Path, ending: str) -> Iterator[Any]:
+    """Open a file for writing bytes, packed as the ending says; the same content gives the same bytes."""
+    if ending == ".zst":
+        pyarrow = import_extra("pyarrow", "Writing zst", "tables")
+        with pyarrow.output_stream(str(path), compression="zstd") as stream:
+            yield stream
+    elif ending == ".gz":
+        # without a name and a time in its head
+        with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
+            yield packed
+    else:
+        writers: dict[str, Any] = {".bz2": bz2.open, ".xz": lzma.open}
+        with writers.get(ending, open)(path, "wb") as file:
+            yield file
+
+
+def refuse_expansion(path: Path, n_bytes: int, advice: str, large: int = 2**30) -> None:
+    """Refuse what unpacks to more than 16 GiB, or to more than ``large`` bytes and 200 times its size."""
+    if n_bytes <= min(large, LARGEST_UNPACKED):
+        return
+    parts = path.rglob("*") if path.is_dir() else [path]
+    packed = sum(part.stat().st_size for part in parts)
+    if n_bytes > LARGEST_UNPACKED or n_bytes > LARGEST_RATIO * packed:
+        raise TableError(
+            f"{path} unpacks from {packed / 2**20:,.1f} MiB to {n_bytes / 2**30:,.1f} GiB or more, which is "
+            f"not read; {advice}."
+        )
+
+
+def refuse_large_archive(path: Path, advice: str) -> None:
+    """Refuse a zip archive whose members unpack to more than is read; what is none is for its reader."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            refuse_expansion(path, sum(member.file_size for member in packed.infolist()), advice)
+
+
+@contextmanager
+def readable(path: Path, kind: str) -> Iterator[None]:
+    """Turn what another library raises while it reads a file into one sentence with the file's name.
+
+    Damaged bytes lead these libraries to errors of any type, so all are caught; the error itself stays
+    attached as the cause. Files that are absent or forbidden, extras that are not installed and our own
+    sentences pass as they are.
+    """
+    try:
+        yield
+    except (TableError, ImportError, PermissionError):
+        raise
+    except Exception as error:
+        if isinstance(error, FileNotFoundError) and not path.exists():
+            raise  # what is there and is not found, such as a part of a zarr store, is damage
+        raise TableError(f"{path} is not a readable {kind} file; write or copy it again.") from error
+
+
+class TemporaryFolder:
+    """A folder that is removed with this object, or when the program ends."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="ufselect-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
 
 Write = Callable[[Path], Any]
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 
 
 def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None = None) -> None:
-    """Refuse, before any long work, outputs that could not be written.
-
-    Raises
-    ------
-    TableError
-        If a folder is absent, a file exists and ``force`` is not given, or an output is the input.
-    """
+    """Refuse, before any long work, outputs that could not be written."""
     seen: set[Path] = set()
     for path in paths:
         if path is None:
@@ -55,26 +153,33 @@ def _exists(path: Path) -> Sentence:
 
 
 def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:
-    """Write several files beside their targets, and move them there when all are complete.
-
-    Raises
-    ------
-    TableError
-        If a target has appeared and ``force`` is not given.
-    OSError
-        If there is no room or no right to write; it names the target.
-    """
-    with _temporaries(outputs) as temporaries:
+    """Write several files beside their targets, and move them there when all are complete."""
+    made: dict[Path, Path] = {}
+    try:
         for path, write in outputs.items():
-            with _naming(path):
-                write(temporaries[path])
+            folder = path.absolute().parent
+            clear_leftovers(folder)
+            try:
+                handle, name = tempfile.mkstemp(dir=folder, prefix=_prefix(os.getpid()), suffix=path.suffix)
+                os.close(handle)
+                made[path] = Path(name)
+                write(made[path])
+            except OSError as error:
+                if error.errno is None:
+                    raise
+                # name the file that was asked for instead of the temporary one
+                raise type(error)(error.errno, error.strerror, str(path)) from error
         for path in outputs:
             if path.exists() and not force:
                 raise TableError(_exists(path))
-        with _uninterrupted():
-            for path, temporary in temporaries.items():
-                temporary.chmod(0o666 & ~_umask())
-                temporary.replace(path)
+        mask = os.umask(0)
+        os.umask(mask)
+        for path, temporary in made.items():
+            temporary.chmod(0o666 & ~mask)
+            temporary.replace(path)
+    finally:
+        for temporary in made.values():
+            temporary.unlink(missing_ok=True)
 
 
 def write_atomically(path: Path, write: Write, force: bool = False) -> None:
@@ -87,76 +192,18 @@ def write_text(path: Path, text: str, force: bool = False) -> None:
     write_atomically(path, lambda target: target.write_text(text, encoding="utf-8"), force)
 
 
-@contextmanager
-def _temporaries(paths: Iterable[Path]) -> Iterator[dict[Path, Path]]:
-    made: dict[Path, Path] = {}
-    try:
-        for path in paths:
-            clear_leftovers(path.absolute().parent)
-            with _naming(path):
-                handle, name = tempfile.mkstemp(
-                    dir=path.absolute().parent, prefix=_prefix(os.getpid()), suffix=path.suffix
-                )
-            os.close(handle)
-            made[path] = Path(name)
-        yield made
-    finally:
-        for temporary in made.values():
-            temporary.unlink(missing_ok=True)
-
-
 def _prefix(process: int | str) -> str:
     return f".ufselect-{MACHINE}-{process}-"
 
 
 def clear_leftovers(folder: Path) -> None:
     """Remove unfinished files of earlier runs on this machine that were killed."""
-    for file in folder.glob(f"{_prefix('*')}*"):
-        if not _alive(int(file.name.split("-")[2])):
-            with suppress(OSError):  # another run may clear it at the same time
-                file.unlink()
-
-
-def _alive(process: int) -> bool:
     if os.name == "nt":
-        return True  # where signal 0 would interrupt the process instead of asking
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Let an error name the file that was asked for instead of the temporary one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise type(error)(error.errno, error.strerror, str(path)) from error
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Put an interrupt off until a few files have been moved, so that they appear together."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    waiting: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if waiting:
-        raise KeyboardInterrupt
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+        return  # where signal 0 would interrupt a process instead of asking whether it runs
+    for file in folder.glob(f"{_prefix('*')}*"):
+        try:
+            os.kill(int(file.name.split("-")[2]), 0)
+        except ProcessLookupError:
+            file.unlink(missing_ok=True)
+        except PermissionError:
+            continue

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ufselect._utils.messages import Sentence, Setting, listed
+from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING
 
 MISSING = frozenset([
     "", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "None", "<NA>", "#N/A", "#NA",
@@ -21,8 +23,11 @@ MISSING = frozenset([
 LAB_TOKENS = frozenset(
     ["ND", "N/D", "nd", "n/d", "n.d.", "N.D.", "LOD", "<LOD", "BDL", "BLQ", "BLOQ", "<LLOQ"]
 )
-TRUTH = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
+WORDS = {"true": 1.0, "false": 0.0, "inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
+WORDS |= {"infinity": np.inf, "+infinity": np.inf, "-infinity": -np.inf}
 CODES_FROM = 2.0**53  # from here on, doubles do not tell neighbouring whole numbers apart
+CODES = "whole numbers too large to be told apart"
+MOSTLY = 0.5  # more numbers than words: then the words are the mistake
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'"})
 CURRENCY = re.compile(r"^([+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)\s*|\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)$")
@@ -36,30 +41,22 @@ GROUPED = {
 }
 
 
-@dataclass(frozen=True)
-class Read:
-    """A number, with the marks that were taken off it."""
-
-    value: float
-    marks: tuple[str, ...] = ()
-
-
-def read_number(cell: str, decimal: str) -> Read | None:
-    """Return the number that a cell holds, or None.
+def read_number(cell: str, decimal: str) -> tuple[float, tuple[str, ...]] | None:
+    """Return the number that a cell holds and the marks that were taken off it, or None.
 
     Examples
     --------
     >>> from ufselect.io.numbers import read_number
-    >>> [read_number(cell, ".").value for cell in ("−0.5", "$1,234.5", "3 %")]
+    >>> [read_number(cell, ".")[0] for cell in ("−0.5", "$1,234.5", "3 %")]
     [-0.5, 1234.5, 3.0]
-    >>> read_number("850.772", ",").value, read_number("1.5", ",")
-    (850772.0, None)
+    >>> read_number("850.772", ","), read_number("1.5", ",")
+    ((850772.0, ('.',)), None)
     """
     text = cell.strip()
     if PLAIN[decimal].fullmatch(text):
-        return Read(_float(text, decimal))
-    if text in TRUTH:
-        return Read(TRUTH[text])
+        return float(text.replace(",", ".")), ()
+    if text.lower() in WORDS:
+        return WORDS[text.lower()], ()
     marks = []
     signed = text.translate(SIGNS)
     if signed[:1] == "-" and text[:1] != "-":
@@ -74,11 +71,7 @@ def read_number(cell: str, decimal: str) -> Read | None:
         group = next(mark for mark in bare if mark in ",.' ")
         marks.append("a space" if group == " " else group)
         bare = bare.replace(group, "")
-    return Read(_float(bare, decimal), tuple(marks)) if PLAIN[decimal].fullmatch(bare) else None
-
-
-def _float(text: str, decimal: str) -> float:
-    return float(text.replace(",", ".")) if decimal == "," else float(text)
+    return (float(bare.replace(",", ".")), tuple(marks)) if PLAIN[decimal].fullmatch(bare) else None
 
 
 def is_whole(text: str) -> bool:
@@ -86,121 +79,103 @@ def is_whole(text: str) -> bool:
     return text.strip().removeprefix("-").isdecimal()
 
 
-@dataclass
-class Obstacle:
-    """What stood in the way of reading a column as numbers: the first such cell, and how many there are."""
-
-    example: str
-    cells: int = 0
-
-
-@dataclass
-class NumberReader:
-    """Turns blocks of cells into numbers, column by column, and remembers what it met.
-
-    Parameters
-    ----------
-    positions : sequence of int
-        The columns to read.
-    decimal : str
-        The decimal mark.
-    missing : frozenset of str
-        Cells that mean "no value".
-
-    Attributes
-    ----------
-    obstacles : dict of int to Obstacle
-        By column that holds something else than numbers.
-    marks : dict of str to set of int
-        Marks that were taken off numbers, with their columns.
-    tokens : Counter
-        Laboratory tokens that were read as missing.
-    whole : dict of int to bool
-        Whether a column holds whole numbers alone.
-    codes : set of int
-        Columns of whole numbers that a double cannot tell apart.
-    """
-
-    positions: Sequence[int]
-    decimal: str = "."
-    missing: frozenset[str] = MISSING
-    obstacles: dict[int, Obstacle] = field(default_factory=dict)
-    marks: dict[str, set[int]] = field(default_factory=dict)
-    tokens: Counter[str] = field(default_factory=Counter)
-    whole: dict[int, bool] = field(default_factory=dict)
-    codes: set[int] = field(default_factory=set)
-    n_rows: int = 0
-
-    def read(self, block: Any, dtype: Any = np.float64) -> NDArray:
-        """Return the columns of a data frame as an array; what is no number becomes NaN."""
-        kinds = np.array([dtype.kind for dtype in block.dtypes])[list(self.positions)]
-        numeric = np.isin(kinds, list("biuf"))
-        if numeric.all():
-            chosen = block if len(kinds) == block.shape[1] else block.iloc[:, list(self.positions)]
-            values = chosen.to_numpy(dtype=dtype)
-        else:
-            values = np.empty((len(block), len(kinds)), dtype=dtype)
-            values[:, numeric] = block.iloc[:, np.asarray(self.positions)[numeric]].to_numpy(dtype=dtype)
-        self._look_at_whole_numbers(values, np.isin(kinds, list("biu")), numeric)
-        for place in np.flatnonzero(~numeric).tolist():
-            values[:, place] = self._parsed(self.positions[place], block.iloc[:, self.positions[place]])
-        self.n_rows += len(block)
-        return values
-
-    def share_of_numbers(self, position: int) -> float:
-        """Return how much of a column is not in the way of reading it."""
-        return 1 - self.obstacles[position].cells / max(1, self.n_rows)
-
-    def _look_at_whole_numbers(self, values: NDArray, whole: NDArray, numeric: NDArray) -> None:
-        for place in np.flatnonzero(numeric & ~whole).tolist():
-            self.whole[self.positions[place]] = False
-        for place in np.flatnonzero(whole).tolist():
-            self.whole.setdefault(self.positions[place], True)
-            if len(values) and np.abs(values[:, place]).max() > CODES_FROM:
-                self.codes.add(self.positions[place])
-
-    def _parsed(self, position: int, column: Any) -> NDArray:
-        if not _is_text(column):
-            self._meet(position, str(column.dtype), len(column))
-            return np.full(len(column), np.nan)
-        values = np.full(len(column), np.nan)
-        whole = True
-        for row, cell in enumerate(column):
-            if not isinstance(cell, str):
-                if isinstance(cell, bool | int | float | np.number):
-                    values[row] = cell
-                continue
-            text = cell.strip()
-            if text in self.missing:
-                continue
-            if text in LAB_TOKENS:
-                self.tokens[text] += 1
-                continue
-            number = read_number(text, self.decimal)
-            if number is None:
-                self._meet(position, cell, 1)
-                continue
-            values[row] = number.value
-            whole = whole and is_whole(text)
-            if is_whole(text) and abs(number.value) > CODES_FROM:
-                self.codes.add(position)
-            for mark in number.marks:
-                self.marks.setdefault(mark, set()).add(position)
-        whole = whole and not np.isnan(values).any()
-        self.whole[position] = self.whole.get(position, True) and whole
-        return values
-
-    def _meet(self, position: int, example: str, cells: int) -> None:
-        self.obstacles.setdefault(position, Obstacle(example)).cells += cells
-
-
-def _is_text(column: Any) -> bool:
-    return column.dtype.kind in "OUT" or str(column.dtype).startswith("string")
-
-
-def is_missing(cells: Iterable[Any], missing: frozenset[str]) -> NDArray[np.bool_]:
+def is_missing(cells: Iterable[Any], missing: frozenset[str] = MISSING) -> NDArray[np.bool_]:
     """Tell which cells mean "no value", laboratory tokens among them."""
     empty = missing | LAB_TOKENS
     return np.array(
         [cell != cell or cell is None or str(cell).strip() in empty for cell in cells], dtype=bool
     )
+
+
+class NumberReader:
+    """Turns the columns at some positions of blocks into numbers, and remembers what it met."""
+
+    def __init__(
+        self, positions: Sequence[int], decimal: str = ".", missing: frozenset[str] = MISSING
+    ) -> None:
+        self.positions, self._decimal, self._missing = list(positions), decimal, missing
+        self.whole = np.ones(len(self.positions), dtype=bool)  # whether a column holds whole numbers alone
+        self._codes: set[int] = set()
+        self._obstacles: dict[int, tuple[str, int]] = {}  # by column, the first cell and how many there are
+        self._marks: dict[str, set[int]] = {}
+        self._tokens: Counter[str] = Counter()
+        self._n_rows = 0
+
+    def read(self, block: Any, dtype: Any = np.float64) -> NDArray:
+        """Return the columns of a data frame as an array; what is no number becomes NaN."""
+        chosen = block if len(self.positions) == block.shape[1] else block.iloc[:, self.positions]
+        kinds = np.array([kind.kind for kind in chosen.dtypes])
+        numeric, counted = np.isin(kinds, list("biuf")), np.isin(kinds, list("biu"))
+        if numeric.all():
+            values = chosen.to_numpy(dtype=dtype)
+        else:
+            values = np.empty(chosen.shape, dtype=dtype)
+            values[:, numeric] = chosen.loc[:, numeric].to_numpy(dtype=dtype)
+        self.whole &= ~numeric | counted
+        if counted.any() and len(values):
+            large = np.abs(values[:, counted]).max(axis=0) > CODES_FROM
+            self._codes.update(self.positions[place] for place in np.flatnonzero(counted)[large])
+        for place in np.flatnonzero(~numeric):
+            values[:, place] = self._parsed(int(place), chosen.iloc[:, place])
+        self._n_rows += len(block)
+        return values
+
+    def _parsed(self, place: int, column: Any) -> NDArray:
+        position = self.positions[place]
+        if column.dtype.kind not in "OUT" and not str(column.dtype).startswith("string"):
+            self._meet(position, str(column.dtype), len(column))
+            return np.full(len(column), np.nan)
+        codes, cells = column.factorize()
+        counts = np.bincount(codes[codes >= 0], minlength=len(cells))
+        values = np.full(len(cells) + 1, np.nan)  # the last is that of missing cells, whose code is −1
+        for number, (cell, count) in enumerate(zip(cells, counts, strict=True)):
+            text = cell.strip() if isinstance(cell, str) else cell
+            if not isinstance(text, str):
+                values[number] = text if isinstance(text, bool | int | float | np.number) else np.nan
+            elif text in LAB_TOKENS and text not in self._missing:
+                self._tokens[text] += int(count)
+            elif text not in self._missing:
+                found = read_number(text, self._decimal)
+                if found is None:
+                    self._meet(position, cell, int(count))
+                    continue
+                values[number] = found[0]
+                for mark in found[1]:
+                    self._marks.setdefault(mark, set()).add(position)
+                if not is_whole(text):
+                    self.whole[place] = False
+                elif abs(found[0]) > CODES_FROM:
+                    self._codes.add(position)
+        read = values[codes]
+        self.whole[place] &= not np.isnan(read).any()
+        return read
+
+    def _meet(self, position: int, example: str, cells: int) -> None:
+        first, count = self._obstacles.get(position, (example, 0))
+        self._obstacles[position] = (first, count + cells)
+
+    def not_features(self) -> dict[int, str]:
+        """Return, after all rows have been read, the columns that turned out to be no numbers, and why."""
+        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **dict.fromkeys(self._codes, CODES)}
+
+    def notes(self, names: Sequence[str]) -> list[str]:
+        """Return, in sentences, what was met on the way from cells to numbers."""
+        notes: list[str] = []
+        for position, (example, cells) in sorted(self._obstacles.items()):
+            if cells <= (1 - MOSTLY) * self._n_rows:
+                count = "a cell" if cells == 1 else f"{cells} cells"
+                words = f"{names[position]} is mostly numbers but was left out: {count} such as {example!r}; "
+                advice = (Setting("missing", example), " to read them as missing.")
+                notes.append(Sentence(words, "correct them, or use ", *advice))
+        for mark, positions in self._marks.items():
+            where = listed([names[position] for position in sorted(positions)])
+            words = {"currency": "Currency signs were", "%": "Percent signs were"}.get(mark, f'"{mark}" was')
+            if mark in "−–":
+                notes.append(f"{words} read as a minus sign in {where}.")
+            else:
+                words = "Spaces between thousands were" if mark == "a space" else words
+                notes.append(f"{words} left off the numbers of {where}.")
+        if self._tokens:
+            counts = listed([f"{token} ({count})" for token, count in self._tokens.most_common()])
+            notes.append(f"{READ_AS_MISSING} values: {counts}.")
+        return notes

@@ -1,16 +1,19 @@
-"""Which columns are features, and which are ids, labels or text that is carried along."""
+"""Which columns are features, and which are ids, counters, dates, labels or text that is carried along."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ufselect.io.naming import find_column
-from ufselect.io.numbers import MISSING, is_missing, is_whole, read_number
+from ufselect._utils.messages import Sentence, Setting
+from ufselect.exceptions import TableError
+from ufselect.io.numbers import MISSING, MOSTLY, is_missing, is_whole, read_number
+from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table, find_column
 
 ID_NAMES = frozenset([
     "id", "ids", "index", "idx", "name", "names", "sample", "samples", "sampleid", "sample_name", "cell",
@@ -21,66 +24,35 @@ LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
     "species", "diagnosis", "outcome", "cell_type", "celltype",
 ])  # fmt: skip
+NUMBERED = ("_no", "_nr", "_num", "_number")  # ids if no number comes twice, counts else
 DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
-BATCH, WEIGHTS = "batches", "weights"  # why such columns are no features
-FEWEST_ROWS_A_CLASS = 2  # on average; with fewer, values are ids or measurements
-COUNTER_POSITIONS = 3  # programs write a row number first, or right after an id
 COUNTER_ROWS = 8  # that many numbers are in order by chance once in 40 320 tables
-MOSTLY = 0.5  # more numbers than words: then the words are the mistake
+GENE = re.compile(
+    r"ENS[A-Z]{0,4}G\d{5,}(\.\d+)?|AT[1-5CM]G\d{5}|\d+(_[a-z])?_at|cg\d{8}|[NX][MR]_\d+(\.\d+)?"
+)
 
-
-@dataclass(frozen=True)
-class ColumnRoles:
-    """What the user said about columns: names of those that are no features, and whether to guess others."""
-
-    id_column: str | None = None
-    label_column: str | None = None
-    guess: bool = True
-    batch_column: str | None = None
-    weight_column: str | None = None
+SAMPLE_STEMS = {"", "s", "sample", "gsm", "srr", "p", "patient", "cell", "tumor", "normal", "control"}
 
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What each column is for.
-
-    Attributes
-    ----------
-    names : list of str
-        Of all columns.
-    features : list of int
-        Positions of columns to choose from.
-    id_position, label_position : int or None
-        Of the row ids and the classes.
-    texts : dict of int to str
-        Positions of columns that are carried along, and why they are no features.
-    batch_position, weight_position : int or None
-        Of the batch and the weight of each row; they are carried along too.
-    """
+    """What each column is for: positions of features, of columns that are carried along, and of roles."""
 
     names: list[str]
     features: list[int]
     id_position: int | None
     label_position: int | None
-    texts: dict[int, str] = field(default_factory=dict)
+    texts: dict[int, str] = field(default_factory=dict)  # carried along, and why they are no features
     batch_position: int | None = None
     weight_position: int | None = None
 
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """The first rows of a column.
+    """The first rows of a column: their kind, whether they are whole numbers, can be codes, and the values.
 
-    Attributes
-    ----------
-    kind : {"numbers", "words", "empty"}
-        Numbers for the most part, mostly words, or nothing.
-    whole : bool
-        Whether all are whole numbers.
-    coded : bool
-        Whether none has a decimal mark, so that they can be codes.
-    values : sequence
-        What is not missing.
+    ``kind`` is "numbers" (for the most part), "words" or "empty"; ``coded`` says that none has a decimal
+    mark; ``values`` are those that are not missing.
     """
 
     kind: str
@@ -96,11 +68,10 @@ class ColumnLook:
         enough = self.whole and len(self.values) >= COUNTER_ROWS
         return enough and all(DATE.fullmatch(str(value)) for value in self.values)
 
-    def steps(self) -> Any:
-        """Return the differences of neighbouring whole numbers, none if there are too few to tell."""
-        if not self.whole or len(self.values) < COUNTER_ROWS:
-            return np.array([])
-        return np.diff([float(value) for value in self.values])
+    def steps(self) -> NDArray:
+        """Return the differences of neighbouring whole numbers; none for too few to tell, or dates."""
+        enough = self.whole and len(self.values) >= COUNTER_ROWS and not self.dates()
+        return np.diff([float(value) for value in self.values]) if enough else np.array([])
 
 
 def look_at_text(cells: Sequence[str], decimal: str, missing: frozenset[str] = MISSING) -> ColumnLook:
@@ -108,8 +79,7 @@ def look_at_text(cells: Sequence[str], decimal: str, missing: frozenset[str] = M
     present = [cell for cell, gone in zip(cells, is_missing(cells, missing), strict=True) if not gone]
     if not present:
         return ColumnLook("empty", False, False, present)
-    read = sum(read_number(cell, decimal) is not None for cell in present)
-    if read < MOSTLY * len(present):
+    if sum(read_number(cell, decimal) is not None for cell in present) < MOSTLY * len(present):
         return ColumnLook("words", False, True, present)
     coded = not any(mark in cell for cell in present for mark in ".,")
     return ColumnLook("numbers", all(map(is_whole, present)), coded, present)
@@ -125,48 +95,87 @@ def look_at_typed(values: Any) -> ColumnLook:
 
 
 def plan_columns(
-    looks: Sequence[ColumnLook], names: list[str], unnamed: Sequence[bool], roles: ColumnRoles
+    first: Any,
+    look_at: Callable[[list[int]], Sequence[ColumnLook]],
+    names: list[str],
+    unnamed: Sequence[bool],
+    options: ReadOptions,
 ) -> ColumnPlan:
-    """Decide what each column is for.
+    """Decide what each column is for by the first rows, a data frame with numbers as such.
 
-    Raises
-    ------
-    TableError
-        If a column that the user named is not there.
+    ``look_at`` takes positions of columns and returns a closer look at each. It is asked for the few columns
+    that may be something else than numbers to choose from, since it looks at each cell.
     """
-    label_position = _named(roles.label_column, names, "label_column")
-    id_position = _named(roles.id_column, names, "id_column")
-    batch_position = _named(roles.batch_column, names, "batch_column")
-    weight_position = _named(roles.weight_column, names, "weight_column")
-    told = {batch_position: BATCH, weight_position: WEIGHTS}
+    named = {
+        role: None if asked is None else find_column(asked, names, f"{role}_column")
+        for role in ("id", "label", "batch", "weight")
+        for asked in [getattr(options, f"{role}_column")]
+    }
+    id_position, label_position = named["id"], named["label"]
     texts = {
         place: why
-        for place, why in told.items()
+        for place, why in ((named["batch"], "batches"), (named["weight"], "weights"))
         if place is not None and place not in (id_position, label_position)
     }
-    for position, (look, name) in enumerate(zip(looks, names, strict=True)):
+    closer = _positions_to_look_at(first, names, unnamed)
+    for position, look in zip(closer, look_at(closer), strict=True):
         if position in (id_position, label_position, *texts):
             continue
-        if roles.guess and _is_id(position, name, unnamed[position], look):
+        if options.guess and _is_id(position, names[position], unnamed[position], look):
             if id_position is None:
                 id_position = position
                 continue
             if look.kind != "words":
-                texts[position] = "row numbers"
+                steps = look.steps()
+                texts[position] = "row numbers" if steps.size and np.all(np.abs(steps) == 1) else "ids"
                 continue
-        if roles.guess and label_position is None and is_label(name, names, look):
+        if options.guess and label_position is None and is_label(names[position], names, look):
             label_position = position
         elif look.kind == "words":
-            texts[position] = "not numbers"
-        elif roles.guess and look.dates():
+            texts[position] = NOT_NUMBERS
+        elif options.guess and look.dates():
             texts[position] = "dates"
     taken = {id_position, label_position, *texts}
     features = [position for position in range(len(names)) if position not in taken]
-    return ColumnPlan(names, features, id_position, label_position, texts, batch_position, weight_position)
+    return ColumnPlan(names, features, id_position, label_position, texts, named["batch"], named["weight"])
 
 
-def _named(asked: str | None, names: list[str], parameter: str) -> int | None:
-    return None if asked is None else find_column(asked, names, parameter)
+def _positions_to_look_at(first: Any, names: Sequence[str], unnamed: Sequence[bool]) -> list[int]:
+    """Return the first columns, those with telling names, and those that hold words, counters or dates."""
+    kinds = np.array([kind.kind for kind in first.dtypes])
+    closer = ~np.isin(kinds, list("iuf")) | (np.arange(len(kinds)) == 0) | np.asarray(unnamed, dtype=bool)
+    folded = (_folded(name) for name in names)
+    closer |= np.array([name in ID_NAMES or name in LABEL_NAMES or _is_numbered(name) for name in folded])
+    values = first.loc[:, ~closer].to_numpy(dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        is_date = np.all(np.isnan(values) | ((values >= 19e6) & (values < 21e6)), axis=0)
+    closer[np.flatnonzero(~closer)[is_date | counters(values)]] = True
+    return np.flatnonzero(closer).tolist()
+
+
+def counters(values: NDArray) -> NDArray[np.bool_]:
+    """Tell which columns count rows: up or down by one from each row to the next, over eight rows at least.
+
+    Missing values are passed over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.io.roles import counters
+    >>> rows = np.arange(8)
+    >>> counters(np.column_stack([rows + 1000, -rows, rows**2])).tolist()
+    [True, True, False]
+    """
+    found = np.zeros(values.shape[1], dtype=bool)
+    if len(values) < COUNTER_ROWS:
+        return found
+    # the first rows tell nearly all columns that are none
+    steps = np.abs(np.diff(values[:COUNTER_ROWS], axis=0))
+    for place in np.flatnonzero(np.all((steps == 1) | np.isnan(steps), axis=0)):
+        present = values[~np.isnan(values[:, place]), place]
+        steps = np.diff(present)
+        found[place] = present.size >= COUNTER_ROWS and bool(np.all(steps == 1) or np.all(steps == -1))
+    return found
 
 
 def _folded(name: str) -> str:
@@ -175,27 +184,105 @@ def _folded(name: str) -> str:
     return re.sub(r"[^0-9a-z]+", "_", words.lower()).strip("_")
 
 
+def _is_numbered(folded: str) -> bool:
+    return folded.endswith(("_id", *NUMBERED)) or folded.startswith("unnamed_")
+
+
 def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
     """Whether a column names rows: by its name, or by standing first, or by counting rows."""
     if look.kind == "empty" or not look.coded:
         return False
     folded = _folded(name)
-    if folded in ID_NAMES or folded.endswith("_id") or folded.startswith("unnamed_"):
+    if folded in ID_NAMES or (_is_numbered(folded) and not folded.endswith(NUMBERED)):
         return True
     if position == 0 and (unnamed or (look.kind == "words" and look.distinct())):
         return True
     steps = look.steps()
-    if position >= COUNTER_POSITIONS or steps.size == 0:
+    if steps.size == 0:
         return False
     in_order = bool(np.all(steps > 0) or np.all(steps < 0))
-    return in_order and (position == 0 or bool(np.all(np.abs(steps) == 1)))
+    counts = in_order and bool(np.all(np.abs(steps) == 1))
+    return counts or (position == 0 and in_order) or (folded.endswith(NUMBERED) and look.distinct())
 
 
 def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
-    """Whether a column holds classes: by name, text or whole numbers, few distinct values."""
+    """Whether a column holds classes: by name, text or whole numbers, two rows of a value on average."""
     folded = name.lower()
     if folded not in LABEL_NAMES or (look.kind != "words" and not look.whole):
         return False
     if folded == "y" and {"x", "z"} & {other.lower() for other in names}:
         return False  # a coordinate
-    return 1 < len(set(look.values)) <= len(look.values) // FEWEST_ROWS_A_CLASS
+    return 1 < len(set(look.values)) <= len(look.values) // 2
+
+
+def role_notes(table: Table, options: ReadOptions) -> list[Sentence]:
+    """Return which columns were taken as ids and labels unasked, and whether features may stand in rows."""
+    notes = []
+    if table.id_name is not None and options.id_column is None:
+        notes.append(_taken(table.id_name, "the row id", "id_column"))
+    if table.label_name is not None and options.label_column is None:
+        words = "the labels and not used for the selection"
+        notes.append(_taken(table.label_name, words, "label_column"))
+    if table.ids is not None and _are_features(
+        table.id_name or "", table.ids[:1000], table.feature_names, table.shape[0]
+    ):
+        words = "Rows look like genes and columns like samples; "
+        notes.append(Sentence(words, Setting("transpose", True), " turns the table."))
+    return notes
+
+
+def _taken(name: str, role: str, parameter: str) -> Sentence:
+    others = (Setting(parameter), " to name another, ", Setting("guess", False), " for none).")
+    return Sentence(f"{name} is taken as {role} (", *others)
+
+
+def _are_features(id_name: str, ids: Any, names: Sequence[str], n_rows: int) -> bool:
+    """Whether ids name genes or probes, and columns do not."""
+    words = [str(value) for value in ids]
+    if any(GENE.fullmatch(name) for name in names[:20]):
+        return False
+    if any(word in _folded(id_name).split("_") for word in ("gene", "genes", "probe", "symbol")):
+        return True
+    if sum(GENE.fullmatch(word) is not None for word in words) > 0.8 * len(words):
+        return True
+    # symbols such as TP53 and BRCA1 differ in their letters, and samples are numbered
+    stems = {word.rstrip("0123456789") for word in words}
+    samples = {name.rstrip("0123456789").strip(" _-.").lower() for name in names}
+    numbered = sum(word.isupper() and word[-1].isdigit() for word in words)
+    return (
+        n_rows >= 5 * len(names)
+        and len(samples) == 1
+        and samples <= SAMPLE_STEMS
+        and len(stems) > 0.4 * len(words)
+        and numbered > 0.3 * len(words)
+    )
+
+
+def batch_labels(values: Any, name: str | None) -> NDArray | None:
+    """Return the batch of each row as text; None without such a column."""
+    if values is None:
+        return None
+    cells = np.asarray(values, dtype=object)
+    gone = int(is_missing(cells).sum())
+    if gone:
+        rows = "row has" if gone == 1 else "rows have"
+        raise TableError(f"{gone} {rows} no batch in {name}; give every row one, or leave such rows out.")
+    return np.array([str(cell).strip() for cell in cells])
+
+
+def row_weights(values: Any, name: str | None, decimal: str = ".") -> NDArray | None:
+    """Return the weight of each row as a number; None without such a column."""
+    if values is None:
+        return None
+    cells = [cell if isinstance(cell, str | int | float | np.number) else "" for cell in values]
+    read = [read_number(cell, decimal) if isinstance(cell, str) else (float(cell), ()) for cell in cells]
+    weights = np.array([np.nan if found is None else found[0] for found in read])
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if bad.size:
+        raise TableError(
+            f"{name} holds {str(values[bad[0]])!r} in row {bad[0] + 1}, which is no weight; weights are "
+            "numbers from 0 on."
+        )
+    if np.sum(weights > 0) < 2:
+        raise TableError(f"Fewer than two rows have a weight above 0 in {name}; name another column.")
+    return weights

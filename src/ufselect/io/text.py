@@ -1,61 +1,313 @@
-"""Tables in text files: csv and tsv, in blocks of rows."""
+"""Tables in text files: how they are written, and their rows in blocks. Workbooks are read as text."""
 
 from __future__ import annotations
 
+import codecs
+import csv
+import datetime
+import io
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
-from ufselect.common.extras import import_extra
-from ufselect.common.wording import Sentence, Setting, listed
+import numpy as np
+
+from ufselect._utils.imports import import_extra
+from ufselect._utils.messages import Sentence, Setting, listed
 from ufselect.exceptions import TableError
-from ufselect.io.compression import open_unpacked, packed_as
-from ufselect.io.dialect import Dialect, sniff
-from ufselect.io.naming import distinct_names
-from ufselect.io.numbers import MISSING, NumberReader
-from ufselect.io.roles import ColumnPlan, ColumnRoles, look_at_text, plan_columns
-from ufselect.io.short_lines import short_lines_note
+from ufselect.io.files import open_unpacked, packed_as, readable, refuse_expansion, refuse_large_archive
+from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
+from ufselect.io.roles import ColumnPlan, look_at_text, plan_columns
+from ufselect.io.table import SHORT, ReadOptions, distinct_names
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
-FIRST_CELLS = 400_000  # looked at before reading, in a quarter of a second
-FIRST_ROWS = (50, 2000)  # at least, at most
-SPARE_ROWS = 1.02  # the estimate of rows from the first lines is seldom further off
-UNPACKED = 4  # times the size of a compressed file, as text usually unpacks
+SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short ones
+LONGEST_LINE = 64 << 20  # about four million columns
+SAMPLE_LINES = 40  # marks and header show in the first lines; more only cost time
+SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
+FIRST_ROWS = 2000  # from which roles of columns are told
+STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
+ARROW_COLUMNS = 2000  # beyond, what pyarrow does once for each column and block takes longer than pandas
+MOST_CELLS = 20_000_000  # of a workbook, twenty times what a full sheet of 60 columns has
+BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
+CODE_PAGES = ["cp1252", "cp1250", "cp1251", "cp1253", "shift_jis", "gb18030", "euc_kr", "big5"]
+COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
+DOT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+")
+DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 NO_ROWS = "The table has names but no rows of data; check that the whole file was exported."
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class TextOptions:
-    """How a text file is written, where the user says so; None means to find out."""
+class Dialect:
+    """The way of writing of one text table."""
 
-    separator: str | None = None
-    decimal: str | None = None
-    header: bool | None = None
-    comment: str | None = None
-    missing: tuple[str, ...] = ()
+    encoding: str
+    separator: str  # BLANKS for runs of blanks
+    decimal: str
+    skip: int  # records before the first row of data
+    header: tuple[str, ...] | None  # the names as written
+    row_names: bool  # whether rows begin with a name that has no header, as R writes them
+    width: int  # number of columns
+    line_bytes: float  # mean length of a line
+    line_end: bytes = b"\n"
+    comment: str | None = None  # what begins a remark
+    remarks: int = 0  # lines of them before the table
+    units: tuple[str, ...] = ()  # under the header
+    spaced: bool = False  # whether a space stands between a separator and a quote
+
+    @property
+    def mark(self) -> str:
+        """What to write between fields to write as the table was written."""
+        return " " if self.separator == BLANKS else self.separator
+
+
+def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
+    """Find out from its first bytes how a text table is written; what is given is not guessed."""
+    if options.separator is not None and len(options.separator) != 1 and options.separator != BLANKS:
+        raise TableError(Setting("separator"), f" must be one character, not {options.separator!r}.")
+    encoding = _encoding(raw, path)
+    lines = _records(raw.decode(encoding, errors="ignore"))
+    comment, separator, decimal, skip = options.comment, options.separator, options.decimal, 0
+    if lines and lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5:
+        separator = separator or lines[0].strip()[4]
+        lines, skip = lines[1:], 1
+    remarks = _remarks(lines, comment)
+    lines, skip = lines[remarks:], skip + remarks
+    while lines and not lines[0].strip():
+        lines, skip = lines[1:], skip + 1
+    if comment is not None:
+        lines = [line.partition(comment)[0] for line in lines if not line.startswith(comment)]
+    if not lines:
+        raise TableError(f"{path} holds no data; give a table with a header line and rows of numbers.")
+    complete = lines[: max(2, len(lines) - 1)][:SAMPLE_LINES]  # the last line of the sample may be cut
+    below = [line.strip() for line in complete[1:] if line.strip()]
+    one_column = below and "," not in complete[0] and all(COMMA_NUMBER.fullmatch(line) for line in below)
+    if one_column and separator is None and decimal is None:
+        separator, decimal = ";", ","
+    separator = separator or _separator(complete)
+    rows = [split(line, separator) for line in complete if line.strip()]
+    rows[0] = _without_remark_mark(rows[0])
+    decimal = decimal or _decimal(rows[1:] or rows, separator)
+    usual = Counter(map(len, rows[1:] or rows)).most_common(1)[0][0]
+    named = _has_header(rows, decimal, usual) if options.header is None else options.header
+    shorter = named and len(rows) > 1 and len(rows[0]) == usual - 1
+    units = tuple(rows[1]) if named and _is_units_line(rows[1:], decimal) else ()
+    return Dialect(
+        encoding=encoding,
+        separator=separator,
+        decimal=decimal,
+        skip=skip + int(named) + bool(units),
+        header=tuple(rows[0]) if named else None,
+        # unless the longer lines end in an empty field
+        row_names=shorter and not all(row[-1].strip() == "" for row in rows[1:]),
+        width=max(usual, len(rows[0])) if named else usual,
+        line_bytes=len("\n".join(complete)) / len(complete) + 1,
+        line_end=b"\n" if b"\n" in raw else b"\r",
+        comment=comment,
+        remarks=remarks,
+        units=units,
+        spaced=any(f'{separator} "' in line for line in complete),
+    )
+
+
+def _encoding(raw: bytes, path: Path) -> str:
+    if raw.startswith(b"\xef\xbb\xbf"):
+        return "utf-8-sig"
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "utf-16"
+    if b"\x00" in raw:
+        raise TableError(f"{path} is not a text file; export the table as csv, parquet or npz.")
+    try:
+        raw[: raw.rfind(b"\n") + 1 or len(raw)].decode("utf-8")
+        return "utf-8"
+    except UnicodeDecodeError:
+        try:
+            from charset_normalizer import from_bytes
+        except ImportError:
+            return "cp1252"
+        # It tells Cyrillic and East Asian code pages, but takes short texts of Western Europe for cp1250.
+        best = from_bytes(raw[: 1 << 16], cp_isolation=CODE_PAGES).best()
+        return "cp1252" if best is None or best.encoding == "cp1250" else best.encoding
+
+
+def _records(text: str) -> list[str]:
+    """Return the lines, those within a quoted cell joined."""
+    records: list[str] = []
+    inside = False
+    for line in re.split("\r\n|\r|\n", text.removesuffix("\n")):
+        if inside:
+            records[-1] += "\n" + line
+        else:
+            records.append(line)
+        inside ^= line.count('"') % 2 == 1
+    return records
+
+
+def _remarks(lines: Sequence[str], comment: str | None) -> int:
+    """Count the lines before the table that begin with the comment mark, or with "#" unlike a header."""
+    count = 0
+    while count < len(lines) and lines[count].startswith(comment or "#"):
+        count += 1
+    if comment is not None or count == 0 or count == len(lines):
+        return count
+    # "#id,a,b" over lines with as many fields is a header that begins so
+    mark = _separator(lines[count : count + SAMPLE_LINES])
+    fields = len(split(lines[count], mark))
+    above = len(_without_remark_mark(split(lines[count - 1], mark)))
+    return count - 1 if fields > 1 and above == fields else count
+
+
+def _without_remark_mark(names: list[str]) -> list[str]:
+    """Take "# " off the first name: programs that write arrays put the names in a remark."""
+    if names[0].strip() == "#" and len(names) > 1:
+        return names[1:]
+    return [names[0][2:], *names[1:]] if names[0].startswith("# ") else names
+
+
+def split(line: str, mark: str) -> list[str]:
+    """Return the fields of a line."""
+    if mark == BLANKS:
+        return [cell.strip('"') for cell in re.findall(r'"[^"]*"|\S+', line)]
+    if '"' not in line:
+        return line.split(mark)
+    try:
+        return next(csv.reader([line], delimiter=mark))
+    except csv.Error:
+        # A quote within a cell quotes nothing, and a cell of more than 128 KiB comes of a wrong mark: neither
+        # says where fields end. Whether the file can be read is for its reader to say.
+        return line.split(mark)
+
+
+def _separator(lines: Sequence[str]) -> str:
+    """Take the mark that splits the lines into equally many fields; commas and blanks where no other does."""
+    body = [line for line in lines if line.strip()]
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in body[1:] or body]
+
+    def strays(mark: str) -> float:
+        """Return the share of lines below the first with another number of marks; 1 if most have none."""
+        counts = Counter(line.count(mark) for line in unquoted)
+        marks, agreeing = counts.most_common(1)[0]
+        return 1 - agreeing / counts.total() if marks else 1.0
+
+    def numbers(mark: str) -> float:
+        """Return the share of numbers among the fields below the first line."""
+        cells = [cell for line in body[1:] for cell in split(line, mark)[:SAMPLE_COLUMNS]]
+        return sum(_is_number(cell, ".") or _is_number(cell, ",") for cell in cells) / max(1, len(cells))
+
+    for mark in (";", "\t", "|"):
+        if strays(mark) <= STRAY_LINES:
+            return mark
+    agreeing = [","] if strays(",") <= STRAY_LINES else []
+    first = len(_without_remark_mark(split(body[0], BLANKS)))
+    below = Counter(len(split(line, BLANKS)) for line in body[1:])
+    if first >= 2 and below:
+        fields, alike = below.most_common(1)[0]
+        if alike >= (1 - STRAY_LINES) * below.total() and first in (fields, fields - 1) and numbers(BLANKS):
+            agreeing.append(BLANKS)
+    if not agreeing:
+        return min((",", ";", "\t", "|"), key=strays)
+    # "1,5 2,5" is two numbers between blanks, "s 1,2" a name and a number between commas
+    return agreeing[0] if len(agreeing) == 1 else max(agreeing, key=numbers)
+
+
+def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
+    """Return "," if numbers are written that way, else "."."""
+    commas = dots = grouped = 0
+    for cell in (cell.strip() for row in rows for cell in row[:SAMPLE_COLUMNS]):
+        if COMMA_NUMBER.fullmatch(cell) or DOT_THOUSANDS.fullmatch(cell):
+            commas += 1
+            grouped += bool(COMMA_THOUSANDS.fullmatch(cell))
+        elif DOT_GROUPS.fullmatch(cell):
+            continue  # "850.772" may have a decimal point, or a mark between thousands
+        elif "." in cell and (DOT_NUMBER.fullmatch(cell) or COMMA_THOUSANDS.fullmatch(cell)):
+            dots += 1
+    if separator == "," and commas == grouped:
+        return "."  # "1,234" in a file separated by commas is a grouped number
+    return "," if commas > dots else "."
+
+
+def _is_number(cell: str, decimal: str) -> bool:
+    return read_number(cell, decimal) is not None
+
+
+def _has_header(rows: Sequence[Sequence[str]], decimal: str, usual: int) -> bool:
+    """Whether the first line holds names: words, or numbers such as years and wavelengths above others."""
+    first = [cell.strip() for cell in rows[0]]
+    named = [cell for cell in first if cell]
+    if not all(_is_number(cell, decimal) for cell in named) or not named:
+        return True
+    if len(rows) < 3 or len(named) < 3 or len(set(named)) < len(named):
+        return False
+    numbers = [read_number(cell, decimal)[0] for cell in named]  # type: ignore[index]
+    rising = all(a < b for a, b in pairwise(numbers)) or all(a > b for a, b in pairwise(numbers))
+    below = [row[: len(first)] for row in rows[1:]]
+    if len(first) == usual - 1 or (not first[0] and len(named) == len(first) - 1):
+        # pandas and R write nothing above the names of rows
+        return rising or all(cell.isdecimal() for cell in named)
+    cells = [cell.strip() for row in below for cell in row[:SAMPLE_COLUMNS]]
+    if rising and all(cell.isdecimal() for cell in named) and len(named) == len(first):
+        return sum(decimal in cell for cell in cells) > 0.9 * len(cells)
+    # 1100.0, 1102.0, … above numbers without equal steps
+    return (
+        len(named) == len(first) >= 5
+        and _has_equal_steps(first, decimal)
+        and not any(_has_equal_steps(row, decimal) for row in below)
+    )
+
+
+def _has_equal_steps(cells: Sequence[str], decimal: str) -> bool:
+    read = [read_number(cell, decimal) for cell in cells]
+    steps = np.diff([np.nan if found is None else found[0] for found in read])
+    return bool(np.all(np.abs(steps - steps[0]) <= 1e-3 * np.abs(steps[0]))) and steps[0] != 0
+
+
+def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:
+    """Whether most columns of numbers begin with a word that is none."""
+    if len(rows) < 3:
+        return False
+    width = min(min(map(len, rows)), SAMPLE_COLUMNS)
+    numeric = words = 0
+    for column in zip(*(row[:width] for row in rows), strict=True):
+        first, *below = (cell.strip() for cell in column)
+        present = [cell for cell in below if cell not in MISSING and cell not in LAB_TOKENS]
+        if present and all(_is_number(cell, decimal) for cell in present):
+            numeric += 1
+            words += first not in MISSING and first not in LAB_TOKENS and not _is_number(first, decimal)
+    return words > 0.5 * numeric
 
 
 class TextRows:
-    """The rows of a csv or tsv file.
+    """The rows of a csv or tsv file, in blocks of whole lines.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    options : TextOptions
-        What is known of it.
+    Blocks are read by pyarrow where it is installed and does it faster, by pandas else; both round numbers
+    correctly to the last bit. A block that pyarrow refuses, such as one with a short line, is read by pandas.
+    ``content`` is the text in UTF-8 if it does not stand in the file as it is.
     """
 
-    def __init__(self, path: Path, options: TextOptions) -> None:
+    def __init__(self, path: Path, options: ReadOptions, content: bytes | None = None) -> None:
         self._pandas = import_extra("pandas", "Reading text tables", "cli")
-        self.path = path
-        self.dialect: Dialect = sniff(
-            path, options.separator, options.decimal, options.header, options.comment
-        )
+        try:
+            self._arrow: Any = import_extra("pyarrow.csv", "", "")
+        except ImportError:
+            self._arrow = None
+        self.path, self._content = path, content
+        self._packed = content is None and packed_as(path) is not None
+        with io.BytesIO(content) if content is not None else open_unpacked(path) as file:
+            raw = file.read(SAMPLE_BYTES)
+            while raw.count(b"\n") < 3 and len(raw) < LONGEST_LINE and (more := file.read(len(raw))):
+                raw += more
+        if len(raw) >= LONGEST_LINE and b"\n" not in raw:
+            raise TableError(_long_line(path))
+        self.dialect = sniff(raw, path, options)
         self.decimal = self.dialect.decimal
         self.missing = MISSING | frozenset(options.missing)
         written = _written_names(self.dialect)
@@ -63,89 +315,254 @@ class TextRows:
         self.unnamed = [not name.strip() for name in written]
         if self.unnamed[0]:
             notes = [note for note in notes if "without a name" not in note or sum(self.unnamed) > 1]
-        self.notes = [*_dialect_notes(self.dialect, path), *notes]
-        self._may_be_short = False
+        self.notes = [*self._dialect_notes(), *notes]
+        self._above = self._header_bytes(raw)
+        self._first: Any = None
+        self._short: dict[int, int] = {}  # fields of lines that have too few, by line
+
+    def _header_bytes(self, raw: bytes) -> bytes:
+        """Return what stands before the first row of data."""
+        bom = codecs.BOM_UTF8 if self.dialect.encoding == "utf-8-sig" else b""
+        text = raw.decode(self.dialect.encoding, errors="ignore").encode()
+        end = 0
+        for _ in range(self.dialect.skip):
+            start = end
+            while True:
+                found = text.find(self.dialect.line_end, end)
+                end = len(text) if found < 0 else found + 1
+                if found < 0 or text.count(b'"', start, end) % 2 == 0:
+                    break
+        return bom + text[:end]
 
     @cached_property
     def n_rows(self) -> int:
         """An estimate from the size of the file, rather too large than too small."""
-        size = self.path.stat().st_size * (1 if packed_as(self.path) is None else UNPACKED)
-        return int(size / self.dialect.line_bytes * SPARE_ROWS) + 10
+        size = self.path.stat().st_size * (4 if self._packed else 1)  # as text usually unpacks
+        size = size if self._content is None else len(self._content)
+        return int(size / self.dialect.line_bytes * 1.02) + 10
 
-    def plan(self, roles: ColumnRoles) -> ColumnPlan:
-        """Decide by the first rows what each column is for.
-
-        Raises
-        ------
-        TableError
-            If there are no rows.
-        """
-        least, most = FIRST_ROWS
-        count = min(most, max(least, FIRST_CELLS // self.dialect.width))
-        first = next(self._read(count, dtype=str, na_filter=False), None)
-        if first is None or first.empty:
+    def plan(self, options: ReadOptions) -> ColumnPlan:
+        """Decide by the first rows what each column is for."""
+        block, line = next(self._blocks(), (b"", 0))
+        self._first = self._parsed(block, line)
+        if self._first.empty:
             raise TableError(NO_ROWS)
-        looks = [look_at_text(first[j].tolist(), self.decimal, self.missing) for j in first.columns]
-        return plan_columns(looks, self.names, self.unnamed, roles)
 
-    def number_reader(self, plan: ColumnPlan) -> NumberReader:
-        """Return what turns blocks into numbers."""
-        return NumberReader(plan.features, self.decimal, self.missing)
+        def look_at(positions: list[int]) -> list[Any]:
+            if not positions:
+                return []
+            rows = min(FIRST_ROWS, max(50, 400_000 // len(positions)))  # in a quarter of a second
+            cells = self._parsed(block, line, positions).iloc[:rows]
+            return [look_at_text(cells[j].tolist(), self.decimal, self.missing) for j in positions]
+
+        return plan_columns(self._first.iloc[:FIRST_ROWS], look_at, self.names, self.unnamed, options)
 
     def blocks(self, plan: ColumnPlan, progress: Progress | None = None) -> Iterator[Any]:
         """Yield data frames of about 48 MiB of text; columns that are no features stay as written."""
-        words = {j: str for j in range(self.dialect.width) if j not in set(plan.features)}
-        empty = {j: list(self.missing) for j in plan.features}
-        rows = max(1, int(BLOCK_BYTES / self.dialect.line_bytes))
-        # pandas' other ways of reading decimals miss the last bit of a third of 17-digit numbers
-        options = {"float_precision": "round_trip", "decimal": self.decimal}
-        for block in self._read(
-            rows, progress, dtype=words, na_values=empty, keep_default_na=False, low_memory=False, **options
-        ):
-            # a line that is too short lacks its last field, though not every line without one is too short
-            last = block.iloc[:, -1]
-            self._may_be_short = self._may_be_short or bool((last.isna() | (last == "")).any())
-            yield block
-
-    def ending_notes(self) -> list[str]:
-        """Return, after all blocks have been read, what can only be said then: which lines are too short."""
-        note = short_lines_note(self.path, self.dialect) if self._may_be_short else None
-        return [] if note is None else [note]
+        features = set(plan.features)
+        words = [j for j in range(self.dialect.width) if j not in features]
+        for block, line in self._blocks(progress):
+            frame, self._first = self._first, None
+            frame = self._parsed(block, line) if frame is None else frame
+            if words:
+                as_written = self._parsed(block, line, words)
+                for j in words:
+                    frame[j] = as_written[j].to_numpy()
+            yield frame
 
     def frames(self, positions: Sequence[int]) -> Iterator[Any]:
         """Yield the cells of some columns as they stand in the file, in data frames of text."""
-        rows = max(1, int(BLOCK_BYTES / self.dialect.line_bytes))
-        chosen = sorted(positions)
-        for frame in self._read(rows, dtype=str, na_filter=False, usecols=chosen):
-            yield frame[list(positions)]
+        for block, line in self._blocks():
+            yield self._parsed(block, line, positions)
 
-    def _read(self, rows: int, progress: Progress | None = None, **options: Any) -> Iterator[Any]:
-        dialect, size = self.dialect, self.path.stat().st_size
-        with open_unpacked(self.path) as file:
-            try:
-                with self._pandas.read_csv(
-                    file,
-                    sep=dialect.separator,
-                    encoding=dialect.encoding,
-                    header=None,
-                    names=list(range(dialect.width)),
-                    index_col=False,
-                    skiprows=dialect.skip,
-                    skipinitialspace=dialect.spaced,
-                    comment=dialect.comment,
-                    chunksize=rows,
-                    **options,
-                ) as reader:
-                    for block in reader:
-                        yield block
-                        if progress is not None:
-                            progress(_position(file, self.path), size)
-            except self._pandas.errors.EmptyDataError:
-                return
-            except self._pandas.errors.ParserError as error:
-                raise TableError(*_parser_sentence(self.path, str(error))) from error
-            except UnicodeDecodeError as error:
-                raise TableError(f"{self.path} is not valid {dialect.encoding}; save it as UTF-8.") from error
+    def ending_notes(self) -> list[str]:
+        """Return, after all blocks have been read, what can only be said then: which lines are too short."""
+        if not self._short:
+            return []
+        count, most = len(self._short), 5  # enough to find the place where the file went wrong
+        found = [f"line {line} ({fields})" for line, fields in self._short.items()][:most]
+        have, they = ("line has", "it lacks") if count == 1 else ("lines have", "they lack")
+        more = f" and {count - most} more" if count > most else ""
+        return [
+            f"{SHORT} {count} {have} fewer fields than the {self._n_fields} columns of {self.path.name}: "
+            f"{', '.join(found)}{more}; what {they} is read as missing."
+        ]
+
+    @property
+    def _n_fields(self) -> int:
+        header = self.dialect.header
+        return self.dialect.width if header is None else len(header) + int(self.dialect.row_names)
+
+    @contextmanager
+    def _open(self) -> Iterator[IO[bytes]]:
+        """Open the text as UTF-8."""
+        if self._content is not None:
+            yield io.BytesIO(self._content)
+            return
+        encoding = self.dialect.encoding
+        try:
+            with open_unpacked(self.path) as file:
+                yield file if encoding.startswith("utf-8") else codecs.EncodedFile(file, "utf-8", encoding)
+        except UnicodeDecodeError as error:
+            raise TableError(self._not_text()) from error
+
+    def _not_text(self) -> str:
+        return f"{self.path} is not valid {self.dialect.encoding}; save it as UTF-8."
+
+    def _blocks(self, progress: Progress | None = None) -> Iterator[tuple[bytes, int]]:
+        """Yield blocks of whole records, and how many lines stand before each."""
+        size, done, line = self.path.stat().st_size, 0, 0
+        with self._open() as file:
+            while block := file.read(max(BLOCK_BYTES, len(self._above) - done)):
+                ends = [file.readline(LONGEST_LINE)]
+                quotes = block.count(b'"') + ends[0].count(b'"')
+                # a record ends where quotes are closed; one that never is does not hold up the rest
+                while quotes % 2 and ends[-1] and sum(map(len, ends)) < LONGEST_LINE:
+                    ends.append(file.readline(LONGEST_LINE))
+                    quotes += ends[-1].count(b'"')
+                if max(map(len, ends)) >= LONGEST_LINE:
+                    raise TableError(_long_line(self.path))
+                block = b"".join([block, *ends])
+                above = self._above if done == 0 else b""
+                done += len(block)
+                if self._packed:
+                    refuse_expansion(self.path, done, "cut it into parts", large=2**28)
+                line += above.count(self.dialect.line_end)
+                block = block[len(above) :]
+                if block and not block.isspace():
+                    yield block, line
+                line += block.count(self.dialect.line_end)
+                if progress is not None:
+                    progress(0 if self._packed else min(done, size), size)
+
+    def _parsed(self, block: bytes, line: int, as_written: Sequence[int] | None = None) -> Any:
+        """Return the rows of a block, or the cells of some columns as they are written, as a data frame."""
+        frame = self._parsed_by_arrow(block, as_written)
+        return self._parsed_by_pandas(block, line, as_written) if frame is None else frame
+
+    def _parsed_by_arrow(self, block: bytes, as_written: Sequence[int] | None) -> Any:
+        """Return a data frame, or None where pyarrow is no help."""
+        dialect, csv_reader = self.dialect, self._arrow
+        if csv_reader is None or dialect.width > ARROW_COLUMNS or dialect.comment or dialect.spaced:
+            return None
+        if dialect.separator == BLANKS or b"0x" in block or b"0X" in block:
+            return None  # it would read hexadecimal numbers
+        names = [str(j) for j in range(dialect.width)]
+        chosen = [] if as_written is None else [names[j] for j in as_written]
+        pyarrow = import_extra("pyarrow", "", "")
+        try:
+            found = csv_reader.read_csv(
+                pyarrow.BufferReader(block),
+                csv_reader.ReadOptions(column_names=names),
+                csv_reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=b'"' in block),
+                csv_reader.ConvertOptions(
+                    column_types=dict.fromkeys(chosen, pyarrow.string()),
+                    null_values=[] if chosen else list(self.missing),
+                    decimal_point=self.decimal,
+                    include_columns=chosen,
+                ),
+            )
+        except pyarrow.ArrowInvalid:
+            return None
+        if pyarrow.binary() in found.schema.types:
+            return None  # words that are no UTF-8
+        frame = found.to_pandas()
+        frame.columns = range(dialect.width) if as_written is None else list(as_written)
+        if as_written is None:
+            # dates, and whole numbers that are too long for it, are left to be looked at as text
+            other = [j for j, kind in enumerate(frame.dtypes) if kind.kind not in "biufO"]
+            floats = np.flatnonzero([kind.kind == "f" for kind in frame.dtypes])
+            values = (frame if floats.size == frame.shape[1] else frame[floats]).to_numpy()
+            large = np.fmax.reduce(np.abs(values), axis=0, initial=0) >= 2.0**63
+            if other := [*other, *floats[large].tolist()]:
+                texts = self._parsed(block, 0, other)
+                for j in other:
+                    frame[j] = texts[j].to_numpy()
+        return frame
+
+    def _parsed_by_pandas(self, block: bytes, line: int, as_written: Sequence[int] | None) -> Any:
+        dialect = self.dialect
+        # pandas does not refuse a first row that is too long, so it gets one of the right length
+        right = dialect.mark.join(["0"] * dialect.width).encode() + b"\n"
+        options: dict[str, Any] = {"dtype": str, "na_filter": False, "usecols": as_written}
+        if as_written is None:
+            # other ways of reading decimals miss the last bit of a third of 17-digit numbers
+            options = {"float_precision": "round_trip", "decimal": self.decimal, "low_memory": False}
+            options |= {"na_values": list(self.missing), "keep_default_na": False}
+        try:
+            frame = self._pandas.read_csv(
+                io.BytesIO(right + block),
+                sep=dialect.separator,
+                header=None,
+                names=list(range(dialect.width)),
+                index_col=False,
+                skipinitialspace=dialect.spaced,
+                comment=dialect.comment,
+                **options,
+            ).iloc[1:]
+        except self._pandas.errors.ParserError as error:
+            raise TableError(*self._parser_sentence(str(error), line)) from error
+        except UnicodeDecodeError as error:
+            raise TableError(self._not_text()) from error
+        if as_written is not None:
+            return frame[list(as_written)]
+        # a line that is too short lacks its last field, though not every line without one is too short
+        last = frame.iloc[:, -1]
+        if (last.isna() | (last == "")).any():
+            self._find_short_lines(block, line)
+        return frame
+
+    def _parser_sentence(self, message: str, line: int) -> tuple[str | Setting, ...]:
+        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
+        if found is None:
+            return (
+                f"{self.path} cannot be read as a table ({message.strip()}); check its separator and quotes.",
+            )
+        expected, place, saw = map(int, found.groups())
+        words = f"Line {line + place - 1} of {self.path} has {saw} fields where {expected} are expected; "
+        return (f"{words}correct that line, or name the separator with ", Setting("separator"), ".")
+
+    def _find_short_lines(self, block: bytes, line: int) -> None:
+        record, start, mark = "", 0, self.dialect.separator
+        for number, text in enumerate(re.split("\r\n|\r|\n", block.decode()), start=line + 1):
+            start = start if record else number
+            record += f"\n{text}" if record else text
+            if record.count('"') % 2:
+                continue  # a quoted cell goes on in the next line
+            cells = record if self.dialect.comment is None else record.partition(self.dialect.comment)[0]
+            record = ""
+            if cells.strip() and (fields := len(split(cells, mark))) < self._n_fields:
+                self._short[start] = fields
+
+    def _dialect_notes(self) -> list[str]:
+        dialect, notes = self.dialect, []
+        if self.path.suffix.lower() == ".gz" and self._content is None and not self._packed:
+            notes.append(f"{self.path.name} is named .gz but is not compressed; it is read as plain text.")
+        if dialect.decimal == ",":
+            words = "Numbers are read with a decimal comma ("
+            notes.append(Sentence(words, Setting("decimal", "."), " to change)."))
+        if dialect.header is None:
+            words = "The first line holds numbers, so it is read as data ("
+            notes.append(Sentence(words, Setting("header", True), " if it holds names)."))
+        elif all(_is_number(name, self.dialect.decimal) for name in dialect.header if name.strip()):
+            words = "The first line holds numbers that look like names, such as years or wavelengths ("
+            notes.append(Sentence(words, Setting("header", False), " if it is data)."))
+        if dialect.remarks:
+            many = dialect.remarks > 1
+            lines = f"{dialect.remarks} line{'s' * many} of remarks before the table"
+            notes.append(f"{lines} {'were' if many else 'was'} left out.")
+        if dialect.units:
+            units = listed([unit.strip() for unit in dialect.units])
+            notes.append(f"The line under the names holds units ({units}) and is not read as a row.")
+        if not dialect.encoding.startswith("utf"):
+            name = "Windows-1252" if dialect.encoding == "cp1252" else dialect.encoding
+            notes.append(f"The file is not UTF-8 and is read as {name}; check names with accents.")
+        return notes
+
+
+def _long_line(path: Path) -> str:
+    words = f"{path} has a line of more than {LONGEST_LINE >> 20} MiB"
+    return f"{words}, which is no row of a table; check how it was exported."
 
 
 def _written_names(dialect: Dialect) -> list[str]:
@@ -155,44 +572,55 @@ def _written_names(dialect: Dialect) -> list[str]:
     return written + [""] * (dialect.width - len(written))
 
 
-def _dialect_notes(dialect: Dialect, path: Path) -> list[str]:
-    notes: list[str] = []
-    if path.suffix.lower() == ".gz" and packed_as(path) is None:
-        notes.append(f"{path.name} is named .gz but is not compressed; it is read as plain text.")
-    if dialect.decimal == ",":
-        notes.append(
-            Sentence("Numbers are read with a decimal comma (", Setting("decimal", "."), " to change).")
-        )
-    if dialect.header is None:
-        words = "The first line holds numbers, so it is read as data ("
-        notes.append(Sentence(words, Setting("header", True), " if it holds names)."))
-    elif all(name.strip().isdecimal() for name in dialect.header):
-        words = "The first line holds whole numbers in order and is read as names ("
-        notes.append(Sentence(words, Setting("header", False), " if it is data)."))
-    if dialect.remarks:
-        lines = f"{dialect.remarks} line{'s' * (dialect.remarks > 1)} of remarks"
-        notes.append(f"{lines} before the table {'were' if dialect.remarks > 1 else 'was'} left out.")
-    if dialect.units:
-        units = listed([unit.strip() for unit in dialect.units])
-        notes.append(f"The line under the names holds units ({units}) and is not read as a row.")
-    if dialect.encoding == "cp1252":
-        notes.append("The file is not UTF-8 and is read as Windows-1252; check names with accents.")
-    return notes
+def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
+    """Return the rows of a sheet of an xlsx workbook, the first one if none is named."""
+    openpyxl = import_extra("openpyxl", "Reading xlsx", "tables")
+    lines, n_cells, sheet = [], 0, options.sheet
+    with readable(path, "xlsx"):
+        refuse_large_archive(path, "export it as csv, which is read by blocks")
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            names = book.sheetnames
+            if sheet is not None and sheet not in names:
+                raise TableError(f"{path} has no sheet {sheet!r}; it has {listed(names)}.")
+            page = book[sheet] if sheet is not None else book.worksheets[0]
+            page.reset_dimensions()  # which may claim a million empty rows
+            for row in page.iter_rows(values_only=True):
+                n_cells += len(row)
+                if n_cells > MOST_CELLS:
+                    words = f"{path} has more than {MOST_CELLS // 10**6} million cells"
+                    raise TableError(f"{words}, more than is read from a workbook; export it as csv.")
+                if any(value is not None for value in row):
+                    lines.append([_cell_text(value) for value in row])
+        finally:
+            book.close()
+    used = sorted({place for line in lines for place, cell in enumerate(line) if cell})
+    table = [[line[place] if place < len(line) else "" for place in used] for line in lines]
+    rows = _spooled([line for line in table if any(line)], path, options, ".")
+    if len(names) > 1 and sheet is None:
+        rows.notes.append(f"The sheet {names[0]!r} is read; there are {len(names)}.")
+    return rows
 
 
-def _position(file: IO[bytes], path: Path) -> int:
-    """Return the bytes read so far; within a compressed file they are not known."""
-    return file.tell() if packed_as(path) is None else 0
+def _cell_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))  # a workbook stores every number as a double
+    if isinstance(value, datetime.datetime | datetime.date):
+        return value.isoformat()
+    return str(value)
 
 
-def _parser_sentence(path: Path, message: str) -> tuple[str | Setting, ...]:
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
-    if found:
-        expected, line, saw = found.groups()
-        return (
-            f"Line {line} of {path} has {saw} fields where {expected} are expected; correct that line, "
-            "or name the separator with ",
-            Setting("separator"),
-            ".",
-        )
-    return (f"{path} cannot be read as a table ({message.strip()}); check its separator and quotes.",)
+def turned(rows: TextRows, options: ReadOptions) -> TextRows:
+    """Return a table on its side the right way up: names from its first column, ids from its header."""
+    frames = [frame.to_numpy(dtype=object) for frame in rows.frames(range(len(rows.names)))]
+    cells = np.vstack([np.array(["id", *rows.names[1:]], dtype=object), *frames])
+    return _spooled(cells.T.tolist(), rows.path, replace(options, header=True, comment=None), rows.decimal)
+
+
+def _spooled(lines: Iterable[Sequence[str]], path: Path, options: ReadOptions, decimal: str) -> TextRows:
+    """Return rows of cells as those of a text file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return TextRows(path, replace(options, separator=",", decimal=decimal), text.getvalue().encode())

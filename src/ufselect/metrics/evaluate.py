@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_array, check_random_state
 
-from ufselect.common.containers import tabular
-from ufselect.common.threads import one_blas_thread
+from ufselect._utils.threads import one_blas_thread
+from ufselect._utils.validation import tabular
 from ufselect.metrics.clustering import accuracies, contingencies, encode_labels, mutual_infos
-from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.metrics.seeding import SEEDINGS
+from ufselect.metrics.kmeans import SEEDINGS, kmeans_runs
+from ufselect.metrics.stability import selected_index
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,14 @@ def evaluate_selection(
     >>> score.acc_mean > 80
     True
     """
-    _check_protocol(n_runs, seeding)
+    if isinstance(n_runs, bool) or not isinstance(n_runs, int | np.integer) or n_runs < 1:
+        raise ValueError(f"n_runs must be an integer of at least 1, not {n_runs!r}.")
+    if seeding not in SEEDINGS:
+        raise ValueError(f"seeding must be one of {', '.join(SEEDINGS)}, not {seeding!r}.")
     classes, n_classes = encode_labels(y)
-    points = _selected_columns(X, features)
+    X = check_array(tabular(X), accept_sparse="csc", dtype=[np.float64, np.float32], ensure_min_samples=2)
+    chosen = X if features is None else X[:, selected_index(features, "features", X.shape[1])]
+    points = np.asarray(chosen.toarray() if sparse.issparse(chosen) else chosen, dtype=np.float64)
     if len(points) != classes.size:
         raise ValueError(f"X has {len(points)} samples and y {classes.size} labels; they must agree.")
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
@@ -111,41 +116,3 @@ def evaluate_selection(
         n_clusters=n_classes,
         n_features=points.shape[1],
     )
-
-
-def _check_protocol(n_runs: int, seeding: str) -> None:
-    if isinstance(n_runs, bool) or not isinstance(n_runs, int | np.integer) or n_runs < 1:
-        raise ValueError(f"n_runs must be an integer of at least 1, not {n_runs!r}.")
-    if seeding not in SEEDINGS:
-        raise ValueError(f"seeding must be one of {', '.join(SEEDINGS)}, not {seeding!r}.")
-
-
-def _selected_columns(X: Any, features: Any) -> NDArray:
-    """Return the selected features as a dense float64 array."""
-    X = check_array(tabular(X), accept_sparse="csc", dtype=[np.float64, np.float32], ensure_min_samples=2)
-    if features is not None:
-        X = X[:, _column_index(features, X.shape[1])]
-    if sparse.issparse(X):
-        X = X.toarray()
-    return np.asarray(X, dtype=np.float64)
-
-
-def _column_index(features: Any, n_features: int) -> NDArray:
-    """Return a mask or an index array that is valid for ``n_features`` columns."""
-    index = np.asarray(features)
-    if index.ndim != 1 or index.size == 0:
-        raise ValueError("features must be a flat array that names at least one feature, or None for all.")
-    if index.dtype == bool:
-        if index.size != n_features:
-            raise ValueError(f"The mask has {index.size} entries for {n_features} features.")
-        index = np.flatnonzero(index)
-        if index.size == 0:
-            raise ValueError("The mask selects no feature.")
-        return index
-    if not np.issubdtype(index.dtype, np.integer):
-        raise ValueError(f"features must hold integer indices or booleans, not {index.dtype}.")
-    if index.min() < 0 or index.max() >= n_features:
-        raise ValueError(f"features must lie between 0 and {n_features - 1}.")
-    if np.unique(index).size != index.size:
-        raise ValueError("features names a feature more than once.")
-    return index

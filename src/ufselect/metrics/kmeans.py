@@ -6,26 +6,15 @@ the centres of all runs are one matrix product, and the new centres of all runs 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from ufselect.common.deadline import check_time
 from ufselect.gram.centring import centre_and_scale
-from ufselect.metrics.seeding import starting_samples
 
-# The defaults of scikit-learn's KMeans.
-MAX_ITER = 300
-RELATIVE_TOL = 1e-4
-# Distances of one block of points: 2 MB, which stay in the cache.
-DISTANCE_ENTRIES = 2**18
-# The mean squared distance to the centres over the largest squared norm that single precision, seven digits,
-# still leaves four digits of.
-LEAST_SPREAD = 1e4 * float(np.finfo(np.float32).eps)
-# Centres of the runs that advance together: 64 MB at most.
-CENTRE_ENTRIES = 2**23
+SEEDINGS = ("random", "k-means++", "greedy-k-means++")
 
 
 def kmeans_runs(
@@ -33,9 +22,10 @@ def kmeans_runs(
     n_clusters: int,
     seeds: Sequence[int],
     seeding: str,
-    max_iter: int = MAX_ITER,
+    max_iter: int = 300,
     *,
     is_exact: bool = True,
+    centre_entries: int = 2**23,
 ) -> NDArray:
     """Run Lloyd's algorithm once per seed and return the labels, n_runs × n_samples.
 
@@ -58,17 +48,23 @@ def kmeans_runs(
     is_exact : bool, default=True
         False works in single precision, in less time for all but the smallest data, and again in double
         precision where the clusters turn out to be so small beside their distances that it blurs them.
+    centre_entries : int, default=2**23
+        Entries of the centres of the runs that advance together: 64 MB at most.
     """
     coordinates = distance_preserving_coordinates(points, np.float64 if is_exact else np.float32)
-    tol = RELATIVE_TOL * float(np.square(coordinates).sum()) / (points.shape[0] * points.shape[1])
+    tol = 1e-4 * float(np.square(coordinates).sum()) / (points.shape[0] * points.shape[1])
     labels = np.empty((len(seeds), len(points)), dtype=np.intp)
-    step = max(1, CENTRE_ENTRIES // (n_clusters * max(coordinates.shape)))
+    step = max(1, centre_entries // (n_clusters * max(coordinates.shape)))
     for start in range(0, len(seeds), step):
         batch = slice(start, start + step)
         samples = starting_samples(coordinates, n_clusters, seeds[batch], seeding)
         labels[batch] = lloyd(coordinates, coordinates[samples], tol, max_iter)
-    if not is_exact and _is_blurred(coordinates, labels[:1]):
-        return kmeans_runs(points, n_clusters, seeds, seeding, max_iter)
+    if not is_exact:
+        # Single precision has seven digits; four must be left of the mean squared distance to the centres.
+        largest = float(np.einsum("ij,ij->i", coordinates, coordinates).max())
+        least = 1e4 * float(np.finfo(np.float32).eps) * len(points) * largest
+        if float(inertias(coordinates, labels[:1]).min()) < least:
+            return kmeans_runs(points, n_clusters, seeds, seeding, max_iter)
     return labels
 
 
@@ -86,13 +82,67 @@ def distance_preserving_coordinates(points: NDArray, dtype: DTypeLike = np.float
     return centred
 
 
-def _is_blurred(points: NDArray, labels: NDArray) -> bool:
-    """Tell whether clusters are so small beside the distances of centred points that rounding hides them."""
-    largest = float(np.einsum("ij,ij->i", points, points).max())
-    return float(inertias(points, labels).min()) < LEAST_SPREAD * len(points) * largest
+def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding: str) -> NDArray:
+    """Return the samples, n_runs × n_clusters, at which the runs start.
+
+    Each run draws from its own generator, so that a run does not depend on how many others there are. The
+    two k-means++ rules [1]_ consume random numbers in the order of scikit-learn's ``kmeans_plusplus`` and
+    choose the same samples as it does with the same seed and ``n_local_trials=1`` or its default.
+
+    References
+    ----------
+    .. [1] D. Arthur and S. Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
+    """
+    if seeding == "random":
+        return np.array([rng.choice(len(points), n_clusters, replace=False) for rng in _seeded(seeds)])
+    n_trials = 1 if seeding == "k-means++" else 2 + int(np.log(n_clusters))
+    uniform = np.array([rng.random_sample(1 + (n_clusters - 1) * n_trials) for rng in _seeded(seeds)])
+    return _plus_plus(points, n_clusters, uniform[:, 0], uniform[:, 1:].reshape(len(seeds), -1, n_trials))
 
 
-def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = MAX_ITER) -> NDArray:
+def _seeded(seeds: Sequence[int]) -> Iterator[np.random.RandomState]:
+    """Return one generator in the state of each seed in turn; a new one would take as long as a short run."""
+    rng = np.random.RandomState(0)
+    for seed in seeds:
+        rng.seed(seed)
+        yield rng
+
+
+def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray) -> NDArray:
+    """Choose each further sample with probability proportional to the squared distance from those chosen.
+
+    Of several trials the one that leaves the smallest sum of squared distances is kept.
+    """
+    n_samples, n_runs = len(points), len(first)
+    # Two factors whose product holds the squared distances between points.
+    norms = np.einsum("ij,ij->i", points, points)
+    ones = np.ones_like(norms)
+    own, others = np.column_stack([-2 * points, norms, ones]), np.vstack([points.T, ones, norms])
+
+    def squared_distances(samples: NDArray) -> NDArray:
+        distances = own[samples] @ others
+        np.maximum(distances, 0, out=distances)
+        # A sample's distance to itself is rounding noise; left in, it could be drawn again.
+        distances[np.arange(len(samples)), samples] = 0
+        return distances
+
+    runs = np.arange(n_runs)
+    chosen = np.empty((n_runs, n_clusters), dtype=np.intp)
+    chosen[:, 0] = np.minimum((first * n_samples).astype(np.intp), n_samples - 1)
+    closest = squared_distances(chosen[:, 0])
+    for step in range(1, n_clusters):
+        thresholds = trials[:, step - 1] * closest.sum(axis=1)[:, None]
+        cumulative = np.cumsum(closest, axis=1)
+        candidates = np.array([np.searchsorted(*pair) for pair in zip(cumulative, thresholds, strict=True)])
+        np.minimum(candidates, n_samples - 1, out=candidates)
+        distances = squared_distances(candidates.ravel()).reshape(*candidates.shape, -1)
+        np.minimum(distances, closest[:, None], out=distances)
+        best = np.argmin(distances.sum(axis=2), axis=1) if candidates.shape[1] > 1 else 0
+        chosen[:, step], closest = candidates[runs, best], distances[runs, best]
+    return chosen
+
+
+def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = 300) -> NDArray:
     """Advance all runs from ``centres`` (n_runs × n_clusters × n_features) and return their labels."""
     n_runs = len(centres)
     final = np.empty((n_runs, len(points)), dtype=np.intp)
@@ -100,11 +150,13 @@ def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = MAX_ITE
     previous = np.full((n_runs, len(points)), -1)
     members = Members(len(points), n_runs, centres.shape[1], points.dtype)
     for _ in range(max_iter):
-        check_time()
         labels = nearest(points, centres)
         if len(labels) < members.n_runs:
             members = Members(len(points), len(labels), centres.shape[1], points.dtype)
-        moved = updated_centres(points, labels, centres, members)
+        sums, counts = members.sums(points, labels)
+        for run in np.flatnonzero(np.any(counts == 0, axis=1)):
+            _move_empty(points, labels[run], centres[run], sums[run], counts[run])
+        moved = sums / np.maximum(counts, 1).astype(sums.dtype)[:, :, None]
         settled = np.all(labels == previous, axis=1)
         final[active[settled]] = labels[settled]
         close = ~settled & (np.square(moved - centres).sum(axis=(1, 2)) <= tol)
@@ -118,27 +170,22 @@ def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = MAX_ITE
     return final
 
 
-def nearest(points: NDArray, centres: NDArray) -> NDArray:
-    """Return the index of the nearest centre of each run for each point, n_runs × n_samples."""
+def nearest(points: NDArray, centres: NDArray, block_entries: int = 2**18) -> NDArray:
+    """Return the index of the nearest centre of each run for each point, n_runs × n_samples.
+
+    ``block_entries`` are the distances of one block of points: 2 MB, which stay in the cache.
+    """
     n_runs, n_clusters, n_features = centres.shape
     flat = centres.reshape(-1, n_features)
     half_norms = 0.5 * np.einsum("ij,ij->i", flat, flat)
     labels = np.empty((len(points), n_runs), dtype=np.intp)
-    step = max(1, DISTANCE_ENTRIES // len(flat))
+    step = max(1, block_entries // len(flat))
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
         similarity = points[rows] @ flat.T
         similarity -= half_norms
         np.argmax(similarity.reshape(-1, n_runs, n_clusters), axis=2, out=labels[rows])
     return labels.T
-
-
-def updated_centres(points: NDArray, labels: NDArray, centres: NDArray, members: Members) -> NDArray:
-    """Return the means of the clusters, n_runs × n_clusters × n_features."""
-    sums, counts = members.sums(points, labels)
-    for run in np.flatnonzero(np.any(counts == 0, axis=1)):
-        _move_empty(points, labels[run], centres[run], sums[run], counts[run])
-    return sums / np.maximum(counts, 1).astype(sums.dtype)[:, :, None]
 
 
 class Members:

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils import check_array
 
-from ufselect.common.containers import tabular
-
-# Relative to the first pivot: a column with less of its own is a copy of others up to rounding.
-RANK_TOLERANCE = 1e-10
+from ufselect._utils.validation import tabular
+from ufselect.metrics.stability import selected_index
 
 
 def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
@@ -44,20 +42,20 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
     >>> round(variance_rebuilt(X, [12]), 3), variance_rebuilt(X, range(13))
     (0.998, 1.0)
     """
-    centred = _dense(X)
+    centred = check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
     centred = centred - centred.mean(axis=0)
-    target = centred if targets is None else centred[:, _index(targets, "targets", centred.shape[1])]
-    chosen = centred[:, _index(features, "features", centred.shape[1])]
-    return rebuilt_share(chosen, target)
+    n_features = centred.shape[1]
+    target = centred if targets is None else centred[:, selected_index(targets, "targets", n_features)]
+    return rebuilt_share(centred[:, selected_index(features, "features", n_features)], target)
 
 
 def rebuilt_share(chosen: NDArray, target: NDArray) -> float:
     """Return the share of the squares of centred columns that lies in the span of others."""
     total = float(np.sum(target**2))
-    # Pivoting tells the rank, so that copies of a feature add no direction.
+    # Pivoting tells the rank: a column with less of its own than 1e-10 of the first is a copy of others.
     basis, triangle, _ = linalg.qr(chosen, mode="economic", pivoting=True, check_finite=False)
     size = np.abs(np.diag(triangle))
-    basis = basis[:, size > size[:1] * RANK_TOLERANCE]
+    basis = basis[:, size > 1e-10 * size[:1]]
     return min(1.0, float(np.sum((basis.T @ target) ** 2)) / total) if total else 1.0
 
 
@@ -91,14 +89,14 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
     >>> neighbours_kept(X, range(13)), neighbours_kept(X, [0]) < 0.3
     (1.0, True)
     """
-    values = _dense(X)
+    values = check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
     if not 1 <= n_neighbors < values.shape[0]:
         raise ValueError(
             f"n_neighbors must lie between 1 and {values.shape[0] - 1}, one less than the number of samples, "
             f"not {n_neighbors!r}."
         )
-    chosen = _index(features, "features", values.shape[1])
-    return shared_neighbours(nearest(values, n_neighbors), nearest(values[:, chosen], n_neighbors))
+    chosen = values[:, selected_index(features, "features", values.shape[1])]
+    return shared_neighbours(nearest(values, n_neighbors), nearest(chosen, n_neighbors))
 
 
 def nearest(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
@@ -114,19 +112,3 @@ def shared_neighbours(reference: NDArray[np.intp], found: NDArray[np.intp]) -> f
     """Return the mean share of the rows' neighbours that two tables of :func:`nearest` have in common."""
     common = [np.intersect1d(a, b).size for a, b in zip(reference, found, strict=True)]
     return float(np.mean(common)) / reference.shape[1]
-
-
-def _dense(X: Any) -> NDArray:
-    return check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
-
-
-def _index(features: Any, name: str, n_features: int) -> NDArray:
-    """Return a selection as what indexes columns."""
-    chosen = np.asarray(features)
-    is_mask = chosen.dtype == bool and chosen.shape == (n_features,)
-    is_index = chosen.ndim == 1 and chosen.size > 0 and np.issubdtype(chosen.dtype, np.integer)
-    if not (is_mask or (is_index and chosen.min() >= 0 and chosen.max() < n_features)):
-        raise ValueError(
-            f"{name} must be indices from 0 to {n_features - 1} or a boolean mask over {n_features} features."
-        )
-    return chosen

@@ -33,7 +33,7 @@ def feature_similarity_rate(a: Any, b: Any) -> float:
     >>> feature_similarity_rate([True, True, False], [True, False, True])
     0.5
     """
-    first, second = _selected(a, "a"), _selected(b, "b")
+    first, second = selected_index(a, "a"), selected_index(b, "b")
     masks = [np.asarray(s) for s in (a, b) if np.asarray(s).dtype == bool]
     if len(masks) == 2 and masks[0].size != masks[1].size:
         raise ValueError(f"The masks cover {masks[0].size} and {masks[1].size} features; they must be equal.")
@@ -44,20 +44,24 @@ def feature_similarity_rate(a: Any, b: Any) -> float:
     return np.intersect1d(first, second, assume_unique=True).size / first.size
 
 
-def _selected(features: Any, name: str) -> NDArray:
-    """Return the distinct indices that a mask or an index array names."""
-    selection = np.asarray(features)
-    if selection.ndim != 1:
+def selected_index(features: Any, name: str, n_features: int | None = None) -> NDArray:
+    """Return the distinct indices that a mask or an index array names; None leaves their range open."""
+    index = np.asarray(features)
+    if index.ndim != 1:
         raise ValueError(f"{name} must be a flat array of indices or a flat boolean mask.")
-    if selection.dtype == bool:
-        selection = np.flatnonzero(selection)
-    elif not np.issubdtype(selection.dtype, np.integer) and selection.size:
-        raise ValueError(f"{name} must hold integer indices or booleans, not {selection.dtype}.")
-    if selection.size == 0:
+    if index.dtype == bool:
+        if n_features not in (None, index.size):
+            raise ValueError(f"{name} is a mask of {index.size} entries for {n_features} features.")
+        index = np.flatnonzero(index)
+    elif index.size and not np.issubdtype(index.dtype, np.integer):
+        raise ValueError(f"{name} must hold integer indices or booleans, not {index.dtype}.")
+    if index.size == 0:
         raise ValueError(f"{name} selects no feature.")
-    if np.unique(selection).size != selection.size:
+    if n_features is not None and (index.min() < 0 or index.max() >= n_features):
+        raise ValueError(f"{name} must lie between 0 and {n_features - 1}.")
+    if np.unique(index).size != index.size:
         raise ValueError(f"{name} names a feature more than once.")
-    return selection
+    return index
 
 
 def selection_stability(masks: Any) -> float:

@@ -1,9 +1,7 @@
-"""What there is to say about a fitted selector."""
+"""What there is to say about a fitted selector: what its columns represent, and what they are worth."""
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,43 +10,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.utils.extmath import randomized_svd
 
-from ufselect.metrics import selection_stability
-from ufselect.metrics.label_free import nearest, rebuilt_share, shared_neighbours
-from ufselect.plotting.reconstruction_display import ReconstructionDisplay
-from ufselect.plotting.selected import Selected, selected_by
-from ufselect.report.measures import (
-    Kept,
-    Sample,
-    column_means,
-    correlations,
-    draw_sample,
-    largest_correlations,
-    random_subsets,
-)
-from ufselect.selectors.base import UnsupervisedSelector
-from ufselect.stability import SEED_LIMIT, with_seed
+from ufselect.assessment import Assessment, assess
+from ufselect.methods._columns import ColumnTable
+from ufselect.methods.redundancy import RedundancyFilter
+from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
 
-logger = logging.getLogger("ufselect")
-
-# Enough rows for shares good to a per cent; with many features fewer, so that the sample takes 64 MB at most.
-SAMPLE_ROWS, SAMPLE_CELLS = 2000, 8 << 20
-# A least-squares fit of a subset must be determined: at least this many rows per kept feature.
-ROWS_PER_FEATURE = 4
-SAMPLE_TARGETS = 2000
-# Distances of all pairs: a million numbers.
-NEIGHBOUR_ROWS = 1000
-N_NEIGHBORS = 10
-# Neighbours of a sample must be few among all samples to mean nearness.
-ROWS_PER_NEIGHBOUR = 5
-# Their mean is good to a fifth of their spread.
-N_RANDOM = 20
-REFIT_ROWS = 5000
-REFIT_SHARE = 0.8
-LEAST_REFIT_ROWS = 4
-# Correlations below explain less than a tenth of a feature's variance.
-FAINT = 0.3
+LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
+TRUST = {"better": "good", "no better": "doubtful", "undecided": "doubtful", "worse": "bad"}
+SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
 
 @dataclass(frozen=True)
@@ -59,105 +30,144 @@ class Explanation:
     ----------
     method : str
         The method's name.
+    goal : {"rebuild", "clusters", "redundancy"}
+        What the columns are for.
     parameters : mapping
-        Its parameters.
+        Parameters of the selector.
     n_samples : int
         Rows of the data.
     feature_names : list of str
-        Names of all features.
-    is_unsupervised : bool
-        Whether the method is known to use no labels.
+        Names of all columns.
+    excluded : ndarray of shape (n_features,)
+        Mask of the columns that took no part.
     selected : Selected
-        Kept features, ranks and scores; scores are None where the method has none.
-    means, deviations : ndarray of shape (n_selected,)
-        Mean and standard deviation of the kept features.
-    among_kept : ndarray of shape (n_selected, n_selected)
-        Correlations among the kept features.
+        Selected columns, ranks and scores; scores are None where the method has none.
+    means, deviations : ndarray of shape (n_features,)
+        Mean and standard deviation of each column.
     closest, closest_r : ndarray of shape (n_features,)
-        For each feature the kept one it correlates with most, as a place in ``ranked``, and the correlation.
-    variance, neighbourhood, redundancy : Kept
-        Shares for the selection, for random subsets and for all features.
-    frequencies : ndarray of shape (n_features,) or None
-        How often each feature was chosen on resampled rows.
-    stability : float or None
-        Nogueira's index of these selections, 1 for identical ones and about 0 for random ones.
-    refit_note : str
-        Why there are no refits though they were asked for; empty otherwise.
+        For each column the selected one that represents it, as a place in ``ranked``, and their correlation.
+    among : ndarray of shape (n_selected, n_selected)
+        Correlations among the selected columns.
+    explained : ndarray of shape (n_features,)
+        Share of each column's variance that a linear model of the selected ones explains, in the sample;
+        NaN where there are too few rows to tell.
+    assessment : Assessment or None
+        What the selection is worth on held-out rows.
+    rows : ndarray of shape (n_shown, 2)
+        Some rows along the two leading directions of the data.
+    row_clusters : ndarray of shape (n_shown,) or None
+        Their clusters, where the selector found some.
+    clusters : list of dict
+        For each cluster its ``size`` and the columns that tell it from the rest.
+    candidates : list of dict
+        What was compared, where the selector compared several.
     loadings : ndarray of shape (n_selected, n_components) or None
-        Loadings of the kept features.
+        Loadings of the selected columns.
     history : ndarray or None
         Objective over the iterations.
     counts : ReconstructionDisplay or None
-        Held-out errors against counts, where the method chose the number of features.
+        Held-out errors against counts, where the method chose the number of columns.
     converged : bool or None
         Whether the method met its stopping rule.
-    image_shape, image_order, mean_image
+    image_shape, image_order
         For images.
     """
 
     method: str
+    goal: str
     parameters: Mapping[str, Any]
     n_samples: int
     feature_names: list[str]
-    is_unsupervised: bool
+    excluded: NDArray[np.bool_]
     selected: Selected
     means: NDArray
     deviations: NDArray
-    among_kept: NDArray
     closest: NDArray
     closest_r: NDArray
-    variance: Kept
-    neighbourhood: Kept | None
-    redundancy: Kept | None
-    frequencies: NDArray | None
-    stability: float | None
-    n_resamples: int
-    refit_note: str
+    among: NDArray
+    explained: NDArray
+    assessment: Assessment | None
+    rows: NDArray
+    row_clusters: NDArray | None
+    clusters: list[dict[str, Any]]
+    candidates: list[dict[str, Any]]
     loadings: NDArray | None
     history: NDArray | None
     counts: ReconstructionDisplay | None
     converged: bool | None
     image_shape: tuple[int, int] | None
     image_order: str
-    mean_image: NDArray | None
-
-    @property
-    def scores(self) -> NDArray | None:
-        """Scores of all features, higher is better."""
-        return self.selected.scores
-
-    @property
-    def ranking(self) -> NDArray:
-        """Ranks of all features, 1 for the best."""
-        return self.selected.ranking
 
     @cached_property
     def ranked(self) -> NDArray[np.intp]:
-        """The kept features, best first."""
-        return self.selected.kept
+        """The selected columns, best first."""
+        return self.selected.columns
 
     @property
     def n_features(self) -> int:
-        """Number of all features."""
-        return self.ranking.size
+        """Number of all columns."""
+        return self.selected.support.size
 
     @property
     def n_selected(self) -> int:
-        """Number of kept features."""
+        """Number of selected columns."""
         return self.ranked.size
 
-    def stands_for(self, place: int) -> NDArray[np.intp]:
-        """Return the dropped features that the kept one at a place stands for, closest first."""
-        near = np.abs(self.closest_r) >= FAINT
-        found = np.flatnonzero(~self.selected.support & near & (self.closest == place))
+    @property
+    def dropped(self) -> NDArray[np.bool_]:
+        """Mask of the columns that took part and were not selected."""
+        return ~self.selected.support & ~self.excluded
+
+    @property
+    def frequencies(self) -> NDArray | None:
+        """How often each column was selected from other rows."""
+        return None if self.assessment is None else self.assessment.frequencies
+
+    @cached_property
+    def positions(self) -> NDArray | None:
+        """Numbers in the names of columns that are in order, as wavelengths; None for others."""
+        try:
+            found = np.array([float(name) for name in self.feature_names])
+        except ValueError:
+            return None
+        steps = np.diff(found)
+        return found if found.size >= 20 and (np.all(steps > 0) or np.all(steps < 0)) else None
+
+    def represents(self, place: int) -> NDArray[np.intp]:
+        """Return the dropped columns that the selected one at a place represents, closest first."""
+        near = np.abs(self.closest_r) >= LEAST_CORRELATION
+        found = np.flatnonzero(self.dropped & near & (self.closest == place))
         return found[np.argsort(-np.abs(self.closest_r[found]), kind="stable")]
 
-    def n_alone(self) -> int:
-        """Return how many dropped features correlate with no kept one to speak of."""
-        return int(np.sum(~self.selected.support & (np.abs(self.closest_r) < FAINT)))
+    @property
+    def trust(self) -> str:
+        """How far the selection can be trusted: good, doubtful or bad."""
+        if self.goal == "redundancy":
+            return "good"
+        return "doubtful" if self.assessment is None else TRUST[self.assessment.verdict]
+
+    @property
+    def message(self) -> str:
+        """What the selection is worth, in one or two plain sentences."""
+        if self.goal == "redundancy":
+            limit = self.parameters["max_correlation"]
+            if not self.dropped.any():
+                return f"No two columns are correlated above {limit:g}, so none is dropped."
+            return (
+                f"Each of the {self.dropped.sum()} dropped columns is correlated above {limit:g} with a "
+                "selected one, and no two selected columns are."
+            )
+        if self.n_selected == self.n_features:
+            return "All columns are selected."
+        if self.assessment is None:
+            return "How good the selection is on new rows was not assessed."
+        text = self.assessment.message
+        for note in self.assessment.notes:  # how it was assessed stands apart
+            text = text.replace(note, "")
+        return " ".join(text.split())
 
     def _repr_html_(self) -> str:
-        from ufselect.report.selection_page import report_html
+        from ufselect.report.page import report_html
 
         page = escape(report_html(self, title=self.method), quote=True)
         return f'<iframe title="Report" style="width:100%;height:40em;border:0" srcdoc="{page}"></iframe>'
@@ -166,20 +176,18 @@ class Explanation:
 def explain(
     selector: Any,
     X: Any,
-    y: Any = None,
     *,
     feature_names: Sequence[str] | None = None,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "C",
-    n_resamples: int = 10,
+    assessment: Assessment | bool | None = True,
     random_state: int = 0,
     sample_weight: Any = None,
     batch: Any = None,
 ) -> Explanation:
-    """Find out what a selection keeps, what each kept feature stands for, and how stable it is.
+    """Find out what each selected column represents, and what the selection is worth.
 
-    Costly parts work on a sample: variance on at most 2000 rows, neighbourhoods on 1000, resampling on 5000.
-    Missing values count as the mean of their column there.
+    Correlations are those of at most 2000 rows. Missing values count as the mean of their column there.
 
     Parameters
     ----------
@@ -187,19 +195,17 @@ def explain(
         Any scikit-learn selector, fitted on ``X``; ``scores_`` and ``ranking_`` are shown where it has them.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data.
-    y : array-like of shape (n_samples,), optional
-        Labels or targets for refits of a selector that needs them; without them it is not refitted, and the
-        report says so.
     feature_names : sequence of str, optional
-        Names of the features; without it those seen in ``fit``.
+        Names of the columns; without it those seen in ``fit``.
     image_shape : (int, int), optional
-        Rows and columns, where features are pixels.
+        Rows and columns, where columns of X are pixels.
     image_order : {"C", "F"}, default="C"
         "F" where pixels run down the columns first.
-    n_resamples : int, default=10
-        How often to refit on 80 % of the rows; 0 for no such check.
+    assessment : Assessment or bool, default=True
+        From :func:`~ufselect.assess`; True takes that of the selector or makes one, which fits a selector
+        of this package several times, False leaves it out.
     random_state : int, default=0
-        Seed of samples and subsets.
+        Seed of samples and splits.
     sample_weight, batch : array-like of shape (n_samples,), optional
         What ``fit`` was told of the rows. Rows of weight 0 are left out, the others count alike; each batch
         is taken about its own mean.
@@ -212,147 +218,141 @@ def explain(
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect import DSCOFS
+    >>> from ufselect import RebuildSelector
     >>> from ufselect.report import explain
     >>> X = scale(load_wine().data)
-    >>> selector = DSCOFS(n_features_to_select=5, n_components=2).fit(X)
-    >>> explanation = explain(selector, X, n_resamples=3)
-    >>> explanation.n_selected, explanation.variance.random.size
-    (5, 20)
+    >>> explanation = explain(RebuildSelector(5).fit(X), X)
+    >>> explanation.n_selected, explanation.assessment.verdict
+    (5, 'better')
     """
     selected = selected_by(selector)
-    names = _names(selector, X, feature_names, selected.support.size)
-    data = _rows_of(X)
-    rng = np.random.default_rng(random_state)
-    ranked = selected.kept
-    if not ranked.size:
-        raise ValueError(f"{type(selector).__name__} keeps no feature, so there is nothing to explain.")
-    n_rows = int(np.clip(SAMPLE_CELLS // data.shape[1], ROWS_PER_FEATURE * ranked.size, SAMPLE_ROWS))
-    told = {
-        name: np.asarray(values)
-        for name, values in (("sample_weight", sample_weight), ("batch", batch))
-        if values is not None
-    }
-    sample = draw_sample(data, n_rows, SAMPLE_TARGETS, rng, **told)
-    kept = sample.columns(ranked)
-    with_kept = correlations(kept, sample.centred)
-    closest = np.abs(with_kept).argmax(axis=0)
-    subsets = random_subsets(data.shape[1], ranked.size, N_RANDOM, rng)
-    masks, refit_note = _resampled(selector, data, y, told, ranked.size, n_resamples, rng)
+    if not selected.support.any():
+        raise ValueError("The selector keeps no feature, so there is nothing to explain.")
+    n_features = selected.support.size
+    names = feature_names
+    if names is None:
+        names = getattr(selector, "feature_names_in_", [f"feature_{j}" for j in range(1, n_features + 1)])
+    data = X.tocsr() if hasattr(X, "tocsr") else X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
+    if len(names) != n_features or data.shape[1] != n_features:
+        raise ValueError(
+            f"The selector was fitted on {n_features} features, X has {data.shape[1]} and {len(names)} names "
+            "were given; pass the data of fit and one name per feature."
+        )
+    goal = "redundancy" if isinstance(selector, RedundancyFilter) else getattr(selector, "goal", None)
+    if assessment is True:
+        assessment = getattr(selector, "assessment_", None) or _assessed(selector, X, goal, random_state)
+    if goal is None:
+        goal = assessment.goal if isinstance(assessment, Assessment) else "rebuild"
+    ranked = selected.columns
+    seen = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
+    out = seen.indices("exclude", getattr(selector, "exclude", None))
+    sample, rows = centred_sample(data, random_state, sample_weight, batch)
+    correlations = correlation(sample[:, ranked], sample)
+    closest = np.argmax(np.abs(correlations), axis=0)
+    if goal == "redundancy":  # whose own pairs are the promise
+        places = np.full(n_features, -1)
+        places[ranked] = np.arange(ranked.size)
+        own = places[selector.representatives_]
+        closest = np.where((selector.representatives_ >= 0) & (own >= 0), own, closest)
+    shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
+    clusters = getattr(selector, "labels_", None)
+    clusters = None if clusters is None or np.size(clusters) != data.shape[0] else np.asarray(clusters)
     components = getattr(selector, "components_", None)
+    fitted = getattr(selector, "best_estimator_", selector)
+    history = getattr(fitted, "objective_history_", None)
     return Explanation(
-        method=getattr(selector, "label", type(selector).__name__),
-        parameters={name: value for name, value in selector.get_params().items() if name != "verbose"},
+        method=getattr(fitted, "label", type(fitted).__name__),
+        goal=goal,
+        parameters={name: value for name, value in fitted.get_params().items() if name != "verbose"},
         n_samples=data.shape[0],
-        feature_names=names,
-        is_unsupervised=isinstance(selector, UnsupervisedSelector),
+        feature_names=[str(name) for name in names],
+        excluded=np.isin(np.arange(n_features), out),
         selected=selected,
-        means=column_means(data[:, ranked]),
-        deviations=kept.std(axis=0),
-        among_kept=with_kept[:, ranked],
+        means=column_means(data),
+        deviations=sample.std(axis=0),
         closest=closest,
-        closest_r=with_kept[closest, np.arange(data.shape[1])],
-        variance=_variance(sample, ranked, subsets),
-        neighbourhood=_neighbourhood(sample.centred[:NEIGHBOUR_ROWS], ranked, subsets),
-        redundancy=_redundancy(sample, ranked, subsets),
-        frequencies=None if masks is None else masks.mean(axis=0),
-        stability=None if masks is None or ranked.size == data.shape[1] else selection_stability(masks),
-        n_resamples=n_resamples,
-        refit_note=refit_note,
+        closest_r=correlations[closest, np.arange(n_features)],
+        among=correlations[:, ranked],
+        explained=explained_by(sample, ranked),
+        assessment=assessment if isinstance(assessment, Assessment) else None,
+        rows=_leading(sample[shown], random_state),
+        row_clusters=None if clusters is None else clusters[rows[shown]],
+        clusters=list(getattr(selector, "clusters_", [])),
+        candidates=list(getattr(selector, "report_", [])),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
-        history=_optional(selector, "objective_history_"),
+        history=None if history is None else np.asarray(history),
         counts=ReconstructionDisplay.of_counts(selector) if hasattr(selector, "count_curve_") else None,
-        converged=getattr(selector, "converged_", None),
+        converged=getattr(fitted, "converged_", None),
         image_shape=image_shape,
         image_order=image_order,
-        mean_image=None if image_shape is None else column_means(data),
     )
 
 
-def _names(selector: Any, X: Any, given: Sequence[str] | None, n_features: int) -> list[str]:
-    if given is None:
-        given = getattr(selector, "feature_names_in_", [f"feature_{j}" for j in range(1, n_features + 1)])
-    if len(given) != n_features or X.shape[1] != n_features:
-        raise ValueError(
-            f"The selector was fitted on {n_features} features, X has {X.shape[1]} and "
-            f"{len(given)} names were given; pass the data of fit and one name per feature."
-        )
-    return [str(name) for name in given]
-
-
-def _rows_of(X: Any) -> Any:
-    """Return an array or a CSR array of the data."""
-    if hasattr(X, "tocsr"):
-        return X.tocsr()
-    return X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
-
-
-def _optional(selector: Any, name: str) -> NDArray | None:
-    value = getattr(selector, name, None)
-    return None if value is None else np.asarray(value)
-
-
-def _variance(sample: Sample, ranked: NDArray, subsets: list[NDArray]) -> Kept:
-    target = sample.columns(sample.targets)
-    chosen, *random = (rebuilt_share(sample.columns(subset), target) for subset in (ranked, *subsets))
-    return Kept(chosen, np.array(random), 1.0)
-
-
-def _neighbourhood(centred: NDArray, ranked: NDArray, subsets: list[NDArray]) -> Kept | None:
-    n_neighbors = min(N_NEIGHBORS, centred.shape[0] // ROWS_PER_NEIGHBOUR)
-    if n_neighbors < 2:
+def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment | None:
+    """Assess a selector that needs no labels; the columns of another one as they are."""
+    support = selector.get_support()
+    if goal == "redundancy" or support.all():
         return None
-    reference = nearest(centred, n_neighbors)
-    chosen, *random = (
-        shared_neighbours(reference, nearest(centred[:, subset], n_neighbors))
-        for subset in (ranked, *subsets)
+    is_ours = hasattr(selector, "ranking_") and hasattr(selector, "label")
+    return assess(
+        selector if is_ours else np.flatnonzero(support), X, goal=goal or "rebuild", random_state=seed
     )
-    return Kept(chosen, np.array(random), 1.0)
 
 
-def _redundancy(sample: Sample, ranked: NDArray, subsets: list[NDArray]) -> Kept | None:
-    if ranked.size < 2:
-        return None
-    random = [largest_correlations(sample.columns(subset)).mean() for subset in subsets]
-    chosen = float(largest_correlations(sample.columns(ranked)).mean())
-    return Kept(chosen, np.array(random), float("nan"))
+def centred_sample(
+    X: Any, seed: int, sample_weight: NDArray | None = None, batch: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """Return at most 2000 rows of dense or sparse data, centred, and which these are.
+
+    Rows of weight 0 are never taken, batches are centred by themselves, and missing values are the mean.
+    """
+    counted = (
+        np.arange(X.shape[0]) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0)
+    )
+    count = min(counted.size, 2000, max(50, SAMPLE_CELLS // X.shape[1]))
+    rows = counted[np.sort(np.random.default_rng(seed).choice(counted.size, count, replace=False))]
+    values = X[rows]
+    values = (values.toarray() if hasattr(values, "toarray") else np.asarray(values)).astype(np.float64)
+    labels = np.zeros(count) if batch is None else np.asarray(batch)[rows]
+    for each in np.unique(labels):
+        values[labels == each] -= column_means(values[labels == each])
+    return np.nan_to_num(values, nan=0.0), rows
 
 
-def _resampled(
-    selector: Any,
-    data: Any,
-    y: Any,
-    told: Mapping[str, NDArray],
-    n_selected: int,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> tuple[NDArray | None, str]:
-    """Refit on random rows; return the mask of each selection, or None and why there are none."""
-    n_rows = min(REFIT_ROWS, int(REFIT_SHARE * data.shape[0]))
-    if n_resamples < 2 or n_rows < LEAST_REFIT_ROWS:
-        return None, ""
-    masks = []
-    for turn in range(n_resamples):
-        rows = np.sort(rng.choice(data.shape[0], n_rows, replace=False))
-        again = clone(selector).set_params(**_refit_settings(selector, n_selected))
-        with_seed(again, int(rng.integers(SEED_LIMIT)))  # a fixed seed would make a blind draw look stable
-        logger.info("resampling %d of %d", turn + 1, n_resamples)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit itself has already said what is wrong
-            try:
-                facts = {name: values[rows] for name, values in told.items()}
-                again.fit(data[rows], None if y is None else np.asarray(y)[rows], **facts)
-            except (TypeError, ValueError) as error:
-                if y is not None or isinstance(selector, UnsupervisedSelector):
-                    raise
-                return None, f"The selection was not repeated, since it needs y: {error}"
-        masks.append(again.get_support())
-    return np.array(masks), ""
+def column_means(data: Any) -> NDArray:
+    """Return the means of the columns; of those with missing values, the means of what is there."""
+    means = np.asarray(data.mean(axis=0)).ravel()
+    if not np.isnan(means).any() or not isinstance(data, np.ndarray):
+        return means
+    there = ~np.isnan(data)
+    return np.asarray(np.where(there, data, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
 
 
-def _refit_settings(selector: Any, n_selected: int) -> dict[str, Any]:
-    """Return what a refit changes: the count is that of the whole data, and nothing is printed."""
-    wanted = {"n_features_to_select": n_selected, "verbose": False}
-    if getattr(selector, "groups", None) is not None:
-        del wanted["n_features_to_select"]  # it counts groups, not columns
-    return {name: value for name, value in wanted.items() if name in selector.get_params()}
+def correlation(a: NDArray, b: NDArray) -> NDArray:
+    """Return the correlations of the columns of two centred arrays; 0 for constant columns."""
+    norms = [np.linalg.norm(values, axis=0) for values in (a, b)]
+    left, right = (1 / np.where(norm > 0, norm, np.inf) for norm in norms)
+    return np.clip((a * left).T @ (b * right), -1, 1)
+
+
+def explained_by(sample: NDArray, ranked: NDArray) -> NDArray:
+    """Return the share of each column's variance that some columns explain, adjusted for their number.
+
+    NaN where there are fewer than four rows for each of them.
+    """
+    n_rows = len(sample)
+    if n_rows < 4 * ranked.size or n_rows <= ranked.size + 1:
+        return np.full(sample.shape[1], np.nan)
+    basis, triangle = np.linalg.qr(sample[:, ranked])
+    sizes = np.abs(np.diag(triangle))
+    basis = basis[:, sizes > 1e-10 * max(sizes.max(), 1e-300)]
+    total = np.square(sample).sum(axis=0)
+    rest = np.maximum(total - np.square(basis.T @ sample).sum(axis=0), 0.0) / (n_rows - basis.shape[1] - 1)
+    return np.asarray(1 - rest / np.maximum(total / (n_rows - 1), np.finfo(float).tiny))
+
+
+def _leading(centred: NDArray, seed: int) -> NDArray:
+    """Return rows along their two leading directions, or one, beside zeros."""
+    count = min(2, *centred.shape)
+    left, values, _ = randomized_svd(centred, count, random_state=seed)
+    return np.pad(left * values, ((0, 0), (0, 2 - count)))

@@ -35,17 +35,6 @@
     input.addEventListener("input", function () { filter(input); });
   });
 
-  var tip = document.getElementById("tip");
-  document.addEventListener("pointermove", function (event) {
-    var target = event.target.closest ? event.target.closest("[data-tip]") : null;
-    tip.hidden = !target;
-    if (!target) { return; }
-    tip.textContent = target.dataset.tip;
-    tip.style.left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8) + "px";
-    tip.style.top = Math.min(event.clientY + 14, window.innerHeight - tip.offsetHeight - 8) + "px";
-  });
-  document.addEventListener("keydown", function (event) { if (event.key === "Escape") { tip.hidden = true; } });
-
   var theme = document.getElementById("theme"), root = document.documentElement;
   function isDark() {
     return (root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";

@@ -1,0 +1,1 @@
+"""The paper's experiments: its study, tables, figures, ablation, synthetic sets and printed figures."""

@@ -1,0 +1,305 @@
+"""The tables of a study: our figures in all modes, beside those that the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from benchmarks.paper.ablation import ablation_table
+from benchmarks.paper.methods import AS_RUN, PAPER_GRID
+from benchmarks.paper.printed import (
+    AVERAGE_RANKS,
+    FRIEDMAN_P,
+    METHODS,
+    SEVEN,
+    TITLES,
+    TOLD_APART,
+    TSFS,
+    published,
+)
+from benchmarks.paper.shapes import shapes_table
+
+from ufselect.evaluation.methods import ALL_FEATURES
+from ufselect.evaluation.rank_test import RankTest, rank_test
+from ufselect.evaluation.tables import (
+    METRICS,
+    Row,
+    Table,
+    best_of_each_start,
+    choose,
+    grouped,
+    main_table,
+    method_labels,
+    words_of,
+)
+from ufselect.registry import all_selectors
+
+if TYPE_CHECKING:
+    from benchmarks.paper.study import Study
+
+# The paper's largest count: where labels choose nothing, figures are compared there.
+TABLE_COUNT = 100
+EIGHT = METHODS[1:]
+
+
+def study_tables(study: Study) -> list[Table]:
+    """Return every table of a study, in reading order."""
+    oracle = study.rows("oracle")
+    tables = [
+        main_table(
+            study.rows(mode), mode, metric, study.datasets, None if mode == "oracle" else TABLE_COUNT, TITLES
+        )
+        for mode in study.outcomes
+        for metric in METRICS
+    ]
+    available = [name for name in study.datasets if name in study.problems]
+    of_paper = [name for name in available if name in SEVEN]
+    if any(name in TITLES for name in study.datasets):
+        tables += [paper_table(oracle, metric, study.datasets) for metric in METRICS]
+        tables += [paper_grid_table(oracle, study.datasets), means_table(oracle, of_paper)]
+    deep = teacher_student_table(oracle, available)
+    tables += [] if deep is None else [deep]
+    tables.append(optimism_table(oracle, available))
+    for method, name, space in (
+        ("DSCOFS", "ablation", "our space"),
+        (PAPER_GRID, "ablation_paper_grid", "the paper's grid"),
+    ):
+        found = {dataset: each[method] for dataset, each in study.ablations.items() if method in each}
+        if found:
+            tables.append(ablation_table(found, study.datasets, name, space))
+    tables.append(stability_table(study, available))
+    if study.paper_test is not None:
+        tables.append(paper_ranks_table(study.paper_test, of_paper))
+    if study.test is not None:
+        tables.append(ranks_table(study.test))
+    return [*tables, shapes_table(study.shapes)]
+
+
+def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Table:
+    """Return our oracle figures beside the paper's, with the difference and its verdict.
+
+    Methods of which we have two settings are compared by that of the paper; the other is beside it.
+    """
+    chosen = choose(rows, "oracle", metric)
+    labels = method_labels(rows)
+    body = []
+    for name in datasets:
+        for method in METHODS:
+            theirs = published(metric, name, method)
+            if theirs is None or not {method, AS_RUN.get(method, method)} & set(labels):
+                continue
+            here, own = chosen.get((name, AS_RUN.get(method, method))), chosen.get((name, method))
+            gap = None if here is None else here[f"{metric}_mean"] - theirs.mean
+            body.append(
+                (
+                    TITLES.get(name, name),
+                    "All features" if method == ALL_FEATURES else all_selectors()[method].label,
+                    f"{theirs.mean:.2f} ± {theirs.std:.2f}"
+                    + ("" if theirs.n_features is None else f" ({theirs.n_features})"),
+                    "not available" if here is None else words_of(here, metric),
+                    "–" if gap is None else f"{gap:+.2f}",
+                    "–" if gap is None else verdict(gap, theirs.std),
+                    "–" if own is here else words_of(own, metric),
+                )
+            )
+    columns = (
+        "Data set", "Method", "Paper", "Here, as the paper ran it", "Difference", "Verdict", "Here, ours",
+    )  # fmt: skip
+    title = (
+        f"{metric.upper()} in the paper and here (oracle); within: by at most one of the paper's std. As the "
+        "paper ran it: its grid for DSCOFS, t = 1 for LapScore, α = 10³ for RNE; ours: our own setting of "
+        "these three."
+    )
+    return Table(f"{metric}_against_paper", title, columns, tuple(body))
+
+
+def verdict(difference: float, std: float) -> str:
+    """Say how a difference from the paper compares with the paper's standard deviation."""
+    if difference >= 0:
+        return "at or above"
+    return "within" if -difference <= std else "below"
+
+
+def means_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
+    """Return each method's mean over the data sets, here and in the paper."""
+    body = []
+    chosen = {metric: choose(rows, "oracle", metric) for metric in METRICS}
+    printed_for = {AS_RUN.get(method, method): method for method in METHODS}
+    for method, label in method_labels(rows).items():
+        cells = [label]
+        for metric in METRICS:
+            ours = [chosen[metric].get((name, method)) for name in datasets]
+            theirs = [published(metric, name, printed_for.get(method, "")) for name in datasets]
+            cells.append(_mean([row and row[f"{metric}_mean"] for row in ours]))
+            cells.append(_mean([figure and figure.mean for figure in theirs]))
+        body.append(tuple(cells))
+    title = (
+        f"Means over {len(datasets)} data sets, oracle, here and in the paper, whose figures stand beside "
+        "the row that repeats its setting."
+    )
+    return Table("means", title, ("Method", "ACC", "ACC, paper", "NMI", "NMI, paper"), tuple(body))
+
+
+def _mean(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    return f"{np.mean(known):.2f}" if values and len(known) == len(values) else "–"
+
+
+def paper_grid_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
+    """Return DSCOFS by the published grid, with the spread over starts, beside the paper and our space."""
+    body = []
+    for name in datasets:
+        cells = [TITLES.get(name, name)]
+        for metric in METRICS:
+            theirs = published(metric, name, "DSCOFS")
+            of_grid = [row for row in rows if (row["dataset"], row["method"]) == (name, PAPER_GRID)]
+            own = choose([row for row in rows if row["dataset"] == name], "oracle", metric).get(
+                (name, "DSCOFS")
+            )
+            values = [row[f"{metric}_mean"] for row in best_of_each_start(of_grid, metric)]
+            least_most = f" ({min(values):.2f}–{max(values):.2f}, {len(values)} starts)" if values[1:] else ""
+            cells.append("–" if theirs is None else f"{theirs.mean:.2f}")
+            cells.append(f"{np.mean(values):.2f}{least_most}" if values else "not available")
+            cells.append("–" if own is None else f"{own[f'{metric}_mean']:.2f}")
+        body.append(tuple(cells))
+    title = (
+        "DSCOFS in the paper, by the paper's grid and by ours. The paper's grid: 441 points, penalties as "
+        "they are, a random start, the point and the count chosen by the labels for each start; mean over "
+        "starts, least and most in brackets. Ours: 96 points, of which labels choose among eight starts, too."
+    )
+    parts = [f"{metric.upper()}, {what}" for metric in METRICS for what in ("paper", "paper's grid", "ours")]
+    return Table("paper_grid", title, ("Data set", *parts), tuple(body))
+
+
+def teacher_student_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table | None:
+    """Return TSFS beside the paper's figures for it and beside DSCOFS; None where it was not run."""
+    body = []
+    chosen = {metric: choose(rows, "oracle", metric) for metric in METRICS}
+    for name in datasets:
+        if (name, "TSFS") not in chosen["acc"]:
+            continue
+        cells = [TITLES.get(name, name)]
+        for metric, printed in zip(METRICS, TSFS.get(name, (None, None)), strict=True):
+            cells.append("–" if printed is None else f"{printed:.2f}")
+            cells += [words_of(chosen[metric].get((name, method)), metric) for method in ("TSFS", PAPER_GRID)]
+        body.append(tuple(cells))
+    if not body:
+        return None
+    title = (
+        "TSFS (oracle) in the paper and here, and DSCOFS by the paper's grid. Labels choose penalty and "
+        "count for each seed; the mean is over the seeds."
+    )
+    parts = [f"{m.upper()}, {what}" for m in METRICS for what in ("TSFS, paper", "TSFS here", "DSCOFS here")]
+    return Table("tsfs", title, ("Data set", *parts), tuple(body))
+
+
+def optimism_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
+    """Return how much of each best mean is the luck of its K-means runs.
+
+    The point is chosen by half of the runs and scored by the other half, both ways; the mean of the two is
+    free of that luck, though not of the labels' choice.
+    """
+    groups = grouped(rows, "dataset", "method")
+    body = []
+    for method, label in method_labels(rows).items():
+        cells = [label]
+        for metric in METRICS:
+            starts = [grouped(groups.get((name, method), []), "start").values() for name in datasets]
+            if all(starts):
+                whole = [np.mean([max(r[f"{metric}_mean"] for r in own) for own in each]) for each in starts]
+                split = [np.mean([nested_mean(own, metric) for own in each]) for each in starts]
+                cells += [f"{np.mean(whole):.2f}", f"{np.mean(split):.2f}"]
+            else:
+                cells += ["–", "–"]
+        body.append(tuple(cells))
+    columns = ("Method", *(f"{m.upper()}, {what}" for m in METRICS for what in ("best", "by a nested split")))
+    title = (
+        "Best mean over all runs, and the mean by runs that had no part in the choice: chosen by one half of "
+        f"the K-means runs, scored by the other. Means over {len(datasets)} data sets, oracle."
+    )
+    return Table("optimism", title, columns, tuple(body))
+
+
+def nested_mean(rows: Sequence[Row], metric: str) -> float:
+    """Return the mean, both ways, of the runs of one half at the point that is best by the other half."""
+    runs = np.array([row[f"{metric}_runs"] for row in rows])
+    if runs.shape[1] < 2:
+        return float(runs.mean(axis=1).max())
+    first, second = (half.mean(axis=1) for half in np.array_split(runs, [runs.shape[1] // 2], axis=1))
+    return float(np.mean([second[np.argmax(first)], first[np.argmax(second)]]))
+
+
+def stability_table(study: Study, available: Sequence[str]) -> Table:
+    """Return the stability of each method's selection on each data set."""
+    found = study.stabilities
+    body = tuple(
+        (label, *(f"{found[name][method]:.2f}" if method in found[name] else "–" for name in available))
+        for method, label in method_labels(study.rows("fixed")).items()
+        if method != ALL_FEATURES
+    )
+    title = (
+        "Stability of the selection at default parameters over bootstrap samples: 1 always the same "
+        "features, 0 no better than chance."
+    )
+    return Table("stability", title, ("Method", *(TITLES.get(name, name) for name in available)), body)
+
+
+def ranks_table(test: RankTest) -> Table:
+    """Return the average ranks of all selectors."""
+    order = np.argsort(test.average_ranks, kind="stable")
+    body = tuple((test.labels[i], f"{test.average_ranks[i]:.2f}") for i in order)
+    title = (
+        f"Average ranks by ACC over {test.n_datasets} data sets, oracle. Friedman p = {test.p_value:.2g}; "
+        f"critical difference {test.critical_difference:.2f} (Nemenyi, level {test.level:g})."
+    )
+    return Table("ranks", title, ("Method", "Average rank"), body)
+
+
+def paper_rank_test(rows: Sequence[Row]) -> RankTest | None:
+    """Rank the paper's eight methods by our figures on its data sets; None where one has no figure."""
+    names = list(dict.fromkeys(row["dataset"] for row in rows if row["dataset"] in TITLES))
+    chosen = choose(rows, "oracle", "acc")
+    keys = [AS_RUN.get(method, method) for method in EIGHT]
+    if len(names) < 2 or any((name, key) not in chosen for name in names for key in keys):
+        return None
+    return rank_test([[chosen[name, key]["acc_mean"] for key in keys] for name in names], EIGHT)
+
+
+def printed_rank_test(datasets: Sequence[str]) -> RankTest:
+    """Rank the eight methods by the figures that the paper prints for some data sets."""
+    figures = [[published("acc", name, method) for method in EIGHT] for name in datasets]
+    return rank_test([[figure.mean for figure in row if figure] for row in figures], EIGHT)
+
+
+def paper_ranks_table(test: RankTest, datasets: Sequence[str]) -> Table:
+    """Set our ranks beside those of the printed figures on the same sets and those that the paper prints."""
+    same, whole = printed_rank_test(datasets), printed_rank_test(list(TITLES))
+    # Whether Nemenyi's test tells each method from DSCOFS, the last of the eight.
+    told = [
+        np.abs(each.average_ranks - each.average_ranks[-1]) > each.critical_difference
+        for each in (test, same)
+    ]
+    body = []
+    for place, method in enumerate(EIGHT):
+        apart = [each[place] for each in told] + [method in TOLD_APART]
+        body.append(
+            (
+                all_selectors()[method].label,
+                f"{test.average_ranks[place]:.2f}",
+                f"{same.average_ranks[place]:.2f}",
+                f"{AVERAGE_RANKS[method]:g}",
+                *("–" if method == "DSCOFS" else ("yes" if each else "no") for each in apart),
+            )
+        )
+    title = (
+        f"Average ranks of the paper's eight methods by ACC. Friedman p: {test.p_value:.2g} here, "
+        f"{same.p_value:.2g} by the printed figures on these {len(datasets)} sets, {whole.p_value:.2g} on "
+        f"all {len(TITLES)} (printed: {FRIEDMAN_P:g}). Critical difference {test.critical_difference:.2f} "
+        f"and {whole.critical_difference:.2f}."
+    )
+    columns = (
+        "Method", "Rank here", f"Printed figures, {len(datasets)} sets", "Printed", "Told from DSCOFS here",
+        f"By printed figures, {len(datasets)} sets", "In the paper",
+    )  # fmt: skip
+    return Table("ranks_paper", title, columns, tuple(body))

@@ -1,0 +1,97 @@
+"""The code on the pages runs as pasted, each page by itself, and prints what the page says."""
+
+from __future__ import annotations
+
+import doctest
+import json
+import re
+import shlex
+import warnings
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+import sklearn
+from joblib import parallel_config
+
+from ufselect.cli.app import run as run_command
+
+ROOT = Path(__file__).resolve().parents[2]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = [
+    page
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    if not {"_build", "auto_examples"} & set(page.parts) and "```python" in page.read_text(encoding="utf-8")
+]
+# Their method is followed to the letter by tests/test_contributing.py.
+PAGES = [page for page in PAGES if page.stem != "contributing"]
+SAME = doctest.OutputChecker()
+# Words are compared; the digits of a measurement may differ from one machine to the next.
+DECIMAL = re.compile(r"\d+\.\d+")
+
+
+def blocks(page):
+    """Return language and text of the fenced blocks of a page."""
+    return BLOCK.findall(page.read_text(encoding="utf-8"))
+
+
+def test_there_are_pages_with_code():
+    assert len(PAGES) >= 6
+    assert sum(language == "python" for page in PAGES for language, _ in blocks(page)) >= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_code_runs_as_pasted(page, tmp_path, monkeypatch):
+    """All Python blocks of a page, in order, in one namespace; a text block after one is what it prints."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    monkeypatch.chdir(tmp_path)
+    with sklearn.config_context():  # a page may set scikit-learn's configuration
+        run(page)
+    plt.close("all")
+
+
+def run(page):
+    """Run the blocks of a page, and compare what they print."""
+    namespace = {"__name__": "__main__"}
+    printed = None
+    for language, text in blocks(page):
+        if language == "python":
+            # Threads, for processes start more slowly than they fit.
+            with (
+                parallel_config("threading"),
+                warnings.catch_warnings(),
+                redirect_stdout(StringIO()) as output,
+            ):
+                warnings.simplefilter("ignore")
+                exec(compile(text, str(page), "exec", dont_inherit=True), namespace)
+            printed = output.getvalue()
+        elif language == "text" and printed is not None:
+            flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+            said, true = (DECIMAL.sub("#", each) for each in (text, printed))
+            assert SAME.check_output(said, true, flags), f"{page.name} prints\n{printed}"
+            printed = None
+        else:
+            printed = None
+
+
+def test_the_first_result_on_the_command_line(tmp_path, monkeypatch):
+    """The commands of the page of the first result, on the table that it writes."""
+    page = ROOT / "docs" / "start" / "first_result.md"
+    write_table, *_ = (text for language, text in blocks(page) if language == "python")
+    commands = "".join(text for language, text in blocks(page) if language == "sh").splitlines()
+    monkeypatch.chdir(tmp_path)
+    exec(write_table, {"__name__": "__main__"})
+    for command in commands:
+        program, *arguments = shlex.split(command)
+        assert program == "ufselect"
+        assert run_command(arguments) == 0
+    assert {"picked.csv", "picked.json", "page.html"} <= {path.name for path in tmp_path.iterdir()}
+    record = json.loads((tmp_path / "picked.json").read_text(encoding="utf-8"))
+    shown = next(text for language, text in blocks(page) if language == "text")
+    for feature in record["result"]["features"]:
+        assert re.search(rf"^ +{feature['name']}  ", shown, re.MULTILINE)
+    for line in (record["message"], *record["assumed"]):
+        words = DECIMAL.sub("#", " ".join(line.split()))
+        assert words in DECIMAL.sub("#", " ".join(shown.split()))

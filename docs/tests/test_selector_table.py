@@ -1,0 +1,66 @@
+"""The documentation's table says what each selector can do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import selector_table as table
+
+from ufselect.registry import all_selectors, missing_requirements
+
+
+def said_of(selector):
+    """Return the cells of a selector by the heads of their columns."""
+    return dict(zip(table.HEADER[1:], table.cells(selector), strict=True))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "selector",
+    [pytest.param(each, id=name) for name, each in all_selectors().items() if not missing_requirements(each)],
+)
+def test_gaps_weights_and_batches_are_as_the_table_says(selector):
+    said = table.row_abilities(selector)
+    assert ("gaps" in said) == (said_of(selector)["missing values"] == "yes")
+    X = np.random.default_rng(0).standard_normal((40, 8))
+    gapped = np.where(np.eye(40, 8) > 0, np.nan, X)
+    halves = np.arange(40) % 2
+    for word, data, given in (
+        ("gaps", gapped, {}),
+        ("weights", X, {"sample_weight": np.ones(40)}),
+        ("batches", X, {"batch": halves}),
+    ):
+        if word in said:
+            selector(3).fit(data, **given)
+        else:
+            with pytest.raises((TypeError, ValueError), match=r"NaN|into account"):
+                selector(3).fit(data, **given)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "selector",
+    [pytest.param(each, id=name) for name, each in all_selectors().items() if not missing_requirements(each)],
+)
+def test_dask_is_as_the_table_says(selector):
+    dask_array = pytest.importorskip("dask.array")
+    X = dask_array.from_array(np.random.default_rng(0).standard_normal((60, 8)), chunks=(20, 8))
+    if said_of(selector)["dask"] == "no":
+        with pytest.raises(TypeError, match="needs the data in memory"):
+            selector(3).fit(X)
+    else:
+        selector(3).fit(X)
+
+
+@pytest.mark.parametrize("name", all_selectors())
+def test_sparse_groups_and_the_goal_are_as_the_class_says(name):
+    selector = all_selectors()[name]
+    said = said_of(selector)
+    assert said["sparse"] == ("yes" if selector.accepts_sparse else "no")
+    assert (said["groups"] == "criterion") == ("groups" in selector.supports)
+    assert said["columns for"] != "–"
+
+
+def test_random_subsets_gain_nothing_over_themselves():
+    assert table.gain("RandomSubset", "ACC") == "+0.0"
+    assert table.gain("NotThere", "ACC") == "not measured"

@@ -1,0 +1,193 @@
+"""What a user passed: which kind of data, whether it is sound, and one source of randomness."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Set
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+
+def check_positive_int(name: str, value: Any) -> None:
+    """Refuse anything but an integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, not {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
+    """Refuse anything but one of the given words."""
+    if value not in choices:
+        listed = ", ".join(f'"{choice}"' for choice in choices)
+        raise ValueError(f"{name} must be one of {listed}, not {value!r}.")
+
+
+DATES = "Mm"  # kinds of NumPy types
+
+
+def tabular(X: Any, name: str = "X") -> Any:
+    """Return what a user passed as data, with masked entries as NaN.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it has no rows and columns of numbers, where NumPy would say so in its own terms or not at all, or
+        is a sparse matrix whose index arrays are damaged; the message begins with ``name``.
+    """
+    if X is None or isinstance(X, Mapping | Set | Iterator | bytes):
+        raise TypeError(
+            f"{name} is of type {type(X).__name__}, which has no rows and columns; give an array, a sparse "
+            "matrix or a data frame."
+        )
+    if hasattr(X, "collect") and not hasattr(X, "__array__"):
+        raise TypeError(
+            f"{name} is a {type(X).__name__}, whose values are not there yet; call collect() first."
+        )
+    if sparse.issparse(X) and X.ndim != 2:
+        raise ValueError(f"{name} must have two dimensions, rows and columns, not {X.ndim}.")
+    check_sparse(X, name)
+    if hasattr(X, "columns"):
+        _check_frame(X, name)
+    elif isinstance(X, np.ndarray):
+        _check_type(X.dtype, name)
+    return with_gaps(X) if isinstance(X, np.ma.MaskedArray) else X
+
+
+def with_gaps(values: Any) -> Any:
+    """Return a plain array in which masked entries are NaN, as missing values are."""
+    if not np.ma.is_masked(values):
+        return np.asarray(values)
+    return values.astype(np.result_type(values.dtype, np.float16)).filled(np.nan)
+
+
+def _check_frame(frame: Any, source: str) -> None:
+    if not len(frame.columns):
+        raise ValueError(f"{source} has no columns, but at least 1 is required.")
+    for name, dtype in zip(frame.columns, getattr(frame, "dtypes", ()), strict=False):
+        if _is_date(dtype):
+            raise TypeError(
+                f"{source} holds dates or times in column {str(name)!r}; convert it to numbers or drop it."
+            )
+
+
+def _is_date(dtype: Any) -> bool:
+    """Whether a type of NumPy, pandas or polars is one of dates or times."""
+    if hasattr(dtype, "is_temporal"):
+        return dtype.is_temporal()
+    return getattr(dtype, "kind", "") in tuple(DATES)
+
+
+def _check_type(dtype: np.dtype, name: str) -> None:
+    if dtype.names is not None:
+        raise TypeError(f"{name} holds records of named fields; make a table of them with pandas.DataFrame.")
+    if dtype.kind in DATES:
+        raise TypeError(f"{name} holds dates or times; convert its columns to numbers first.")
+
+
+def sparse_damage(matrix: Any) -> str | None:
+    """Say what is wrong with a sparse matrix, or return None; nothing of it is changed.
+
+    Unlike SciPy's ``check_format`` it neither prunes nor converts the arrays of the matrix.
+    """
+    if matrix.format not in ("csr", "csc", "bsr"):
+        return None  # the others check their indices when they are made
+    n_major, n_minor = matrix.shape if matrix.format != "csc" else matrix.shape[::-1]
+    if matrix.format == "bsr":
+        n_major, n_minor = n_major // matrix.blocksize[0], n_minor // matrix.blocksize[1]
+    if matrix.data.ndim != (3 if matrix.format == "bsr" else 1):
+        return f"its values have {matrix.data.ndim} dimensions"
+    n_values, n_indices = len(matrix.data), matrix.indices.size
+    if n_values != n_indices:
+        return f"it stores {n_values} values and {n_indices} indices"
+    return pointer_damage(matrix.indptr, n_major, n_values) or index_damage(
+        matrix.indices[: int(matrix.indptr[-1])], n_minor
+    )
+
+
+def pointer_damage(indptr: Any, n_rows: int, n_entries: int) -> str | None:
+    """Say what is wrong with the row pointers of a compressed matrix, or return None."""
+    if np.ndim(indptr) != 1 or indptr.dtype.kind not in "iu":
+        return "its indptr is not a list of whole numbers"
+    if indptr.size != n_rows + 1:
+        return f"its indptr has {indptr.size} entries where its shape needs {n_rows + 1}"
+    if indptr[0] != 0 or np.any(indptr[1:] < indptr[:-1]):
+        return "its indptr does not ascend from 0"
+    if indptr[-1] > n_entries:
+        return f"its indptr ends at {indptr[-1]}, but only {n_entries} entries are stored"
+    return None
+
+
+def index_damage(indices: Any, n_columns: int) -> str | None:
+    """Say what is wrong with the column indices of a compressed matrix, or return None."""
+    if np.ndim(indices) != 1 or indices.dtype.kind not in "iu":
+        return "its indices are not a list of whole numbers"
+    if indices.size and not (indices.min() >= 0 and indices.max() < n_columns):
+        return f"its indices point outside the {n_columns} places that its shape has"
+    return None
+
+
+def check_sparse(matrix: Any, name: str) -> None:
+    """Refuse a sparse matrix whose index arrays would lead compiled code astray.
+
+    Raises
+    ------
+    ValueError
+        If they do; the message begins with ``name``.
+    """
+    damage = sparse_damage(matrix) if sparse.issparse(matrix) else None
+    if damage is not None:
+        raise ValueError(f"{name} is a damaged sparse matrix: {damage}; build or read it again.")
+
+
+def canonical_csr(matrix: Any) -> sparse.csr_array:
+    """Return CSR with sorted indices and no duplicates that shares the matrix's arrays where they are so.
+
+    The matrix given is never changed, not even the flags in which SciPy remembers its format, so that threads
+    may share it and its arrays may be read-only.
+    """
+    csr = matrix.tocsr()
+    view = sparse.csr_array((csr.data, csr.indices, csr.indptr), shape=csr.shape)
+    if view.has_canonical_format:
+        return view
+    own = view.copy()
+    own.sum_duplicates()
+    return own
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a NumPy generator for an int, a RandomState, a Generator or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return np.random.default_rng(random_state)
+
+
+def has_missing(values: NDArray) -> bool:
+    """Tell whether there is a NaN, without a copy of the data."""
+    return values.size > 0 and bool(np.isnan(values.min()))
+
+
+def is_dask(X: Any) -> bool:
+    """Tell whether X is a dask collection, without importing dask."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "__dask_keys__")
+
+
+def is_store(X: Any) -> bool:
+    """Tell whether X is a path, or an open zarr array or HDF5 dataset."""
+    return isinstance(X, (str, os.PathLike)) or is_open_store(X)
+
+
+def is_open_store(X: Any) -> bool:
+    """Tell whether X is an open zarr array or HDF5 dataset."""
+    library = type(X).__module__.partition(".")[0]
+    if library == "h5py" and not X:
+        raise ValueError("X belongs to an HDF5 file that is closed; open it again, or give its path.")
+    return library in ("zarr", "h5py") and hasattr(X, "chunks")
+
+
+def is_out_of_core(X: Any) -> bool:
+    """Tell whether X is dask, memory-mapped, accumulated or reduced already, rather than data in memory."""
+    return isinstance(X, np.memmap) or is_dask(X) or getattr(X, "is_reduced", False)

@@ -1,0 +1,138 @@
+"""Which rows may be held out: rows that belong together stay on one side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+
+def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, list[str]]:
+    """Return which rows stay together, whether their order matters, and what to say about it.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, n_scores)
+        Leading principal-component scores of the rows.
+    row_groups : array-like of shape (n_samples,), optional
+        Donor, replicate or batch of each row. Given, nothing is guessed.
+
+    Returns
+    -------
+    units : ndarray of int
+        Rows with the same number stay on one side of every split.
+    is_ordered : bool
+        Whether sides have to be contiguous runs of rows.
+    notes : list of str
+        One sentence each.
+    """
+    n_rows = len(scores)
+    if row_groups is not None:
+        check_consistent_length(scores, row_groups)
+        units = np.unique(column_or_1d(np.asarray(row_groups)), return_inverse=True)[1]
+        if units.max() < 3:
+            raise ValueError("row_groups has fewer than four groups; rows cannot be held out by groups.")
+        return units, False, [f"Rows of one of the {units.max() + 1} row_groups were held out together."]
+    if is_order_dependent(scores):
+        length = 4 * settling_lag(scores)
+        is_short = n_rows >= 8 * length
+        runs = (
+            f"runs of {length} rows were held out together" if is_short else "contiguous runs were held out"
+        )
+        note = (
+            f"Neighbouring rows resemble each other, so {runs}; if their order means nothing, shuffle them."
+        )
+        return (np.arange(n_rows) // length if is_short else np.arange(n_rows)), not is_short, [note]
+    units = near_duplicates(scores)
+    n_together = n_rows - int(units.max()) - 1
+    note = f"{n_together} rows nearly repeat another one; they were held out together."
+    return units, False, [note] if n_together > n_rows / 20 else []  # a few are alike by chance
+
+
+def is_order_dependent(scores: NDArray, lag: int = 5) -> bool:
+    """Tell whether a row is nearer to the next one than to the fifth after it.
+
+    So it is in a drifting series. In a table sorted by class, whose rows are independent, both are mostly of
+    its own class and as far; that some are not does not move the median.
+    """
+    n_rows = len(scores)
+    if n_rows < 20:
+        return False
+    near, far = (np.linalg.norm(scores[gap : n_rows - lag + gap] - scores[:-lag], axis=1) for gap in (1, lag))
+    # Of independent rows either is the nearer one in half of the cases, within three standard errors and more
+    # where neighbouring triples depend on each other.
+    is_nearer = np.mean(near < far) > 0.5 + 1.8 / np.sqrt(n_rows - lag)
+    return bool(is_nearer and np.median(near) < 0.95 * np.median(far))
+
+
+def settling_lag(scores: NDArray) -> int:
+    """Return the distance in order, a power of two, from which on rows hardly get less alike."""
+    lag = 1
+    while 2 * lag < len(scores) // 2:
+        near, far = (
+            np.median(np.linalg.norm(scores[gap:] - scores[:-gap], axis=1)) for gap in (lag, 2 * lag)
+        )
+        if near >= 0.9 * far:
+            break
+        lag *= 2
+    return lag
+
+
+def near_duplicates(scores: NDArray) -> NDArray:
+    """Number the rows so that near-duplicates, such as replicates of a measurement, have one number.
+
+    Two rows are near-duplicates if they are less than half as far from each other as from their tenth
+    neighbours. In few dimensions that is nothing special, and chains of such rows are no replicates: a run of
+    more than a twentieth of all rows is not joined.
+    """
+    n_rows = len(scores)
+    alone = np.arange(n_rows)
+    spread = scores.var(axis=0)  # their sum squared over the sum of squares: as many directions as count
+    if n_rows < 30 or spread.sum() ** 2 < 5 * np.square(spread).sum():
+        return alone
+    distances, neighbours = NearestNeighbors(n_neighbors=10).fit(scores).kneighbors()
+    reach = distances[:, -1]
+    rows = np.repeat(alone, 10)
+    close = distances.ravel() < 0.5 * np.minimum(reach[rows], reach[neighbours.ravel()])
+    joined = sparse.coo_array(
+        (np.ones(np.count_nonzero(close)), (rows[close], neighbours.ravel()[close])), shape=(n_rows, n_rows)
+    )
+    units = connected_components(joined, directed=False)[1]
+    return alone if np.bincount(units).max() > max(5, n_rows // 20) else units
+
+
+def row_splits(
+    units: NDArray, is_ordered: bool, n_parts: int, n_repeats: int, rng: np.random.Generator
+) -> Iterator[tuple[NDArray, NDArray]]:
+    """Yield training and held-out rows: each of ``n_parts`` parts is held out once in each repeat."""
+    n_rows, n_units = units.size, int(units.max()) + 1
+    for repeat in range(n_repeats):
+        if is_ordered:
+            shift = repeat * n_rows // (n_parts * n_repeats)
+            parts = (np.arange(n_rows) - shift) % n_rows * n_parts // n_rows
+        else:
+            parts = (rng.permutation(n_units) % n_parts)[units]
+        for part in range(n_parts):
+            yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+
+
+SEED_LIMIT = 2**31 - 1  # what every random_state takes
+
+
+def half_of_rows(n_rows: int, index: int, entropy: int) -> NDArray:
+    """Return the rows of a half-sample; 2k and 2k + 1 are the halves of pair k, without an odd row."""
+    drawn = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0, index // 2)))
+    shuffled, half = drawn.permutation(n_rows), n_rows // 2
+    return np.sort(shuffled[:half] if index % 2 == 0 else shuffled[half : 2 * half])
+
+
+def with_seed(selector: Any, seed: int) -> Any:
+    """Set every ``random_state`` of a selector and of what it contains."""
+    names = [name for name in selector.get_params() if name.split("__")[-1] == "random_state"]
+    return selector.set_params(**dict.fromkeys(names, seed))

@@ -1,0 +1,355 @@
+"""StableSelector: features that a selector chooses again and again on halves of the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, Self
+
+import joblib
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import (
+    _num_samples,
+    check_consistent_length,
+    check_is_fitted,
+    check_memory,
+    validate_data,
+)
+
+from ufselect._utils.messages import warn_user
+from ufselect._utils.validation import check_positive_int, generator
+from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
+from ufselect.exceptions import UnreachableBoundWarning
+from ufselect.methods._base import FitProgress, unchanged_on_error
+from ufselect.metrics.stability import selection_stability
+
+
+class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
+    r"""Select the features that a selector chooses on most halves of the data.
+
+    The rows are split at random into two halves, again and again; a clone of the selector is fitted to each
+    half with a seed of its own, and the frequency of a feature is the share of these fits that select it:
+    stability selection with complementary pairs [1]_, [2]_. A feature is kept if its frequency reaches a
+    threshold τ.
+
+    With q features selected on average of p, and "falsely selected" for a feature that a half-sample selects
+    no more often than a blind draw of q features would, the expected number of those kept is at most
+
+    .. math:: \frac{1}{2\tau - 1}\,\frac{q^2}{p}
+
+    whatever the data, and smaller where the distribution of each frequency is unimodal. ``threshold="auto"``
+    takes the smallest τ for which the latter bound is at most ``max_false``; ``error_bound_`` holds both.
+
+    The cost is that of ``n_resamples`` fits to half of the rows.
+
+    Use it to tell the features that the data call for from those that this sample happened to favour. Of
+    several copies of a feature each half may take another one, so that none is frequent: that the information
+    is stable does not make the feature so.
+
+    Parameters
+    ----------
+    selector : estimator
+        Any scikit-learn selector, that is, with ``fit`` and ``get_support``.
+    n_resamples : int, default=50
+        Number of half-samples, an even number: two a pair.
+    threshold : float or "auto", default="auto"
+        Frequency from which a feature is kept, in (0, 1]; or chosen by the bound.
+    max_false : int or float, default=0.1
+        Most falsely selected features to expect: a number, or as a share in (0, 1) of q. Only for
+        ``threshold="auto"``.
+    memory : str, Path, joblib.Memory or None, default=None
+        Where to keep the fits: an interrupted run goes on where it stopped, and more half-samples add to
+        those made before. Takes effect with a ``random_state``.
+    n_jobs : int or None, default=None
+        Number of half-samples fitted at once. The result does not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the halves, and of the seeds that every ``random_state`` within the selector is set to.
+    verbose : bool, default=False
+        Log each half-sample.
+
+    Attributes
+    ----------
+    frequencies_, scores_ : ndarray of shape (n_features,)
+        Share of the half-samples that select each feature.
+    ranking_ : ndarray of shape (n_features,)
+        Rank of each feature by its frequency, 1 for the best; among equal ones by their mean rank over the
+        half-samples.
+    support_ : ndarray of shape (n_features,)
+        Mask of the features whose frequency reaches ``threshold_``; a warning says if there are none.
+    threshold_ : float
+        The τ used.
+    error_bound_ : ErrorBound
+        ``threshold``, ``n_selected`` (q), ``worst_case`` and ``unimodal``: the most falsely selected features
+        to expect.
+    stability_ : float
+        Agreement of the selections, 1 if all are the same and about 0 if they are drawn blindly [3]_.
+
+    References
+    ----------
+    .. [1] N. Meinshausen, P. Bühlmann (2010), "Stability selection", Journal of the Royal Statistical Society
+       B 72(4).
+    .. [2] R. D. Shah, R. J. Samworth (2013), "Variable selection with error control: another look at
+       stability selection", Journal of the Royal Statistical Society B 75(1).
+    .. [3] S. Nogueira, K. Sechidis, G. Brown (2018), "On the stability of feature selection algorithms",
+       Journal of Machine Learning Research 18(174).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect import PCALeverage, StableSelector
+    >>> pixels = load_digits().data
+    >>> selector = PCALeverage(n_features_to_select=20, n_components=10)
+    >>> stable = StableSelector(selector, n_resamples=20, random_state=0).fit(pixels)
+    >>> bool(stable.error_bound_.unimodal <= 0.1 * 20)
+    True
+    """
+
+    def __init__(
+        self,
+        selector: Any,
+        n_resamples: int = 50,
+        threshold: float | str = "auto",
+        *,
+        max_false: int | float = 0.1,
+        memory: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.selector = selector
+        self.n_resamples = n_resamples
+        self.threshold = threshold
+        self.max_false = max_false
+        self.memory = memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None, **row_parameters: Any) -> Self:
+        """Select on every half-sample and keep what is frequent.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The data, as the selector takes them.
+        y : array-like of shape (n_samples,), optional
+            Target, for a selector that needs one.
+        **row_parameters
+            Further arguments of the selector's ``fit`` with one entry a row, such as ``sample_weight``.
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_on_error(self):
+            self._check_parameters()
+            if not hasattr(X, "columns"):
+                X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+            validate_data(self, X, skip_check_array=True)  # the selector checks the values
+            if _num_samples(X) < 4:
+                raise ValueError(
+                    f"X has {_num_samples(X)} sample(s), but a minimum of 4 is required, two a half."
+                )
+            y = y if y is None or hasattr(y, "iloc") else np.asarray(y)
+            self._set_fitted(self._half_fits(X, y, self._row_arguments(X, row_parameters)))
+        return self
+
+    def _check_parameters(self) -> None:
+        check_positive_int("n_resamples", self.n_resamples)
+        if self.n_resamples % 2:
+            raise ValueError(f"n_resamples={self.n_resamples} must be even: two halves a pair.")
+        is_auto = isinstance(self.threshold, str) and self.threshold == "auto"
+        if not is_auto and not (_is_number(self.threshold) and 0 < float(self.threshold) <= 1):
+            raise ValueError(f'threshold must be a number in (0, 1] or "auto", not {self.threshold!r}.')
+        if not _is_number(self.max_false) or not self.max_false > 0:
+            raise ValueError(f"max_false must be a number above 0, not {self.max_false!r}.")
+        if not isinstance(self.max_false, Integral) and self.max_false >= 1:
+            raise ValueError(
+                f"max_false={self.max_false!r} must be an integer number of features or a share in (0, 1)."
+            )
+
+    def _row_arguments(self, X: Any, row_parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments for the selector: those it has asked for, or all where routing is off."""
+        given = {name: value for name, value in row_parameters.items() if value is not None}
+        if get_config()["enable_metadata_routing"]:
+            given = dict(process_routing(self, "fit", **given).selector.fit)
+        for name, value in given.items():
+            given[name] = value if hasattr(value, "iloc") else np.asarray(value)
+            if np.ndim(given[name]) != 1:
+                raise ValueError(f"{name} must have one entry a row, not the shape {np.shape(value)}.")
+            check_consistent_length(X, given[name])
+        return given
+
+    def _half_fits(self, X: Any, y: Any, arguments: dict[str, Any]) -> list[tuple[NDArray, NDArray]]:
+        memory = check_memory(str(self.memory) if isinstance(self.memory, Path) else self.memory)
+        content = "" if memory.location is None else joblib.hash([X, y, arguments])
+        # What is known by its digest is not digested again for each half.
+        fit_half = memory.cache(_half_fit, ignore=["X", "y", "arguments"])
+        entropy = int(generator(self.random_state).integers(SEED_LIMIT))
+        jobs = (
+            delayed(fit_half)(self.selector, X, y, arguments, content, entropy, index)
+            for index in range(self.n_resamples)
+        )
+        fits = []
+        with FitProgress(self, X) as progress:
+            for fit in Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs):
+                fits.append(fit)
+                progress.note(f"{len(fits)} of {self.n_resamples} half-samples")
+        return fits
+
+    def _set_fitted(self, fits: list[tuple[NDArray, NDArray]]) -> None:
+        supports = np.array([support for support, _ in fits])
+        self.frequencies_ = supports.mean(axis=0)
+        self.scores_ = self.frequencies_.copy()
+        self.error_bound_ = self._bound(float(supports.sum(axis=1).mean()), supports.shape[1])
+        self.threshold_ = self.error_bound_.threshold
+        # Frequencies are counts over n_resamples, compared as such: 0.58 must reach 29 of 50.
+        self.support_ = supports.sum(axis=0) >= np.ceil(self.threshold_ * len(fits) - 1e-9)
+        if not self.support_.any():
+            warn_user(
+                f"No column is selected: the largest frequency is {self.frequencies_.max():.2f}, below the "
+                f"threshold {self.threshold_:.2f}. Give a lower threshold, or a larger max_false.",
+                UserWarning,
+            )
+        order = np.lexsort((np.mean([place for _, place in fits], axis=0), -self.frequencies_))
+        self.ranking_ = np.empty(order.size, dtype=np.intp)
+        self.ranking_[order] = np.arange(1, order.size + 1)
+        self.stability_ = selection_stability(supports)
+
+    def _bound(self, n_selected: float, n_features: int) -> ErrorBound:
+        n_pairs = self.n_resamples // 2
+        if not isinstance(self.threshold, str):
+            return error_bound(float(self.threshold), n_selected, n_features, n_pairs)
+        most = self.max_false if isinstance(self.max_false, Integral) else self.max_false * n_selected
+        bound = smallest_threshold(float(most), n_selected, n_features, n_pairs)
+        if bound.unimodal > most:
+            warn_user(
+                f"No threshold keeps the falsely selected features to max_false ({most:.3g}): with "
+                f"{n_selected:.4g} of {n_features} selected on {self.n_resamples} half-samples, up to "
+                f"{bound.unimodal:.3g} are expected even at the threshold 1 that is used. Select fewer "
+                "features, raise n_resamples or max_false, or give a threshold.",
+                UnreachableBoundWarning,
+            )
+        return bound
+
+    def _get_support_mask(self) -> NDArray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say which metadata the selector's ``fit`` takes."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=type(self).__name__).add(selector=self.selector, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.selector)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.target_tags.required = inner.target_tags.required
+        return tags
+
+
+def _half_fit(
+    selector: Any, X: Any, y: Any, arguments: dict[str, Any], content: str, entropy: int, index: int
+) -> tuple[NDArray, NDArray]:
+    """Return what one half of the rows selects, and the place of each feature from 0 for the best to 1.
+
+    Without an order all are in the middle. ``content`` is a digest of the data, for what is kept.
+    """
+    rows = half_of_rows(_num_samples(X), index, entropy)
+    drawn = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(1, index)))
+    fitted = with_seed(clone(selector), int(drawn.integers(SEED_LIMIT)))
+    target = () if y is None else (_safe_indexing(y, rows),)
+    fitted.fit(
+        _safe_indexing(X, rows),
+        *target,
+        **{name: _safe_indexing(values, rows) for name, values in arguments.items()},
+    )
+    support = np.asarray(fitted.get_support())
+    ranking = getattr(fitted, "ranking_", None)
+    if ranking is None or np.shape(ranking) != support.shape:
+        return support, np.full(support.size, 0.5)
+    return support, (np.asarray(ranking) - 1) / max(support.size - 1, 1)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class ErrorBound:
+    r"""What a threshold promises.
+
+    A feature has *low selection probability* if a half-sample selects it with a probability of at most
+    :math:`\theta = q / p`, with q features selected of p on average: no more often than a blind draw would.
+    For the features selected in a share τ > ½ of the 2B half-samples of B complementary pairs, the expected
+    number of those of low selection probability is at most :math:`q^2 / ((2\tau - 1)\,p)` whatever the method
+    and the data, and, if the distribution of a frequency over the draws of rows is unimodal and
+    :math:`\theta \le 1/\sqrt 3`, at most :math:`C(\tau, B)\, q^2 / p` with
+
+    .. math::
+
+        C(\tau, B) = \begin{cases}
+            \frac{1}{2\,(2\tau - 1 - 1/(2B))}, &
+                \tfrac12 + \min\{\theta^2,\, \tfrac{1}{2B} + \tfrac34 \theta^2\} < \tau \le \tfrac34, \\
+            \frac{4\,(1 - \tau + 1/(2B))}{1 + 1/B}, & \tfrac34 < \tau \le 1.
+        \end{cases}
+
+    Attributes
+    ----------
+    threshold : float
+        Share τ of the half-samples.
+    n_selected : float
+        Features q that a half-sample selects, on average.
+    worst_case : float
+        Most features of low selection probability to expect among those above the threshold, whatever the
+        data.
+    unimodal : float
+        The same where frequencies have unimodal distributions; ``worst_case`` where that says no more.
+    """
+
+    threshold: float
+    n_selected: float
+    worst_case: float
+    unimodal: float
+
+
+def error_bound(threshold: float, n_selected: float, n_features: int, n_pairs: int) -> ErrorBound:
+    """Return the bounds for a threshold above ½; both are infinite at ½ and below."""
+    by_chance = n_selected**2 / n_features
+    if threshold <= 0.5:
+        return ErrorBound(threshold, n_selected, np.inf, np.inf)
+    worst_case = by_chance / (2 * threshold - 1)
+    unimodal = by_chance * _unimodal_constant(threshold, n_selected / n_features, n_pairs)
+    return ErrorBound(threshold, n_selected, worst_case, min(worst_case, unimodal))
+
+
+def _unimodal_constant(threshold: float, theta: float, n_pairs: int) -> float:
+    """Return C(τ, B), infinite where the theorem does not hold."""
+    half_step = 1 / (2 * n_pairs)
+    lowest = 0.5 + min(theta**2, half_step + 0.75 * theta**2)
+    if theta > 1 / np.sqrt(3):
+        return np.inf
+    if threshold > 0.75:
+        return 4 * (1 - threshold + half_step) / (1 + 1 / n_pairs)
+    excess = 2 * threshold - 1 - half_step
+    return 1 / (2 * excess) if threshold > lowest and excess > 0 else np.inf
+
+
+def smallest_threshold(max_false: float, n_selected: float, n_features: int, n_pairs: int) -> ErrorBound:
+    """Return the bound of the smallest frequency above ½ that keeps to ``max_false``, or else that of 1."""
+    for count in range(n_pairs + 1, 2 * n_pairs + 1):
+        bound = error_bound(count / (2 * n_pairs), n_selected, n_features, n_pairs)
+        if bound.unimodal <= max_false:
+            break
+    return bound

@@ -1,1 +1,0 @@
-"""One command a file: arguments in, printing out."""

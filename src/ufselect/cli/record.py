@@ -1,0 +1,291 @@
+"""What a run writes: the table, the page, the ranking, the names, and the record that repeats it."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.cli.run import Request, Run, relative_scores
+from ufselect.cli.text import output, with_flags
+from ufselect.datasets.catalogue import names as dataset_names
+from ufselect.exceptions import TableError
+from ufselect.io import ReadOptions, Table
+from ufselect.io.files import Write, write_together
+from ufselect.io.write import ranked_rows, write_columns, written_as
+
+RECORD_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Files to write by kind; None for those that are not wanted."""
+
+    table: Path | None = None
+    report: Path | None = None
+    record: Path | None = None
+    ranking: Path | None = None
+    names: Path | None = None
+    drop_text: bool = False
+    force: bool = False
+
+    @property
+    def to_standard_output(self) -> bool:
+        return str(self.table) == "-"
+
+    def files(self) -> dict[str, Path]:
+        """Return the files by kind, the record last because it names the others."""
+        found = {kind: getattr(self, kind) for kind in ("table", "report", "ranking", "names", "record")}
+        if self.to_standard_output:
+            del found["table"]
+        return {kind: path for kind, path in found.items() if path is not None}
+
+    @classmethod
+    def of(cls, typed: Mapping[str, Any]) -> Outputs:
+        """Return the outputs that were typed, with the record named beside the table."""
+        found = cls(
+            typed["output_table"], *(typed[kind] for kind in ("report", "record", "ranking", "names"))
+        )
+        found = replace(found, drop_text=typed["drop_text"], force=typed["force"])
+        if found.table is not None and not found.to_standard_output:
+            found = replace(found, record=found.record or record_beside(found.table))
+        if found.ranking is not None and written_as(found.ranking)[0] not in (".csv", ".tsv"):
+            raise TableError(f"{found.ranking} must end in .csv or .tsv, or these with a compression.")
+        return found
+
+
+def record_beside(path: Path) -> Path:
+    """Return the record's name: x.json for x.csv, x.csv.gz and x.h5ad."""
+    ending = "".join(written_as(path))
+    return path.with_name(path.name[: len(path.name) - len(ending)] + ".json")
+
+
+def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what is needed to repeat a run, and what came out, ready for JSON."""
+    table, selector, scaler, e = run.table, run.selector, run.prepared.scaler, run.explanation
+    scores = relative_scores(selector)
+    record: dict[str, Any] = {
+        "ufselect_record": RECORD_FORMAT,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": shlex.join(["ufselect", *command]) if command else None,
+        "goal": run.request.goal,
+        "trust": e.trust,
+        "message": with_flags(e.message),
+        "assumed": run.assumptions(),
+        "data": {
+            "path": str(table.source) if table.source is not None else None,
+            "sha256": table.sha256,
+            "n_samples": table.shape[0],
+            "n_features": table.shape[1],
+            "id_column": table.id_name,
+            "label_column": table.label_name,
+            "batch_column": options.batch_column,
+            "weight_column": options.weight_column,
+            "image_shape": list(table.image_shape) if table.image_shape is not None else None,
+            "left_out": [asdict(column) for column in table.left_out],
+        },
+        "reading": asdict(options),
+        "request": {**asdict(run.request), "parameters": dict(run.request.parameters)},
+        "scaling": {"used": "standard" if scaler.is_scaled_ else "none", "reason": scaler.reason_},
+        "method": type(run.method).__name__,
+        "parameters": {
+            name: plain_value(value) for name, value in run.method.get_params().items() if name != "verbose"
+        },
+        "assessment": None,
+        "versions": versions(),
+        "result": {
+            "n_selected": int(run.selected.size),
+            "converged": plain_value(getattr(run.method, "converged_", None)),
+            "n_iter": plain_value(getattr(run.method, "n_iter_", None)),
+            "fit_seconds": round(run.seconds, 4),
+            "features": [
+                {
+                    "rank": place + 1,
+                    "name": table.feature_names[j],
+                    "index": int(j),
+                    "score": float(scores[j]),
+                    "mean": float(scaler.mean_[j]),
+                    "deviation": float(scaler.scale_[j]),
+                    "represents": [
+                        {"name": table.feature_names[i], "correlation": round(float(e.closest_r[i]), 4)}
+                        for i in e.represents(place)
+                    ],
+                }
+                for place, j in enumerate(run.ranked)
+            ],
+        },
+    }
+    if run.assessment is not None:
+        kept = ("verdict", "effect", "interval", "table", "stability", "n_clusters", "notes")
+        record["assessment"] = {name: plain_value(getattr(run.assessment, name)) for name in kept}
+    missing = getattr(selector, "missing_", None)
+    if missing is not None:
+        record["missing"] = asdict(missing)
+    curve = getattr(selector, "count_curve_", None)
+    if curve is not None:
+        chosen = next(row for row in curve if row["chosen"])
+        record["count"] = {"chosen": int(chosen["count"]), "why": str(chosen["note"])}
+        figures = ("count", "error", "standard_error")
+        record["count"]["curve"] = [{name: plain_value(row[name]) for name in figures} for row in curve]
+    if hasattr(selector, "report_"):
+        record["candidates"] = plain_value(list(selector.report_))
+    if run.request.goal == "clusters":
+        record["clusters"] = [
+            {
+                "cluster": int(found["cluster"]),
+                "size": int(found["size"]),
+                "columns": [
+                    {"name": table.feature_names[int(place)], "distance": round(float(distance), 3)}
+                    for place, distance in found["columns"]
+                ],
+            }
+            for found in getattr(selector, "clusters_", [])
+        ]
+    return record
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value as JSON can hold it, which knows no NaN."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(name): plain_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, bool | int | str | type(None)) else repr(value)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions on which a result depends."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in ("ufselect", "numpy", "scipy", "scikit-learn", "pandas"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Read a record that :func:`record_of` made."""
+    if not path.is_file():
+        raise TableError(f"There is no record {path}; give the .json file that ufselect select wrote.")
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise TableError(f"{path} is not JSON; give the .json file that ufselect select wrote.") from error
+    if not isinstance(record, dict) or record.get("ufselect_record") != RECORD_FORMAT:
+        raise TableError(
+            f"{path} is no record of this version; give the .json file that ufselect select wrote."
+        )
+    return record
+
+
+def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
+    """Return the request and the reading options of a record."""
+    reading = {**record["reading"], "missing": tuple(record["reading"]["missing"])}
+    lists = {name: tuple(record["request"][name]) for name in ("keep", "exclude")}
+    return Request(**{**record["request"], **lists}), ReadOptions(**reading)
+
+
+def data_of(record: Mapping[str, Any], path: Path, remedy: str) -> str:
+    """Return where a record's data are: as named then, or beside the record."""
+    named = str(record["data"]["path"])
+    for place in (named, str(path.parent / named)):
+        if Path(place).exists() or place in dataset_names():
+            return place
+    raise TableError(f"The data of {path} are no longer at {named}; {remedy}")
+
+
+def check_same(table: Table, record: Mapping[str, Any]) -> None:
+    """Refuse other data than those of a record."""
+    if table.sha256 != record["data"]["sha256"]:
+        raise TableError(
+            f"{table.source} is not the data that the record was made from, its SHA-256 differs; "
+            "give that file, or add --new-data to apply the same settings to this one."
+        )
+
+
+def write_outputs(run: Run, found: dict[str, Any], outputs: Outputs) -> None:
+    """Write all files, together or not at all, and the table to standard output if it is to go there."""
+    found["outputs"] = {kind: str(path) for kind, path in outputs.files().items()}
+    names, table = run.table.feature_names, outputs.table or Path()
+    writers: dict[str, Write] = {
+        "table": lambda target: write_columns(run.table, run.selected, target, table, outputs.drop_text),
+        "report": lambda target: target.write_text(page(run, found), encoding="utf-8"),
+        "ranking": lambda target: ranked_rows(ranking(run), outputs.ranking or target, target),
+        "names": lambda target: target.write_text(
+            "".join(f"{names[j]}\n" for j in run.ranked), encoding="utf-8"
+        ),
+        "record": lambda target: target.write_text(json_text(found), encoding="utf-8"),
+    }
+    write_together({path: writers[kind] for kind, path in outputs.files().items()}, outputs.force)
+    if outputs.to_standard_output:
+        pipe_columns(run.table, run.selected, outputs.drop_text)
+
+
+def page(run: Run, found: Mapping[str, Any]) -> str:
+    """Return the page that explains a run."""
+    from ufselect.report import report_html
+
+    title = "table" if run.table.source is None else run.table.source.name
+    return report_html(run.explanation, title=title, record=found)
+
+
+def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> None:
+    """Write columns to standard output as text, with the input's mark between fields."""
+    with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
+        path = Path(folder) / "table.txt"
+        write_columns(table, selected, path, path, drop_text)
+        with path.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
+    sys.stdout.flush()
+
+
+def json_text(found: Any) -> str:
+    """Return JSON for a file."""
+    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+
+
+def print_json(found: Any) -> None:
+    """Print JSON that every encoding can hold."""
+    output().print(json.dumps(found, indent=2), markup=False, highlight=False, soft_wrap=True)
+
+
+def ranking(run: Run) -> list[dict[str, Any]]:
+    """Return one row a column: rank, score within the run, what represents it, and why it was left out."""
+    names, selector, e = run.table.feature_names, run.selector, run.explanation
+    scores = relative_scores(selector)
+    rows: list[dict[str, Any]] = [
+        {
+            "rank": int(selector.ranking_[j]),
+            "column": names[j],
+            "selected": bool(selector.support_[j]),
+            "score_0_to_100": float(scores[j]),
+            "represented_by": names[run.ranked[e.closest[j]]],
+            "correlation": round(float(e.closest_r[j]), 6),
+            "left_out_because": "",
+        }
+        for j in np.argsort(selector.ranking_)
+    ]
+    nothing = dict.fromkeys(("rank", "score_0_to_100", "represented_by", "correlation"), "")
+    order = rows[0].keys() if rows else ()
+    for column in run.table.left_out:
+        row = {**nothing, "selected": False, "column": column.name, "left_out_because": column.reason}
+        rows.append({name: row[name] for name in order})
+    return rows

@@ -1,0 +1,129 @@
+"""``ufselect score``: how good a given list of columns is, and what to add to it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from ufselect.cli import options as opt
+
+
+def score(
+    data: opt.Data,
+    columns: Annotated[
+        list[str],
+        typer.Option("--columns", metavar="FILE", help="The list: a file with one name a line, or names."),
+    ],
+    add: Annotated[int, typer.Option("--add", metavar="N", min=0, help="Say which N columns to add.")] = 0,
+    goal: opt.ScoredGoal = None,
+    clusters: opt.Clusters = None,
+    exclude: opt.Exclude = None,
+    scale: opt.Scale = "auto",
+    normalize: opt.Normalize = "none",
+    impute: opt.Impute = "median",
+    id_column: opt.IdColumn = None,
+    label_column: opt.LabelColumn = None,
+    separator: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    header: opt.Header = None,
+    guess: opt.Guess = True,
+    missing: opt.Missing = None,
+    comment: opt.Comment = None,
+    transpose: opt.Transpose = False,
+    sheet: opt.Sheet = None,
+    layer: opt.Layer = None,
+    seed: opt.Seed = 0,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Say how good a list of columns is: beside the best of its size and random ones, and what it lacks.
+
+    Example: ufselect score cells.csv --columns panel.txt --add 10
+    """
+    typed = {**locals(), "k": None, "keep": None}
+    opt.check_data(data)
+    import numpy as np
+
+    from ufselect.assessment import assess
+    from ufselect.cli.record import plain_value, print_json
+    from ufselect.cli.run import dense, make_selector, prepare, request_from
+    from ufselect.cli.table import columns_named, names_in, open_data
+    from ufselect.cli.text import figure, grid, note, output, tell, tell_finding, with_flags, working
+    from ufselect.exceptions import TableError
+    from ufselect.report.explanation import TRUST, centred_sample, explained_by
+
+    request = request_from(typed)
+    table = open_data(data, opt.read_options(typed), quiet=as_json or quiet, stream=False).table
+    names = table.feature_names
+    own = columns_named(names_in(columns, "--columns"), table, "--columns")
+    excluded = columns_named(request.exclude, table, "--exclude")
+    free = len(names) - len(own) - len(set(excluded) - set(own))
+    if add > free:
+        raise TableError(f"--add {add} is more than the {free} columns that are left; give fewer.")
+    if not free:
+        raise TableError("The list has all columns of the table, so there is nothing to compare it with.")
+    ready = prepare(table, request.scale, request.normalize, excluded)
+    X = dense(ready.data, "Scoring")
+    settings = {"exclude": excluded or None, "n_features_to_select": len(own)}
+    best = make_selector(request, len(names)).set_params(**settings)
+    with working("Scoring:"):
+        how: dict[str, Any] = {
+            "goal": request.goal,
+            "n_clusters": request.n_clusters,
+            "random_state": request.seed,
+        }
+        found = assess(own, X, **how)
+        if request.goal == "clusters" and found.n_clusters is not None:
+            how["n_clusters"] = max(found.n_clusters, 2)  # the same clusters for both
+        rival = assess(best, X, **how)
+        explained = explained_by(centred_sample(X, request.seed)[0], np.array(own))
+        more: list[str] = []
+        if add:
+            best.set_params(n_features_to_select=len(own) + add, keep=own).fit(X)
+            order = [j for j in best.ranking_.argsort() if best.support_[j] and j not in set(own)]
+            more = [names[j] for j in order]
+    others = np.setdiff1d(np.arange(len(names)), [*own, *excluded])
+    others = others[explained[others] < 0.5]
+    lacking = [
+        {"name": names[j], "explained": round(float(explained[j]), 3)}
+        for j in others[np.argsort(explained[others])]
+    ]
+    rows = [
+        {**row, "columns": "your columns"} if row["columns"] == "selected" else row for row in found.table
+    ]
+    rows[1:1] = [{**row, "columns": "best of the same size"} for row in rival.table[:1]]
+    result: dict[str, Any] = {
+        "goal": request.goal,
+        "trust": TRUST[found.verdict],
+        "message": with_flags(found.message),
+        "verdict": found.verdict,
+        "columns": [names[j] for j in own],
+        "table": plain_value(rows),
+        "not_represented": lacking,
+        "add": more,
+    }
+    if as_json:
+        print_json(result)
+        return
+    if quiet:
+        return
+    console = output()
+    tell_finding(console, result["trust"], result["message"])
+    if rows:
+        is_error = request.goal == "rebuild"
+        what = "reconstruction error, 0 is best>" if is_error else "agreement with the clusters, 1 is best>"
+        lines = [(row["columns"], figure(row["mean"])) for row in rows]
+        console.print(grid("On held-out rows", ("columns", what), lines), highlight=False)
+    if lacking:
+        worst = [(each["name"], f"{max(each['explained'], 0):.0%}") for each in lacking[:10]]
+        caption = f"and {len(lacking) - 10} more; --json gives them all" if len(lacking) > 10 else None
+        heading = f"{len(lacking)} columns that yours do not represent"
+        console.print(grid(heading, ("column", "explained by yours>"), worst, caption), highlight=False)
+    else:
+        tell(console, "Yours explain at least half of the variance of every other column.")
+    if more:
+        tell(console, f"Add next, in this order: {', '.join(more)}")
+    scaling = [ready.scaler.reason_] if ready.scaler.is_scaled_ else []
+    note([*table.notes, *table.left_out_sentences(False), *scaling])

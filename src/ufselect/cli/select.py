@@ -1,0 +1,266 @@
+"""``ufselect select``: columns of a table, what each represents, and what they are worth."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ufselect.cli import options as opt
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ufselect.cli.record import Outputs
+    from ufselect.cli.run import Run
+
+MOST_ROWS = 30  # of a table on a terminal; files have all
+TITLES = {
+    "rebuild": "from which the others are reconstructed",
+    "clusters": "that show the clusters of rows",
+    "redundancy": "after dropping those that repeat others",
+}
+
+
+def select(
+    data: opt.DataOrRecord = None,
+    goal: opt.Goal = None,
+    k: opt.Count = None,
+    clusters: opt.Clusters = None,
+    keep: opt.Keep = None,
+    exclude: opt.Exclude = None,
+    max_correlation: opt.MaxCorrelation = None,
+    method: opt.Method = None,
+    param: opt.Parameter = None,
+    output_table: opt.OutputTable = None,
+    report: opt.ReportPage = None,
+    record: opt.RecordFile = None,
+    ranking: opt.RankingFile = None,
+    names: opt.NamesFile = None,
+    details: opt.Details = False,
+    repeat: Annotated[
+        Path | None, typer.Option("--from", metavar="RECORD", help="Repeat the run of a record exactly.")
+    ] = None,
+    new_data: Annotated[
+        bool, typer.Option("--new-data", help="With --from: apply the settings though the data have changed.")
+    ] = False,
+    image: Annotated[
+        str | None,
+        typer.Option("--image", metavar="ROWSxCOLUMNS", help="The columns are pixels of such images."),
+    ] = None,
+    scale: opt.Scale = "auto",
+    normalize: opt.Normalize = "none",
+    categorical: opt.Categorical = None,
+    impute: opt.Impute = "median",
+    batch_column: opt.BatchColumn = None,
+    weight_column: opt.WeightColumn = None,
+    id_column: opt.IdColumn = None,
+    label_column: opt.LabelColumn = None,
+    separator: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    header: opt.Header = None,
+    guess: opt.Guess = True,
+    missing: opt.Missing = None,
+    comment: opt.Comment = None,
+    transpose: opt.Transpose = False,
+    sheet: opt.Sheet = None,
+    layer: opt.Layer = None,
+    drop_text: opt.DropText = False,
+    stream: opt.Stream = None,
+    seed: opt.Seed = 0,
+    as_json: opt.AsJson = False,
+    quiet: opt.Quiet = False,
+    force: opt.Force = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Select columns of a table, without labels.
+
+    Example: ufselect select cells.csv -k 50 -o picked.csv --report page.html
+    """
+    typed = dict(locals())
+    if data is not None:
+        opt.check_data(data)
+    shape = opt.image_shape(image)
+    files = {"-o": output_table, "--report": report, "--record": record, "--ranking": ranking}
+    opt.check_files({**files, "--names": names}, force, data, as_json)
+    from ufselect.cli import record as records
+    from ufselect.cli.run import (
+        Request,
+        asked_of_rows,
+        check_rows,
+        make_selector,
+        request_from,
+        run_selection,
+    )
+    from ufselect.cli.table import open_data
+    from ufselect.cli.text import working
+    from ufselect.io.write import separator_note
+
+    request, reading = request_from(typed), opt.read_options(typed, keep_constant=shape is not None)
+    earlier: Mapping[str, Any] | None = None
+    if repeat is not None:
+        usual = opt.read_options({"impute": "median"}, keep_constant=reading.keep_constant)
+        if (request, reading) != (Request(), usual):
+            raise typer.BadParameter(
+                "it repeats the settings of the record; give no others.", param_hint="--from"
+            )
+        earlier = records.read_record(repeat)
+        request, reading = records.request_of(earlier)
+        shape = tuple(earlier["data"]["image_shape"] or ()) or None
+        data = data or records.data_of(
+            earlier, repeat, f"say where they are now: ufselect select DATA --from {repeat}"
+        )
+    if data is None:
+        raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
+    check_rows(request, make_selector(request, 1), *asked_of_rows(reading))
+    outputs, is_silent = records.Outputs.of(typed), as_json or quiet
+    opt.check_files({"--record": outputs.record}, force, data)
+    opened = open_data(
+        data, reading, image=shape, quiet=is_silent, stream=stream, normalize=request.normalize
+    )
+    if earlier is not None and not new_data:
+        records.check_same(opened.table, earlier)
+    with working(f"{opened.table.shape[0]} × {opened.table.shape[1]}:"):
+        run = run_selection(opened, request, verbose=True)
+        found = records.record_of(run, reading, sys.argv[1:])
+    if outputs.table is not None and not outputs.to_standard_output:
+        words = separator_note(run.table, outputs.table)
+        found["assumed"] += [] if words is None else [words]
+    if earlier is not None:
+        before, now = ([each["name"] for each in r["result"]["features"]] for r in (earlier, found))
+        found["repeats"] = {"record": str(repeat), "same_features": before == now}
+    with working("Writing …"):
+        records.write_outputs(run, found, outputs)
+    try:
+        if as_json:
+            records.print_json(found)
+        elif not quiet:
+            show(run, found, outputs, details)
+    except KeyboardInterrupt as stop:
+        stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
+        raise
+
+
+def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) -> None:
+    """Print the selected columns, what they are worth, what was assumed, and what was written."""
+    from ufselect.cli.text import errors, note, output, pixel_map, say, tell_finding
+
+    console = errors() if outputs.to_standard_output else output()
+    shape = run.table.image_shape
+    if shape is not None and shape[1] <= 40:  # of two characters on a terminal of 80
+        console.print(title(run))
+        console.print(pixel_map(run.selector.support_, shape, run.table.image_order))
+    else:
+        console.print(column_table(run), highlight=False)
+    if found.get("clusters"):
+        console.print(cluster_table(found["clusters"]), highlight=False)
+    tell_finding(console, found["trust"], found["message"])
+    if found.get("count"):
+        count = found["count"]
+        console.print(f"-k auto selected {count['chosen']} columns: {count['why']}.", highlight=False)
+    if details:
+        show_details(run, found, console)
+    note(found["assumed"])
+    if "repeats" in found:
+        same = found["repeats"]["same_features"]
+        differs = "The columns differ from the record's; compare the versions that both records name."
+        note(["The same columns in the same order as in the record." if same else differs])
+    for kind, path in outputs.files().items():
+        say(f"Wrote the {kind} to {path}")
+
+
+def title(run: Run) -> str:
+    """Return how many columns were selected for what."""
+    return f"{run.selected.size} of {run.table.shape[1]} columns {TITLES[run.request.goal]}"
+
+
+def column_table(run: Run) -> Any:
+    """Return the selected columns with what each represents; of a filter those that repeat others."""
+    from ufselect.cli.text import grid, short_name
+
+    e, names = run.explanation, run.table.feature_names
+    places, caption = list(range(run.ranked.size)), ""
+    if run.request.goal == "redundancy":
+        places = sorted(
+            (place for place in places if e.represents(place).size), key=lambda p: -e.represents(p).size
+        )
+        alone = run.ranked.size - len(places)
+        caption = f"{alone} more represent no other column" if places else ""
+    rows = []
+    for place in places[:MOST_ROWS]:
+        others = e.represents(place)
+        words = [f"{short_name(names[j], 32)} ({e.closest_r[j]:.2f})" for j in others[:3]]
+        more = f" and {others.size - 3} more" if others.size > 3 else ""
+        rows.append((short_name(names[run.ranked[place]]), ", ".join(words) + more or "itself"))
+    if len(places) > MOST_ROWS:
+        caption = f"and {len(places) - MOST_ROWS} more; -o, --names or --json give them all"
+    header = ("column", "represents (correlation)")
+    return grid(title(run), header, rows, caption or None) if rows else title(run)
+
+
+def cluster_table(rows: list[dict[str, Any]]) -> Any:
+    """Return the clusters with their sizes and the columns that tell each from the rest."""
+    from ufselect.cli.text import grid, telling_columns
+
+    shown = [(row["cluster"], row["size"], telling_columns(row, 3)) for row in rows[:MOST_ROWS]]
+    header = ("cluster>", "rows>", "columns that tell it (deviations from the rest)")
+    return grid(f"{len(rows)} clusters", header, shown)
+
+
+def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
+    """Print method, scores, candidates and the curve of ``-k auto``."""
+    from ufselect.cli.text import figure, grid, short_name
+
+    changed = [
+        f"{name}={value}"
+        for name, value in run.method.get_params().items()
+        if name not in ("verbose", "groups", "keep", "exclude")
+        and repr(value) != repr(type(run.method)().get_params()[name])
+    ]
+    rows: list[tuple[Any, ...]] = [
+        (each["rank"], short_name(each["name"]), figure(each["score"], 1), again)
+        for each, again in zip(found["result"]["features"][:MOST_ROWS], _again(run), strict=False)
+    ]
+    heading = f"{type(run.method).__name__}({', '.join(changed)}), {run.seconds:.2f} s"
+    console.print(
+        grid(heading, ("rank>", "column", "score, 0 to 100>", "selected from other rows>"), rows),
+        highlight=False,
+    )
+    assessed = found["assessment"]
+    if assessed is not None and assessed["table"]:
+        what = "relative error" if found["goal"] == "rebuild" else "agreement with the clusters"
+        rows = [(row["columns"], figure(row["mean"]), figure(row["spread"])) for row in assessed["table"]]
+        console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows), highlight=False)
+    compared = [row for row in found.get("candidates", []) if row["verdict"] != "for comparison"]
+    if len(compared) > 1:
+        rows = [
+            (row["candidate"], figure(row["criterion"]), figure(row["seconds"], 2), row["verdict"])
+            for row in compared
+        ]
+        console.print(
+            grid("Candidates", ("candidate", "criterion>", "seconds>", "verdict"), rows), highlight=False
+        )
+    if found.get("count"):
+        curve, chosen = found["count"]["curve"], found["count"]["chosen"]
+        step = max(1, math.ceil(len(curve) / 10))
+        rows = [
+            (
+                row["count"],
+                figure(row["error"]),
+                figure(row["standard_error"]),
+                "*" * (row["count"] == chosen),
+            )
+            for row in curve
+            if row["count"] % step == 0 or row["count"] in (1, chosen, len(curve))
+        ]
+        header = ("columns>", "error>", "standard error>", "")
+        console.print(grid("Reconstruction error on held-out rows", header, rows), highlight=False)
+
+
+def _again(run: Run) -> list[str]:
+    found = run.explanation.frequencies
+    return [""] * run.ranked.size if found is None else [f"{found[j]:.0%}" for j in run.ranked]

@@ -1,0 +1,210 @@
+"""Words on a terminal: results on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import logging
+import shlex
+import sys
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from rich.console import Console, Group
+    from rich.status import Status
+    from rich.text import Text
+
+    from ufselect._utils.messages import Setting
+
+# Flags that are not called as the library's parameter is.
+FLAGS = {
+    "id_column": "--id",
+    "label_column": "--labels",
+    "missing": "--na",
+    "batch_column": "--batch",
+    "weight_column": "--weights",
+}
+# A word and a colour for how far a result can be trusted, the same on the terminal and on the page.
+TRUST_COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
+
+
+def output() -> Console:
+    """Return the console for results."""
+    from rich.console import Console
+
+    return Console()
+
+
+def errors() -> Console:
+    """Return the console for notes, progress and errors."""
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+def takes_unicode() -> bool:
+    """Whether standard output can show every character."""
+    return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
+
+
+def allow_any_text() -> None:
+    """Let both streams write what their encoding lacks as escapes instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def flag(setting: Setting) -> str:
+    """Return what to type for a setting of the library.
+
+    Examples
+    --------
+    >>> from ufselect.cli.text import flag
+    >>> from ufselect._utils.messages import Setting
+    >>> flag(Setting("guess", False)), flag(Setting("impute", "median")), flag(Setting("id_column"))
+    ('--no-guess', '--impute median', '--id')
+    """
+    from ufselect._utils.messages import NO_VALUE
+
+    name = FLAGS.get(setting.name, f"--{setting.name.replace('_', '-')}")
+    if setting.value is NO_VALUE or setting.value is True:
+        return name
+    return f"--no-{name[2:]}" if setting.value is False else f"{name} {shlex.quote(str(setting.value))}"
+
+
+def with_flags(sentence: str) -> str:
+    """Return a sentence of the library with flags where it advises parameters."""
+    worded = getattr(sentence, "worded", None)
+    text = sentence if worded is None else worded(flag)
+    return text.replace('goal="rebuild"', "--for rebuild").replace("row_groups", "row groups")
+
+
+def plain_text(text: str) -> str:
+    r"""Return text that cannot steer a terminal: control characters as they are written in code.
+
+    Examples
+    --------
+    >>> from ufselect.cli.text import plain_text
+    >>> print(plain_text("a\x1b[31mb"))
+    a\x1b[31mb
+    """
+    return "".join(
+        character if unicodedata.category(character) not in ("Cc", "Cf", "Cs") else ascii(character)[1:-1]
+        for character in text
+    )
+
+
+def short_name(name: str, longest: int = 48) -> str:
+    """Return a name for a line of text, its middle left out if it is long."""
+    shown = plain_text(name)
+    if len(shown) <= longest:
+        return shown
+    half = (longest - 1) // 2
+    return f"{shown[:half]}…{shown[-half:]}"
+
+
+def say(sentence: str, style: str | None = None) -> None:
+    """Print a sentence of the library on standard error, with flags for parameters, on one line."""
+    text = plain_text(" ".join(with_flags(sentence).split()))
+    if sys.stderr.isatty():
+        errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+    else:  # without colours there is nothing to import for
+        sys.stderr.write(f"{text}\n")
+        sys.stderr.flush()
+
+
+def note(sentences: Iterable[str]) -> None:
+    """Print remarks."""
+    mark = "·" if takes_unicode() else "-"
+    for sentence in sentences:
+        say(f"{mark} {with_flags(sentence)}", style="dim")
+
+
+def tell(console: Console, text: str, style: str | None = None) -> None:
+    """Print a sentence of the result, with marks that a terminal without Unicode can show."""
+    if not takes_unicode():
+        text = text.replace("±", "+/-").replace("…", "...").replace("−", "-")
+    console.print(plain_text(text), style=style, markup=False, highlight=False, soft_wrap=True)
+
+
+def tell_finding(console: Console, trust: str, message: str) -> None:
+    """Print what a selection is worth, its word in its colour."""
+    from rich.text import Text
+
+    line = Text(f"{trust.capitalize()}: ", style=f"bold {TRUST_COLOURS[trust]}")
+    console.print(line.append(Text(plain_text(message), style="default")), highlight=False, soft_wrap=True)
+
+
+class _IntoStatus(logging.Handler):
+    """Shows the last log line beside a spinner."""
+
+    def __init__(self, status: Status, title: str) -> None:
+        super().__init__(logging.INFO)
+        self._status = status
+        self._title = title
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._status.update(f"{self._title} {record.getMessage()}")
+
+
+@contextmanager
+def working(title: str) -> Iterator[Any]:
+    """Show that something is under way, with what the library logs about it."""
+    logger = logging.getLogger("ufselect")
+    level, propagate = logger.level, logger.propagate
+    with errors().status(title) as status:
+        handler = _IntoStatus(status, title)
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+        logger.propagate = False
+        try:
+            yield status
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagate
+
+
+def grid(
+    title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str | None = None
+) -> Group:
+    """Return a table for the terminal; columns whose title ends in ``>`` are set to the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    found = Grid(box=SIMPLE_HEAD if takes_unicode() else None)
+    for name in columns:
+        found.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left", overflow="fold")
+    for row in rows:
+        found.add_row(*(Text(plain_text(str(cell))) for cell in row))
+    parts = [Text(title, style="bold") if title else None, found, Text(caption) if caption else None]
+    return Group(*(part for part in parts if part is not None))
+
+
+def pixel_map(support: NDArray, shape: tuple[int, int], order: str = "C") -> Text:
+    """Return the selected pixels as a picture of characters."""
+    from rich.text import Text
+
+    full, empty = ("██", "··") if takes_unicode() else ("##", "..")
+    text = Text()
+    for row in support.reshape(shape, order=order):  # type: ignore[call-overload]
+        for is_selected in row:
+            text.append(full if is_selected else empty, style="cyan" if is_selected else "dim")
+        text.append("\n")
+    return text
+
+
+def figure(value: Any, digits: int = 3) -> str:
+    """Return a number for a table; nothing for what is none."""
+    return f"{value:.{digits}f}" if isinstance(value, int | float) and value == value else ""
+
+
+def telling_columns(cluster: Mapping[str, Any], most: int) -> str:
+    """Return the columns that tell a cluster from the rest, with how much higher or lower they are there."""
+    columns = cluster["columns"][:most]
+    return ", ".join(f"{short_name(each['name'])} {each['distance']:+.1f}" for each in columns)

@@ -1,0 +1,5 @@
+"""Clusters of rows without labels."""
+
+from ufselect.clusters.clustering import GraphClustering
+
+__all__ = ["GraphClustering"]

@@ -1,0 +1,539 @@
+"""Clusters of rows: the cut of a graph of neighbours in whitened principal-component scores.
+
+:func:`build_reference` goes from rows to scores, from scores to a graph, and from the graph to its clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from ufselect.exceptions import ConstantDataError
+from ufselect.gram import GramOperator, gram_operator
+from ufselect.gram.centring import centre_and_scale, power_of_two_near
+from ufselect.gram.sparse import column_means
+from ufselect.gram.spectrum import eigenpairs_between
+from ufselect.graphs.score_graph import centred_basis, score_graph, score_widths, smooth_vectors
+from ufselect.metrics.clustering import contingencies, mutual_infos
+from ufselect.metrics.kmeans import inertias, kmeans_runs
+
+
+def seed_from(random_state: Any) -> int:
+    """Return one integer seed for an int, a RandomState, a Generator or None."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(np.iinfo(np.int32).max))
+    return int(np.random.default_rng(random_state).integers(np.iinfo(np.int32).max))
+
+
+def kmeans_seeds(seed: int, n_runs: int) -> list[int]:
+    """Return one seed per K-means run."""
+    return np.random.RandomState(seed % 2**32).randint(np.iinfo(np.int32).max, size=n_runs).tolist()
+
+
+def sampled_indices(n_rows: int, max_samples: int, seed: int) -> NDArray:
+    """Return the indices of all rows, or of ``max_samples`` drawn without replacement, in order."""
+    if n_rows <= max_samples:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, max_samples, replace=False))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Data as products need them; sparse data are never made dense.
+
+    Attributes
+    ----------
+    matrix : ndarray or CSR array of shape (n_samples, n_features)
+        float64 data over a power of two; less their means if dense.
+    mean : ndarray of shape (n_features,)
+        Means of the columns of ``matrix``: zero where it is centred.
+    gram : GramOperator
+        S of the centred data.
+    shift, unit : ndarray and float
+        What was taken off each column of the data, and by what they were divided.
+    """
+
+    matrix: Any
+    mean: NDArray
+    gram: GramOperator
+    shift: NDArray
+    unit: float
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    def project(self, vectors: NDArray) -> NDArray:
+        """Return the centred data times some vectors."""
+        return np.asarray(self.matrix @ vectors) - self.mean @ vectors
+
+    def explained_by(self, targets: NDArray) -> NDArray:
+        """Return centred targets, one per column, times the data."""
+        return np.asarray(targets.T @ self.matrix)
+
+    def cluster_means(self, labels: NDArray) -> NDArray:
+        """Return the mean of each cluster, one per row, of the centred data."""
+        sizes = np.bincount(labels)
+        return np.asarray(np.eye(sizes.size)[labels].T @ self.matrix) / sizes[:, None] - self.mean
+
+    def squares(self) -> NDArray:
+        """Return the sum of squares of each centred column."""
+        if sparse.issparse(self.matrix):
+            return np.asarray(self.gram.diag(), dtype=np.float64) * self.gram.scale**2
+        return np.einsum("ij,ij->j", self.matrix, self.matrix)
+
+    def without(self, dropped: NDArray) -> Rows:
+        """Return the other rows, less their own means."""
+        left = self.matrix[np.delete(np.arange(self.shape[0]), dropped)]
+        fewer = rows_of(left)
+        return replace(fewer, shift=self.shift + self.unit * fewer.shift, unit=self.unit * fewer.unit)
+
+    def columns(self, features: NDArray) -> NDArray:
+        """Return some columns as a dense array; where they lie in space does not matter."""
+        chosen = self.matrix[:, features]
+        return chosen.toarray() if sparse.issparse(chosen) else np.ascontiguousarray(chosen)
+
+    def points(self, features: NDArray) -> NDArray:
+        """Return coordinates of the rows with the distances that they have in some columns.
+
+        They are the columns, or as many coordinates as rows in place of more sparse columns.
+        """
+        if not sparse.issparse(self.matrix) or features.size <= self.shape[0]:
+            return self.columns(features)
+        chosen, mean = self.matrix[:, features], self.mean[features]
+        beside = np.asarray(chosen @ mean)
+        inner = (chosen @ chosen.T).toarray()
+        rounding = len(inner) * np.finfo(np.float64).eps * np.trace(inner)
+        inner += mean @ mean - beside[:, None] - beside
+        # Centred rows are dependent, and large means leave rounding in their products; as much more on the
+        # diagonal moves all rows alike.
+        inner[np.diag_indices_from(inner)] += rounding
+        return linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
+
+    def project_others(self, X: Any, vectors: NDArray) -> NDArray:
+        """Return other rows of the same table, less the means of these and in their units, times vectors."""
+        if sparse.issparse(X):
+            return np.asarray(X.astype(np.float64) / self.unit @ vectors) - self.mean @ vectors
+        return np.asarray((X - self.shift) / self.unit, dtype=np.float64) @ vectors - self.mean @ vectors
+
+
+def rows_of(X: Any) -> Rows:
+    """Return validated data as rows to judge by."""
+    if sparse.issparse(X):
+        unit = power_of_two_near(float(np.abs(X.data).max(initial=0.0)))
+        matrix = sparse.csr_array(X, dtype=np.float64) / unit
+        shift = np.zeros(matrix.shape[1])
+        return Rows(matrix, column_means(matrix), gram_operator(matrix), shift, unit)
+    mean, scale = centre_and_scale(X)
+    matrix = np.asarray((X - mean) / scale, dtype=np.float64)
+    return Rows(matrix, np.zeros(matrix.shape[1]), gram_operator(matrix), mean, scale)
+
+
+POWERS = (0.0, 0.5, 1.0)
+N_RUNS = 20
+# Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
+# seven labelled sets among 0.02, 0.05 and 0.065; docs/tuning.md has the figures.
+TIED_GAP = 0.065
+NULL_DRAWS = 2
+# Enough to compare powers: their graphs have as many samples, so what is missing they miss alike.
+NULL_SAMPLES = 200
+NULL_SEED = 20240917
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Leading whitened scores of some rows, and how to get those of others.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_samples, n_scores)
+        Orthonormal columns: every direction weighs the same.
+    spread : ndarray of shape (n_scores,)
+        Singular values over the first.
+    axes : ndarray of shape (n_features, n_scores)
+        What centred rows are multiplied with.
+    """
+
+    values: NDArray
+    spread: NDArray
+    axes: NDArray
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What candidates are fitted to and judged by.
+
+    Attributes
+    ----------
+    rows : Rows
+        The data.
+    scores : Scores
+        Their leading principal-component scores.
+    widths : tuple of int
+        Numbers of leading scores in which neighbours are looked for.
+    powers : tuple of float
+        Powers of the singular values by which the scores are weighted, 0 whitened, 1 as in the data; the
+        graph averages over them.
+    graph : sparse array of shape (n_samples, n_samples)
+        The share of searches that found two samples to be neighbours.
+    vectors : ndarray of shape (n_samples, n_vectors)
+        Vectors smooth on the graph, smoothest first.
+    labels : ndarray of shape (n_samples,)
+        The consensus of several cuts of the graph, 0, 1, … without gaps.
+    n_clusters : int
+        Number of clusters asked for.
+    gap : float
+        How much more cleanly the graph can be cut than that of as many Gaussian scores with the same weights;
+        NaN where the powers were given.
+    """
+
+    rows: Rows
+    scores: Scores
+    widths: tuple[int, ...]
+    powers: tuple[float, ...]
+    graph: sparse.csr_array
+    values: NDArray
+    vectors: NDArray
+    labels: NDArray
+    n_clusters: int
+    gap: float
+
+    @cached_property
+    def scatters(self) -> tuple[NDArray, NDArray]:
+        """Sums of squares of each feature between and within the clusters."""
+        between = np.bincount(self.labels) @ np.square(self.rows.cluster_means(self.labels))
+        return between, np.maximum(self.rows.squares() - between, 0)
+
+    @cached_property
+    def embedding(self) -> NDArray:
+        """Orthonormal, centred vectors that are smooth on the graph, at most one per cluster."""
+        return centred_basis(self.vectors[:, : self.n_clusters])
+
+
+@dataclass(frozen=True)
+class _Weighted:
+    power: float
+    graph: sparse.csr_array
+    pairs: tuple[NDArray, NDArray]
+    gap: float
+
+
+def leading_scores(rows: Rows, count: int) -> Scores:
+    """Return up to ``count`` principal-component scores.
+
+    Raises
+    ------
+    ConstantDataError
+        If no feature varies.
+    """
+    vectors = np.asarray(rows.gram.eigenpairs(count).vectors, dtype=np.float64)
+    if vectors.shape[1] == 0:
+        raise ConstantDataError
+    scores = rows.project(vectors)
+    norms = np.linalg.norm(scores, axis=0)
+    return Scores(scores / norms, norms / norms[0], vectors / norms)
+
+
+def outlying_rows(rows: Rows, n_scores: int = 10, most: float = 0.4) -> NDArray:
+    """Return the rows that make a leading principal component by themselves, at most a twentieth of all.
+
+    The leverage of a row in the leading scores is 1 if it spans a component alone, and 1/2 for each of two
+    such rows that lie close to each other; of most rows it is near the number of scores over that of rows.
+    Without these rows others may stand out, so that they are looked for again.
+    """
+    n_rows = rows.shape[0]
+    kept = np.arange(n_rows)
+    width = min(n_scores, n_rows // 10, rows.shape[1])
+    left = n_rows // 20
+    for _ in range(3 if width else 0):
+        if not rows.squares().any():
+            break
+        leverage = np.square(leading_scores(rows, width).values).sum(axis=1)
+        worst = np.argsort(-leverage, kind="stable")[:left]
+        worst = worst[leverage[worst] > most]
+        if not worst.size:
+            break
+        left -= worst.size
+        kept = np.delete(kept, worst)
+        rows = rows.without(worst)
+    return np.setdiff1d(np.arange(n_rows), kept)
+
+
+def rows_to_cluster(X: Any, max_samples: int, seed: int) -> tuple[Rows, NDArray]:
+    """Return the rows from which clusters are found, sampled and without outliers, and their places in X."""
+    chosen = sampled_indices(X.shape[0], max_samples, seed)
+    rows = rows_of(X if chosen.size == X.shape[0] else X[chosen])
+    outliers = outlying_rows(rows)
+    return (rows.without(outliers), np.delete(chosen, outliers)) if outliers.size else (rows, chosen)
+
+
+def build_reference(
+    rows: Rows,
+    n_clusters: int,
+    seed: int,
+    powers: Sequence[float] | None = None,
+) -> Reference:
+    """Build the judge's graph and cut it into ``n_clusters`` parts.
+
+    Of several degrees of whitening those are taken whose graphs are cut more cleanly than Gaussian data of
+    the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged. With
+    ``powers`` given, it is the graphs of these, and the gap is not worked out.
+    """
+    counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
+    scores = leading_scores(rows, max(counts))
+    counts = [min(count, scores.values.shape[1]) for count in counts]
+    if powers is None:
+        tied = _widest(scores, counts, n_clusters)
+        powers, graph = [cut.power for cut in tied], _mean_graph([cut.graph for cut in tied])
+        values, vectors = tied[0].pairs if len(tied) == 1 else walk_pairs(graph, n_clusters)
+        gap = _gap(values, scores, counts, n_clusters, powers)
+    else:
+        graph = _mean_graph([score_graph(scores.values * scores.spread**power, counts) for power in powers])
+        values, vectors = walk_pairs(graph, n_clusters)
+        gap = np.nan
+    labels = _cut(values, vectors, n_clusters, seed)
+    return Reference(
+        rows=rows,
+        scores=scores,
+        widths=tuple(counts),
+        powers=tuple(powers),
+        graph=graph,
+        vectors=vectors,
+        values=values,
+        labels=labels,
+        n_clusters=n_clusters,
+        gap=gap,
+    )
+
+
+def cut_labels(reference: Reference, seed: int) -> NDArray:
+    """Cut the graph of a reference again, from other starts."""
+    return _cut(reference.values, reference.vectors, reference.n_clusters, seed)
+
+
+def _cut(values: NDArray, vectors: NDArray, n_clusters: int, seed: int) -> NDArray:
+    coordinates = diffusion_coordinates(values, vectors, n_clusters)
+    return consensus(cut_runs(coordinates, n_clusters, kmeans_seeds(seed, N_RUNS)), n_clusters, seed)
+
+
+def _widest(scores: Scores, counts: list[int], n_clusters: int) -> list[_Weighted]:
+    """Return the graphs with the widest gap, or as good as the widest."""
+    cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
+    # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
+    if cuts[0].gap - cuts[1].gap <= TIED_GAP / 2:
+        cuts.append(_weighted(scores, counts, n_clusters, POWERS[2]))
+    widest = max(cut.gap for cut in cuts)
+    return [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
+
+
+def _weighted(scores: Scores, counts: list[int], n_clusters: int, power: float) -> _Weighted:
+    """Return the graph of scores weighted by a power of their spread, its eigenpairs and its gap."""
+    weights = scores.spread**power
+    graph = score_graph(scores.values * weights, counts)
+    pairs = walk_pairs(graph, n_clusters)
+    null = gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
+    return _Weighted(power, graph, pairs, clarity(pairs[0], n_clusters) - null)
+
+
+def _mean_graph(graphs: Sequence[sparse.csr_array]) -> sparse.csr_array:
+    return sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+
+
+def _gap(
+    values: NDArray, scores: Scores, counts: list[int], n_clusters: int, powers: Sequence[float]
+) -> float:
+    """Return how much more cleanly a graph is cut than a Gaussian one of its size.
+
+    The few samples that do for comparing powers do not do here: the more samples, the larger the eigenvalues
+    of a graph in which each has few neighbours.
+    """
+    drawn = gaussian_scores(*scores.values.shape)
+    graph = _mean_graph([score_graph(drawn * scores.spread**power, counts) for power in powers])
+    return clarity(values, n_clusters) - clarity(smooth_vectors(graph, n_clusters)[0], n_clusters)
+
+
+def gaussian_scores(n_samples: int, width: int) -> NDArray:
+    """Return whitened scores of Gaussian data, the same for the same numbers."""
+    return _whitened_draw(np.random.default_rng(NULL_SEED), n_samples, width)
+
+
+def _whitened_draw(rng: np.random.Generator, n_samples: int, width: int) -> NDArray:
+    draw = rng.standard_normal((n_samples, width))
+    return np.linalg.qr(draw - draw.mean(axis=0))[0]
+
+
+def share_of_possible(value: float, null: float) -> float:
+    """Return how far a value is from that of Gaussian data to 1."""
+    return float((value - null) / max(1 - null, np.finfo(float).eps))
+
+
+def gaussian_clarity(n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int) -> float:
+    """Return how cleanly the graph of Gaussian scores with the given spread can be cut, over a few draws.
+
+    Graphs of few directions are cut more cleanly than graphs of many, clusters or not.
+    """
+    rng = np.random.default_rng(NULL_SEED)
+    n_drawn = min(n_samples, max(NULL_SAMPLES, 4 * n_clusters))
+    width = min(weights.size, n_drawn - 1)
+    counts = [min(count, width) for count in widths]
+    clarities = []
+    for _ in range(NULL_DRAWS):
+        graph = score_graph(_whitened_draw(rng, n_drawn, width) * weights[:width], counts)
+        clarities.append(clarity(smooth_vectors(graph, n_clusters)[0], n_clusters))
+    return float(np.mean(clarities))
+
+
+def gaussian_excess(rows: Rows, n_clusters: int, seed: int, n_draws: int = 9, max_rows: int = 500) -> float:
+    """Return by how many standard deviations a graph is cut more cleanly than those of Gaussian data.
+
+    Scores are whitened and half whitened; the larger excess counts.
+    """
+    widths = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
+    scores = leading_scores(rows, max(widths))
+    values = scores.values[sampled_indices(rows.shape[0], max_rows, seed)]
+    widths = [min(width, values.shape[1]) for width in widths]
+    rng = np.random.default_rng(seed)
+    drawn = [_whitened_draw(rng, *values.shape) for _ in range(n_draws)]
+    excess = []
+    for power in POWERS[:2]:
+        graphs = [score_graph(each * scores.spread**power, widths) for each in (values, *drawn)]
+        found, *null = [clarity(smooth_vectors(graph, n_clusters)[0], n_clusters) for graph in graphs]
+        excess.append((found - np.mean(null)) / max(float(np.std(null, ddof=1)), 1e-3))
+    return float(max(excess))
+
+
+# Vectors beyond one per cluster keep clusters apart that the first c mix; raising the eigenvalues to this
+# power lets the random walk mix inside clusters and fades the vectors that carry noise. Both were chosen on
+# fifteen labelled sets among 1, 1.5, 2, 3, 4 and 1, 2, 4, 8, 16; docs/tuning.md has the table.
+VECTORS_PER_CLUSTER = 1.5
+DIFFUSION_TIME = 4
+# Where the eigenvalues end with the clusters, further vectors only tell parts of a cluster from each other,
+# and K-means would rather halve a large cluster than keep a small one. What the next eigenvalue lacks of 1
+# has to be twice what the last cluster's lacks; less than this, on a graph that hardly mixes, says nothing.
+CLEAR_END = 2.0
+ALWAYS_LACKING = 0.005
+
+
+def walk_pairs(graph: sparse.csr_array, n_clusters: int) -> tuple[NDArray, NDArray]:
+    """Return the leading eigenpairs of the random walk on a graph, as many as a cut needs."""
+    return smooth_vectors(graph, min(graph.shape[0] - 1, max(2, round(VECTORS_PER_CLUSTER * n_clusters))))
+
+
+def clarity(values: NDArray, n_clusters: int) -> float:
+    r"""Return how cleanly a graph can be cut into so many parts, from the eigenvalues of its random walk.
+
+    The mean of :math:`\lambda_2, \dots, \lambda_c`: a walk inside c clean clusters leaves them rarely,
+    and c minus the sum of the leading c eigenvalues is a lower bound of the normalised cut [1]_.
+
+    References
+    ----------
+    .. [1] U. von Luxburg (2007), "A tutorial on spectral clustering", Statistics and Computing 17.
+    """
+    leading = values[1:n_clusters]
+    return float(leading.mean()) if leading.size else 0.0
+
+
+def diffusion_coordinates(values: NDArray, vectors: NDArray, n_clusters: int) -> NDArray:
+    r"""Return the diffusion coordinates of the samples by which they are cut into so many clusters.
+
+    Coordinate k of a sample is :math:`\lambda_k^t v_k` with :math:`\lambda_k, v_k` the eigenpairs of the
+    random walk on the graph, after t steps of it [1]_: all pairs, or one per cluster where the eigenvalues
+    clearly end with the clusters.
+
+    References
+    ----------
+    .. [1] R. R. Coifman and S. Lafon (2006), "Diffusion maps", Applied and Computational Harmonic
+       Analysis 21.
+    """
+    if values.size > n_clusters and _ends_with(values, n_clusters):
+        values, vectors = values[:n_clusters], vectors[:, :n_clusters]
+    return vectors * np.maximum(values, 0) ** DIFFUSION_TIME
+
+
+def _ends_with(values: NDArray, n_clusters: int) -> bool:
+    """Tell whether the eigenvalue after that of the last cluster lacks much more of 1."""
+    last, following = 1 - values[n_clusters - 1 : n_clusters + 1] + ALWAYS_LACKING
+    return bool(following >= CLEAR_END * last)
+
+
+def cut_runs(coordinates: NDArray, n_clusters: int, seeds: Sequence[int]) -> NDArray:
+    """Cluster the rows, scaled to unit length, by one run of K-means per seed [1]_; one partition per row.
+
+    References
+    ----------
+    .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
+       Advances in Neural Information Processing Systems 14.
+    """
+    return kmeans_runs(_unit_rows(coordinates), n_clusters, seeds, "greedy-k-means++", is_exact=False)
+
+
+def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
+    """Return the partition that several runs agree on, labelled 0, 1, … without gaps.
+
+    Samples are placed by the clusters that they share over the runs, in as few dimensions as that many
+    clusters span, and clustered there [1]_. Many runs end in different minima of nearly the same height;
+    what they have in common depends far less on the seed than the lowest of them.
+
+    References
+    ----------
+    .. [1] A. Strehl and J. Ghosh (2002), "Cluster ensembles: a knowledge reuse framework for combining
+       multiple partitions", Journal of Machine Learning Research 3.
+    """
+    shared = np.hstack([np.eye(int(runs.max()) + 1)[labels] for labels in runs])
+    shared -= shared.mean(axis=0)
+    points = _leading_coordinates(shared, max(1, min(n_clusters, *shared.shape) - 1))
+    seeds = kmeans_seeds(seed, len(runs))
+    again = kmeans_runs(points, n_clusters, seeds, "greedy-k-means++")
+    best = again[int(np.argmin(inertias(points, again)))]
+    return np.unique(best, return_inverse=True)[1]
+
+
+def _leading_coordinates(table: NDArray, width: int) -> NDArray:
+    """Return the leading principal-component scores of a centred table, from the smaller of its products."""
+    n_rows, n_columns = table.shape
+    if n_rows < n_columns:
+        values, vectors = eigenpairs_between(table @ table.T, n_rows - width, n_rows - 1)
+        return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0)))
+    axes = eigenpairs_between(table.T @ table, n_columns - width, n_columns - 1)[1]
+    return np.ascontiguousarray(table @ axes)
+
+
+def _unit_rows(vectors: NDArray) -> NDArray:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.ascontiguousarray(vectors / np.maximum(lengths, np.finfo(float).tiny))
+
+
+def partition_agreement(labels: NDArray, reference: NDArray) -> NDArray:
+    """Return the normalised mutual information of each partition, one per row, with a reference."""
+    tables = contingencies(reference, int(reference.max()) + 1, labels, int(labels.max()) + 1)
+    return mutual_infos(tables)
+
+
+def rand_agreement(labels: NDArray, reference: NDArray) -> NDArray:
+    """Return the Rand index, adjusted for chance [1]_, of each partition, one per row, with a reference.
+
+    Unlike mutual information it does not grow with the number of clusters. Partitions of one part each agree.
+
+    References
+    ----------
+    .. [1] L. Hubert and P. Arabie (1985), "Comparing partitions", Journal of Classification 2.
+    """
+    tables = contingencies(reference, int(reference.max()) + 1, labels, int(labels.max()) + 1)
+    together = _pairs(tables).sum(axis=(1, 2))
+    ours, theirs = _pairs(tables.sum(axis=1)).sum(axis=1), _pairs(tables.sum(axis=2)).sum(axis=1)
+    by_chance = ours * theirs / _pairs(np.array(reference.size))
+    possible = (ours + theirs) / 2 - by_chance
+    return np.where(possible > 0, (together - by_chance) / np.where(possible > 0, possible, 1), 1.0)
+
+
+def _pairs(counts: NDArray) -> NDArray:
+    return counts * (counts - 1) / 2

@@ -1,0 +1,488 @@
+"""The Gram matrix through its products: what every representation offers, the dense ones, and the choice."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import get_blas_funcs
+from scipy.sparse.linalg import LinearOperator
+
+from ufselect._utils.arrays import polar_factor, row_blocks
+from ufselect._utils.validation import has_missing
+from ufselect.gram.centring import centre_and_scale, is_extreme
+from ufselect.gram.rows import RowInfo
+from ufselect.gram.spectrum import Spectrum, leading_spectrum
+
+# Forming S beats applying it through the data up to about square data, where it takes no more memory than
+# the centred copy that it makes unnecessary.
+FORM_RATIO = 1.15
+
+
+@dataclass(frozen=True)
+class MissingSummary:
+    """How missing entries were dealt with, and how much that changed.
+
+    Attributes
+    ----------
+    route : {"completed", "pairwise"}
+        Filled in by a shrunken low-rank fit; or each entry of S from the rows where both features are
+        observed.
+    share : float
+        Share of the entries of X that are missing.
+    correction : float
+        "completed": share of the total variance that was added because filled-in values vary less than
+        observed ones do. "pairwise": relative change of S, in the Frobenius norm, that made it positive
+        semidefinite.
+    """
+
+    route: str
+    share: float
+    correction: float
+
+
+class GramOperator(ABC):
+    """The positive semidefinite matrix ``S = AᵀA / scale²`` through its products.
+
+    ``A`` is the centred data, n_samples × n_features. ``scale`` is a power of two near the largest
+    centred entry: it keeps squares inside the floating-point range for data of any unit, and being a
+    power of two it changes no digit. Multiply by ``scale ** 2`` to return to the units of the data.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n_features, n_features).
+    dtype : numpy.dtype
+        float32 or float64, that of the data.
+    n_samples : int
+        Number of samples behind S.
+    scale : float
+        See above.
+    mean : ndarray of shape (n_features,) or None
+        Column means of the data; None for a bare matrix.
+    missing : MissingSummary or None
+        What was done about missing values, if there were any.
+    """
+
+    is_reduced = True  # a fit takes it in place of rows
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    n_samples: int
+    scale: float
+    mean: NDArray | None = None
+    missing: MissingSummary | None = None
+    _widest: tuple[int, Spectrum] | None = None
+
+    @abstractmethod
+    def matmat(self, vectors: NDArray) -> NDArray:
+        """Return ``S @ vectors`` for an n_features × k array."""
+
+    @abstractmethod
+    def diag(self) -> NDArray:
+        """Return the diagonal: the scaled sum of squares of each centred feature."""
+
+    @abstractmethod
+    def columns(self, indices: NDArray) -> NDArray:
+        """Return the dense columns ``S[:, indices]``, n_features × k."""
+
+    @abstractmethod
+    def subgram(self, indices: NDArray) -> NDArray:
+        """Return the dense block ``S[indices][:, indices]``."""
+
+    def trace(self) -> float:
+        """Return the sum of the diagonal."""
+        return float(self.diag().sum(dtype=np.float64))
+
+    def to_dense(self) -> NDArray:
+        """Return S as an array; costs n_features² memory."""
+        return self.subgram(np.arange(self.shape[0]))
+
+    def squared_column_norms(self) -> NDArray:
+        """Return the diagonal of S²: the squared norm of each column, in float64."""
+        norms = np.empty(self.shape[0])
+        for start in range(0, norms.size, 256):  # few enough columns at once to stay small beside the data
+            block = np.arange(start, min(start + 256, norms.size))
+            norms[block] = np.square(self.columns(block), dtype=np.float64).sum(axis=0)
+        return norms
+
+    def eigenpairs(self, count: int) -> Spectrum:
+        """Return up to ``count`` leading eigenpairs, fewer when the rank is smaller.
+
+        The widest are remembered: asking again for as many or fewer costs nothing.
+        """
+        asked, widest = self._widest or (0, None)
+        if widest is None or (asked < count and widest.values.size == asked):
+            widest = self._leading_pairs(count)
+            self._widest = (count, widest)
+        return widest.head(count)
+
+    def _leading_pairs(self, count: int) -> Spectrum:
+        """Compute up to ``count`` leading eigenpairs."""
+        operator = LinearOperator(
+            self.shape,
+            matvec=lambda v: self.matmat(v.reshape(-1, 1))[:, 0],
+            matmat=self.matmat,
+            dtype=self.dtype,
+        )
+        return leading_spectrum(operator, count)
+
+
+class FormedGram(GramOperator):
+    """An explicit n_features × n_features matrix S, symmetric and positive semidefinite."""
+
+    def __init__(
+        self, matrix: NDArray, n_samples: int, scale: float = 1.0, mean: NDArray | None = None
+    ) -> None:
+        self.matrix = matrix
+        self.shape, self.dtype = (matrix.shape[0], matrix.shape[0]), matrix.dtype
+        self.n_samples, self.scale, self.mean = n_samples, scale, mean
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        # S is symmetric; wide rows times S run faster in BLAS than S times thin columns.
+        return (vectors.T @ self.matrix).T
+
+    def diag(self) -> NDArray:
+        return self.matrix.diagonal().copy()
+
+    def trace(self) -> float:
+        return float(self.matrix.trace())
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.matrix[indices].T  # symmetric, and whole rows are contiguous
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        return self.matrix[np.ix_(indices, indices)]
+
+    def to_dense(self) -> NDArray:
+        return self.matrix
+
+    def _leading_pairs(self, count: int) -> Spectrum:
+        return leading_spectrum(self.matrix, count)
+
+
+class WideGram(GramOperator):
+    """``S = FᵀF`` of few rows F, whose eigenpairs come from the small matrix ``F Fᵀ``."""
+
+    n_rows: int
+
+    @abstractmethod
+    def _row_products(self) -> NDArray:
+        """Return ``F Fᵀ``."""
+
+    @abstractmethod
+    def _apply_row_products(self, vector: NDArray) -> NDArray:
+        """Return ``F Fᵀ vector``."""
+
+    @abstractmethod
+    def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
+        """Return ``Fᵀ (vectors / divisors)``, n_features × k, for n_rows × k vectors."""
+
+    def _leading_pairs(self, count: int) -> Spectrum:
+        # F Fᵀ is formed up to 8 MB, or a small share of the rows themselves.
+        if self.n_rows <= max(1000, 0.15 * self.shape[0]):
+            small = leading_spectrum(self._row_products(), count)
+        else:
+            shape = (self.n_rows, self.n_rows)
+            operator = LinearOperator(shape, matvec=self._apply_row_products, dtype=self.dtype)
+            small = leading_spectrum(operator, count)
+        # Small eigenvalues lose digits on the way; the nearest orthonormal columns restore them.
+        vectors = polar_factor(self._combine_rows(small.vectors, np.sqrt(small.values)))
+        return Spectrum(small.values, vectors)
+
+
+class FactoredGram(WideGram):
+    """``S = FᵀF`` for a k × n_features factor F, applied as ``Fᵀ(F V)``.
+
+    With the centred data as factor this is the exact operator for wide data. ``row_weights`` says how many
+    samples each row of the factor stands for, where they have weights.
+    """
+
+    def __init__(
+        self,
+        factor: NDArray,
+        n_samples: int,
+        scale: float = 1.0,
+        mean: NDArray | None = None,
+        row_weights: NDArray | None = None,
+    ) -> None:
+        self.factor, self.n_rows = factor, len(factor)
+        self.shape, self.dtype = (factor.shape[1], factor.shape[1]), factor.dtype
+        self.n_samples, self.scale, self.mean = n_samples, scale, mean
+        self.row_weights = row_weights
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        # Wide rows times the factor run faster in BLAS than the factor times thin columns.
+        return ((vectors.T @ self.factor.T) @ self.factor).T
+
+    def diag(self) -> NDArray:
+        return np.einsum("ij,ij->j", self.factor, self.factor)
+
+    def trace(self) -> float:
+        return float(np.vdot(self.factor, self.factor))
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.factor.T @ self.factor[:, indices]
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        columns = self.factor[:, indices]
+        return columns.T @ columns
+
+    def to_dense(self) -> NDArray:
+        return self.factor.T @ self.factor
+
+    def squared_column_norms(self) -> NDArray:
+        image = (self.factor @ self.factor.T) @ self.factor
+        return np.einsum("ij,ij->j", self.factor, image, dtype=np.float64)
+
+    def _row_products(self) -> NDArray:
+        return self.factor @ self.factor.T
+
+    def _apply_row_products(self, vector: NDArray) -> NDArray:
+        return self.factor @ (self.factor.T @ vector)
+
+    def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
+        return ((vectors / divisors).T @ self.factor).T
+
+
+class LowRankGram(FactoredGram):
+    """S whose diagonal holds more than that of ``FᵀF``: what a factor leaves out of a feature's variance.
+
+    Products and eigenpairs are those of the factor. Where it approximates S, ``ritz_values`` are estimated
+    eigenvalues, largest first, and ``residuals`` the norms ``‖S v − λ v‖`` of their pairs.
+    """
+
+    def __init__(
+        self,
+        factor: NDArray,
+        n_samples: int,
+        scale: float,
+        diagonal: NDArray,
+        mean: NDArray | None = None,
+        ritz_values: NDArray | None = None,
+        residuals: NDArray | None = None,
+    ) -> None:
+        super().__init__(factor, n_samples, scale, mean)
+        self._diagonal = diagonal.astype(factor.dtype)
+        self._trace = float(diagonal.sum(dtype=np.float64))
+        self.ritz_values, self.residuals = ritz_values, residuals
+
+    def diag(self) -> NDArray:
+        return self._diagonal.copy()
+
+    def trace(self) -> float:
+        return self._trace
+
+    def columns(self, indices: NDArray) -> NDArray:
+        """Return the columns of the factor's product, with the known diagonal."""
+        block = super().columns(indices)
+        place = np.arange(len(indices))
+        block[indices, place] = np.maximum(block[indices, place], self._diagonal[indices])
+        return block
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        """Return the block of the factor's product, with the known diagonal."""
+        block = super().subgram(indices)
+        np.fill_diagonal(block, np.maximum(block.diagonal(), self._diagonal[indices]))
+        return block
+
+    def squared_column_norms(self) -> NDArray:
+        own = np.einsum("ij,ij->j", self.factor, self.factor, dtype=np.float64)
+        return super().squared_column_norms() + np.maximum(np.square(self._diagonal) - np.square(own), 0)
+
+    def missing_share(self) -> float:
+        """Return the share of the trace of S that a factor which approximates it leaves out."""
+        if self.ritz_values is None or not self._trace:
+            return 0.0
+        return max(0.0, 1 - float(np.vdot(self.factor, self.factor)) / self._trace)
+
+    def subspace_error(self, n_components: int) -> float:
+        r"""Return an upper estimate of the sine of the angle to the true leading subspace.
+
+        It is :math:`\|R\|_F / (\theta_m - \theta_{m+1})` for the Ritz values θ and the residuals R of the
+        leading pairs, after Davis and Kahan; 1 where the gap is not resolved.
+        """
+        if self.ritz_values is None or self.residuals is None:
+            return 0.0
+        if n_components >= self.ritz_values.size:
+            return 1.0 if self.missing_share() > np.sqrt(np.finfo(self.dtype).eps) else 0.0
+        gap = self.ritz_values[n_components - 1] - self.ritz_values[n_components]
+        size = float(np.linalg.norm(self.residuals[:n_components]))
+        return 0.0 if size == 0 else min(1.0, size / gap) if gap > 0 else 1.0
+
+
+class ImplicitGram(WideGram):
+    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` applied through the data as they are.
+
+    As in :class:`~ufselect.gram.SparseGram`, scores are centred between the two products, after which the
+    correction for the second one vanishes. Rounding grows with the size of the means, so this is for data
+    whose means are of the order of their spread. The data are kept by reference.
+    """
+
+    mean: NDArray
+
+    def __init__(self, data: NDArray, mean: NDArray, scale: float) -> None:
+        self.data, self.mean, self.scale = data, mean, scale
+        self.n_samples = self.n_rows = data.shape[0]
+        self.shape, self.dtype = (data.shape[1], data.shape[1]), data.dtype
+        self._diagonal: NDArray | None = None
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        scores = vectors.T @ self.data.T
+        scores -= (self.mean @ vectors)[:, None]
+        return self._back(scores)
+
+    def diag(self) -> NDArray:
+        if self._diagonal is None:
+            total = np.zeros(self.shape[0])
+            for rows in row_blocks(self.n_samples, self.shape[0] * self.data.itemsize, min_rows=1):
+                block = self.data[rows] - self.mean
+                block *= 1 / self.scale
+                total += np.einsum("ij,ij->j", block, block)
+            self._diagonal = total.astype(self.dtype)
+        return self._diagonal.copy()
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self._back(np.ascontiguousarray(self._centred(indices).T) * self.scale)
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        columns = self._centred(indices)
+        return columns.T @ columns
+
+    def _centred(self, columns: NDArray | slice) -> NDArray:
+        block = self.data[:, columns] - self.mean[columns]
+        block *= 1 / self.scale
+        return block
+
+    def _back(self, scores: NDArray) -> NDArray:
+        """Centre scores, one row a vector, in place and multiply them by the data."""
+        scores -= scores.mean(axis=1, keepdims=True)
+        scores *= 1 / self.scale
+        product = scores @ self.data
+        product *= 1 / self.scale
+        return product.T
+
+    def _row_products(self) -> NDArray:
+        gram = np.zeros((self.n_samples, self.n_samples), dtype=self.dtype)
+        for columns in row_blocks(self.shape[0], self.n_samples * self.data.itemsize):
+            block = self._centred(columns)
+            gram += block @ block.T
+        return gram
+
+    def _apply_row_products(self, vector: NDArray) -> NDArray:
+        weights = self._back(vector.reshape(1, -1).copy())
+        scores = (self.data @ weights)[:, 0] - self.mean @ weights[:, 0]
+        return scores - scores.mean()
+
+    def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
+        return self._back(np.ascontiguousarray((vectors * (self.scale / divisors)).T))
+
+
+class RestrictedGram(GramOperator):
+    """The block ``S[features][:, features]`` of an operator: that of the data without the other columns.
+
+    Products go through the whole operator, so nothing is copied.
+    """
+
+    def __init__(self, whole: GramOperator, features: NDArray) -> None:
+        self.whole, self.features = whole, features
+        self.shape, self.dtype = (features.size, features.size), whole.dtype
+        self.n_samples, self.scale = whole.n_samples, whole.scale
+        self.mean = None if whole.mean is None else whole.mean[features]
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        spread = np.zeros((self.whole.shape[0], vectors.shape[1]), dtype=self.dtype, order="F")
+        spread[self.features] = vectors
+        return self.whole.matmat(spread)[self.features]
+
+    def diag(self) -> NDArray:
+        return self.whole.diag()[self.features]
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.whole.columns(self.features[indices])[self.features]
+
+    def subgram(self, indices: NDArray) -> NDArray:
+        return self.whole.subgram(self.features[indices])
+
+
+def absolute_correlations(gram: GramOperator, indices: NDArray) -> NDArray:
+    """Return the absolute correlations of all features with some, n_features × k; 0 for constant features."""
+    deviations = np.sqrt(np.asarray(gram.diag(), dtype=np.float64))
+    varying = deviations > 0
+    weights = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=varying)
+    products = np.abs(np.asarray(gram.columns(indices), dtype=np.float64))
+    return np.minimum(products * weights[:, None] * weights[indices], 1.0)  # rounding may exceed 1
+
+
+def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> GramOperator:
+    """Build the centred Gram operator of validated data by the representation that suits them.
+
+    For n_features up to about n_samples, S of dense data is accumulated from centred blocks of rows, so that
+    no centred copy of the data exists. Otherwise one centred copy is kept as the factor, unless ``copy`` is
+    False and the means are of the order of the spread: then the data are used as they are and products are
+    centred. Sparse data are never made dense.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix of shape (n_samples, n_features)
+        Floats without infinities; NaN marks a missing entry.
+    copy : bool, default=True
+        Whether wide dense data may be centred once in a copy.
+    rows : RowInfo, optional
+        Weights and batches of the rows.
+    """
+    from ufselect.gram.missing import pairwise_gram, pairwise_sums, weighted_gram
+    from ufselect.gram.sparse import SparseGram  # both build on the classes above
+
+    is_sparse = sparse.issparse(X)
+    n_rows, n_features = X.shape
+    if has_missing(X.data if is_sparse else X):
+        rows = RowInfo(np.ones(n_rows)) if rows is None else rows
+        if not is_sparse:
+            return weighted_gram(X, rows)
+        if n_features > 10_000:  # as for data outside memory: S is formed, and all its eigenvalues are needed
+            raise ValueError(
+                f"X is sparse with missing values and {n_features} features; with more than 10000 features "
+                "fill them in first."
+            )
+        parts = [np.flatnonzero(rows.batches == batch) for batch in range(rows.n_batches)]
+        csr = X.tocsr()
+        return pairwise_gram(pairwise_sums(csr[part], rows.weights[part]) for part in parts)
+    if is_sparse:
+        return SparseGram(X, rows)
+    if rows is not None:
+        return weighted_gram(X, rows)
+    mean, scale = centre_and_scale(X)
+    if n_features <= FORM_RATIO * n_rows:
+        return FormedGram(_accumulate(X, mean, scale), n_rows, scale, mean)
+    # A mean of at most eight times the spread costs no more than a digit in products that are centred later.
+    if not copy and np.abs(mean).max() <= 8 * scale and not is_extreme(scale, X.dtype):
+        return ImplicitGram(X, mean, scale)
+    centred = np.empty(X.shape, dtype=X.dtype)
+    for block in row_blocks(n_rows, n_features * X.itemsize, min_rows=1):  # while they are in the cache
+        np.subtract(X[block], mean, out=centred[block])
+        centred[block] *= 1 / scale
+    return FactoredGram(centred, n_rows, scale, mean)
+
+
+def _accumulate(X: NDArray, mean: NDArray, scale: float) -> NDArray:
+    """Sum the outer products of centred rows in place, one triangle, then mirror it."""
+    n_samples, n_features = X.shape
+    gram = np.zeros((n_features, n_features), dtype=X.dtype, order="F")
+    (syrk,) = get_blas_funcs(("syrk",), (gram,))
+    for rows in row_blocks(n_samples, n_features * X.itemsize):
+        block = np.subtract(X[rows], mean, order="C")
+        block *= 1 / scale
+        gram = syrk(1.0, block.T, beta=1.0, c=gram, overwrite_c=True)
+    for start in range(0, n_features, 256):  # a square of 256 stays in the cache while it is transposed
+        stop = min(start + 256, n_features)
+        corner = gram[start:stop, start:stop]
+        diagonal = corner.diagonal().copy()
+        corner += corner.T.copy()
+        np.fill_diagonal(corner, diagonal)
+        gram[stop:, start:stop] = gram[start:stop, stop:].T
+    return gram.T  # symmetric: the transpose only turns Fortran order into C order

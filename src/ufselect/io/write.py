@@ -1,0 +1,241 @@
+"""Writes selections: the same cells, rows and names as in the input."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ufselect._utils.imports import import_extra
+from ufselect.exceptions import TableError
+from ufselect.io.files import ENDINGS, open_packing, write_atomically
+from ufselect.io.numbers import NumberReader, is_missing
+from ufselect.io.table import Table
+from ufselect.io.text import Dialect
+
+TEXT_WRITTEN = (".csv", ".tsv", ".txt")
+WRITTEN = (".csv", ".tsv", ".parquet", ".npz", ".h5ad")
+CSV_MARKS = (",", ";")
+MARK_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks", "|": "bars"}
+
+
+def written_as(path: Path) -> tuple[str, str]:
+    """Return the format that a file's ending names, and the ending of its compression."""
+    name, packing = path, ""
+    if path.suffix.lower() in ENDINGS:
+        name, packing = path.with_suffix(""), path.suffix.lower()
+    kind = name.suffix.lower()
+    if kind in TEXT_WRITTEN or (kind in WRITTEN and not packing):
+        return kind, packing
+    raise TableError(
+        f"{path} must end in {', '.join(WRITTEN)}; the ending names the format to write. "
+        f"Text can be compressed: .csv{', .csv'.join(ENDINGS)}."
+    )
+
+
+def write_selection(
+    table: Table, selected: NDArray[np.intp], path: Path, force: bool = False, drop_text: bool = False
+) -> None:
+    """Write the selected columns with ids, text columns and labels: same names, same rows, same order.
+
+    From text to text, cells are copied as they are written in the input, with its decimal mark. The separator
+    is the one that the ending asks for, see ``separator_of``. Ids and text columns stand before the
+    features, labels behind them.
+
+    Parameters
+    ----------
+    table : Table
+        What was read.
+    selected : ndarray of int
+        Positions of the selected features.
+    path : Path
+        The file; its ending names the format and the compression.
+    force : bool
+        Whether to replace a file that exists.
+    drop_text : bool
+        Whether to leave out text columns other than ids and labels.
+    """
+    write_atomically(path, lambda target: write_columns(table, selected, target, path, drop_text), force)
+
+
+def write_columns(
+    table: Table, selected: NDArray[np.intp], target: Path, path: Path, drop_text: bool = False
+) -> None:
+    """Write to ``target`` in the format that the ending of ``path`` names."""
+    kind, packing = written_as(path)
+    if kind in TEXT_WRITTEN:
+        with open_packing(target, packing) as file:
+            _write_text(table, selected, kind, file, drop_text)
+    elif kind == ".npz":
+        _write_npz(table, selected, target, drop_text)
+    elif kind == ".parquet":
+        import_extra("pyarrow", "Writing Parquet", "tables")
+        _typed_frame(table, selected, drop_text).to_parquet(target, index=False)
+    else:
+        from ufselect.io.h5ad import write_h5ad
+
+        write_h5ad(table, selected, target, {} if drop_text else text_columns(table))
+
+
+def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
+    """Return the positions of columns before and behind the features."""
+    columns = table.columns
+    if columns is None:
+        return [], []
+    before = [] if columns.id_position is None else [columns.id_position]
+    before += [] if drop_text else list(columns.texts)
+    return before, [] if columns.label_position is None else [columns.label_position]
+
+
+def _cells(table: Table, positions: Sequence[int]) -> Any:
+    """Return columns of the source as a data frame, with their positions as names."""
+    assert table.columns is not None
+    pandas = import_extra("pandas", "Writing tables", "cli")
+    return pandas.concat(list(table.columns.rows.frames(positions)), ignore_index=True)
+
+
+def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
+    """Return the selected columns; they are read again where the table holds but a sample of the rows."""
+    if table.n_rows is None:
+        values = table.data[:, selected]
+        return values.toarray() if sparse.issparse(values) else values
+    assert table.columns is not None
+    rows = table.columns.rows
+    reader = NumberReader(range(len(selected)), rows.decimal, rows.missing)
+    return reader.read(_cells(table, [table.columns.features[j] for j in selected]))
+
+
+def _typed_frame(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Any:
+    """Return a data frame of numbers, with the other columns as they are in the source."""
+    pandas = import_extra("pandas", "Writing tables", "cli")
+    values, numbers = _values(table, selected), {}
+    for place, j in enumerate(selected):
+        column = values[:, place]
+        whole = table.whole[j] and np.all(column == np.rint(column))
+        numbers[table.feature_names[j]] = column.astype(np.int64) if whole else column
+    sides: list[dict[str, Any]] = []
+    for positions in _side_columns(table, drop_text):
+        names = [] if table.columns is None else [table.columns.rows.names[j] for j in positions]
+        cells = _cells(table, positions) if positions else {}
+        sides.append({name: cells[j] for name, j in zip(names, positions, strict=True)})
+    if table.columns is None:
+        sides[0] = {} if table.ids is None else {table.id_name or "id": table.ids}
+        sides[1] = {} if table.labels is None else {table.label_name or "label": table.labels}
+    return pandas.concat([pandas.DataFrame(part) for part in (sides[0], numbers, sides[1])], axis=1)
+
+
+def separator_of(kind: str, dialect: Dialect | None) -> str:
+    """Return what stands between the fields of a file with an ending.
+
+    A tab in .tsv. In .csv a comma, or a semicolon where the input has semicolons or decimal commas, as
+    spreadsheets write csv where the decimal mark is a comma. In others what the input has.
+    """
+    if kind == ".tsv":
+        return "\t"
+    if dialect is None:
+        return ","
+    mark = dialect.mark
+    if kind != ".csv" or mark in CSV_MARKS:
+        return mark
+    return ";" if dialect.decimal == "," else ","
+
+
+def separator_note(table: Table, path: Path) -> str | None:
+    """Return what to say if a table is written with another separator than it was read with."""
+    kind, _ = written_as(path)
+    if table.dialect is None or kind not in TEXT_WRITTEN:
+        return None
+    before, now = table.dialect.mark, separator_of(kind, table.dialect)
+    if before == now:
+        return None
+    names = [MARK_NAMES.get(mark, repr(mark)) for mark in (now, before)]
+    return f"{path.name} is written with {names[0]} between fields, where the input has {names[1]}."
+
+
+def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
+    separator, decimal, encoding = separator_of(kind, table.dialect), ".", "utf-8"
+    if table.dialect is not None:
+        decimal = table.dialect.decimal
+        encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else encoding
+    copies = table.dialect is not None and table.columns is not None
+    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
+    frames = _copied(table, selected, drop_text) if copies else [_typed_frame(table, selected, drop_text)]
+    for place, frame in enumerate(frames):
+        frame.to_csv(
+            text,
+            index=False,
+            header=_header(table, list(frame.columns)) if place == 0 else False,
+            sep=separator,
+            decimal=decimal,
+            lineterminator="\n",
+            quoting=csv.QUOTE_MINIMAL,
+        )
+    text.flush()
+    text.detach()
+
+
+def _header(table: Table, names: list[str]) -> list[str]:
+    """Return the names to write: ids that had none in a text file get none."""
+    columns = table.columns
+    if table.dialect is None or columns is None or columns.id_position is None:
+        return names
+    blank = columns.rows.names[columns.id_position] if columns.rows.unnamed[columns.id_position] else None
+    return ["" if name == blank else name for name in names]
+
+
+def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
+    """Yield the cells of the source, missing ones filled where that was asked for."""
+    columns = table.columns
+    assert columns is not None
+    before, behind = _side_columns(table, drop_text)
+    positions = [*before, *(columns.features[j] for j in selected), *behind]
+    fills = {
+        columns.features[j]: table.feature_names[j] for j in selected if table.feature_names[j] in table.fills
+    }
+    for frame in columns.rows.frames(positions):
+        for position, name in fills.items():
+            gone = is_missing(frame[position], columns.rows.missing)
+            frame.loc[gone, position] = repr(table.fills[name]).replace(".", columns.rows.decimal)
+        yield frame.rename(columns=dict(enumerate(columns.rows.names)))
+
+
+def text_columns(table: Table) -> dict[str, NDArray]:
+    """Return the text columns that are carried along, by name."""
+    columns = table.columns
+    if columns is None or not columns.texts:
+        return {}
+    frame = _cells(table, columns.texts)
+    return {columns.rows.names[j]: np.array(frame[j].astype(str)) for j in columns.texts}
+
+
+def _write_npz(table: Table, selected: NDArray[np.intp], target: Path, drop_text: bool) -> None:
+    if table.n_rows is not None:
+        raise TableError(
+            "A table that is read in blocks is written as .csv, .tsv or .parquet; name one of these."
+        )
+    arrays: dict[str, Any] = {
+        "X": _values(table, selected),
+        "feature_names": np.array([table.feature_names[j] for j in selected], dtype=str),
+    }
+    texts = {} if drop_text else text_columns(table)
+    beside = {"y": table.labels, "ids": table.ids, **{f"text_{name}": cells for name, cells in texts.items()}}
+    for name, cells in beside.items():
+        if cells is not None:  # objects would need a pickle
+            arrays[name] = cells.astype(str) if cells.dtype == object else cells
+    with target.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def ranked_rows(rows: Sequence[dict[str, Any]], path: Path, target: Path) -> None:
+    """Write one line for each of some records with equal keys, as text."""
+    pandas = import_extra("pandas", "Writing tables", "cli")
+    kind, packing = written_as(path)
+    separator = "\t" if kind == ".tsv" else ","
+    with open_packing(target, packing) as file:
+        file.write(pandas.DataFrame(rows).to_csv(index=False, sep=separator, lineterminator="\n").encode())

@@ -1,0 +1,1 @@
+"""The selectors: a method, its mathematics included, is one module. `ufselect.registry` lists them."""

@@ -1,0 +1,546 @@
+"""The base classes of all selectors: ``fit`` validates, ``_fit`` and ``_fit_gram`` score, ``fit`` sets."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from numbers import Integral, Real
+from os import PathLike
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ufselect._utils.docstrings import with_shared
+from ufselect._utils.messages import warn_user, without_warnings
+from ufselect._utils.validation import canonical_csr, is_dask, is_out_of_core, is_store, tabular
+from ufselect.blocks import GramAccumulator, ReductionSummary, open_blocks, reduce_data
+from ufselect.blocks.dask import check_collection, is_frame
+from ufselect.blocks.reduce import MAX_ORDER
+from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning
+from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, row_info
+from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose, identical_columns
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn 1.8 has no callbacks
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in where scikit-learn offers no callbacks."""
+
+    def with_callbacks(method: Callable) -> Callable:
+        """Return the method as it is."""
+        return method
+
+
+logger = logging.getLogger("ufselect")
+
+
+class FitProgress:
+    """Reports the start, the iterations and the end of one fit, to the log and to callbacks.
+
+    Used as a context manager around a selector's ``_fit``; a method calls it once an iteration as
+    ``progress(iteration, objective)``, or passes it to a solver as its callback.
+    """
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        self._estimator = estimator
+        self._X = X
+        self._context: Any = None
+        self._log = ExitStack()
+
+    def __enter__(self) -> FitProgress:
+        if getattr(self._estimator, "verbose", False):
+            if not logger.hasHandlers():  # where the user has not set up logging
+                handler = logging.StreamHandler()
+                handler.setFormatter(logging.Formatter("%(message)s"))
+                logger.addHandler(handler)
+                self._log.callback(logger.removeHandler, handler)
+            if logger.getEffectiveLevel() > logging.INFO:
+                self._log.callback(logger.setLevel, logger.level)
+                logger.setLevel(logging.INFO)
+        if hasattr(self._estimator, "_init_callback_context"):
+            self._context = self._estimator._init_callback_context(
+                max_subtasks=getattr(self._estimator, "max_iter", None)
+            )
+            self._context.call_on_fit_task_begin(estimator=self._estimator, X=self._X)
+        return self
+
+    def __call__(self, iteration: int, objective: float) -> None:
+        self.note(f"iteration {iteration}, objective {objective:.10g}")
+
+    def note(self, message: str) -> None:
+        """Report a step that has no objective."""
+        if getattr(self._estimator, "verbose", False):
+            logger.info("%s: %s", type(self._estimator).__name__, message)
+        if self._context is not None:
+            step = self._context.subcontext(task_name="iteration")
+            step.call_on_fit_task_begin(estimator=self._estimator)
+            step.call_on_fit_task_end(estimator=self._estimator)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        if self._context is not None and kind is None:
+            self._context.call_on_fit_task_end(estimator=self._estimator, X=self._X)
+        self._log.close()
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was when a fit fails or is interrupted."""
+    state: dict[str, Any] = vars(estimator)
+    before = dict(state)
+    try:
+        yield
+    except BaseException:
+        state.clear()
+        state.update(before)
+        raise
+
+
+def open_if_stored(X: Any) -> Any:
+    """Open paths, zarr arrays and HDF5 datasets; return anything else as it is."""
+    return open_blocks(X) if is_store(X) else X
+
+
+def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
+    """Check, or with ``reset`` remember, number and names of the features; return their number."""
+    if is_dask(X):
+        check_collection(X)
+    if is_dask(X) and is_frame(X):
+        stand_in = X._meta
+    else:
+        if not hasattr(X, "n_features") and len(X.shape) != 2:
+            raise ValueError(f"X must have two dimensions, rows and columns, not {len(X.shape)}.")
+        n_features = int(X.n_features if hasattr(X, "n_features") else X.shape[1])
+        if n_features == 0:
+            raise ValueError("X has no columns, but at least 1 is required.")
+        stand_in = np.empty((1, n_features))
+    validate_data(selector, stand_in, skip_check_array=True, reset=reset)
+    return stand_in.shape[1]
+
+
+def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
+    """Return data in single or double precision, with options of scikit-learn's ``validate_data``."""
+    try:
+        # scikit-learn sums all entries to find one that is not finite
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(selector, X, dtype=[np.float64, np.float32], **options)
+    except ValueError as error:
+        if not str(error).startswith("setting an array element"):
+            raise
+        raise ValueError("X has rows of different lengths; give each as many values.") from error
+
+
+Columns = Sequence[str] | Sequence[int] | NDArray
+Groups = Sequence[Any] | Mapping[Any, Columns] | NDArray
+FitResult = NDArray | tuple[NDArray, dict[str, Any]]
+
+# Constraints of parameters, for ``_parameter_constraints``.
+SEED = Interval(Integral, 0, None, closed="left")
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+    """Base class of all selectors.
+
+    A subclass stores its parameters in ``__init__`` and implements ``_fit(X, request)``, which returns one
+    score per feature, higher is better, or a pair of scores and a dict of further attributes. A method that
+    has worked out ranking and selection itself returns them in the dict as ``ranking_`` and ``support_``. It
+    reports an iteration by ``request.progress(iteration, objective)``. The attributes are set only after
+    ``_fit`` has returned, so that an interrupted fit leaves no half-fitted estimator.
+
+    ``keep``, ``exclude``, ``groups`` and ``max_correlation`` work for every subclass whose ``__init__`` takes
+    them: X comes without the excluded columns, and the ranking by the scores puts kept columns first, takes
+    groups by their mean score and skips near copies. A method that can do better finds in ``request``
+    what is asked for, and says so in ``supports``.
+
+    Attributes
+    ----------
+    accepts_sparse : bool
+        Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
+    accepts_missing : bool
+        Whether NaN in the data marks a missing value; else it is refused.
+    row_metadata : tuple of {"sample_weight", "batch"}
+        What ``fit`` takes besides the data, with one entry a row; ``request.rows`` has it.
+    is_stochastic : bool
+        Whether the result depends on ``random_state``.
+    chooses_count : bool
+        Whether ``n_features_to_select`` may be ``"auto"``.
+    label : str
+        The method's name in tables and figures.
+    cost : str
+        Leading cost of a fit in n (samples), d (features), m (components) and k (neighbours).
+    requires : tuple of str
+        Optional packages, by import name, without which ``fit`` cannot run.
+    is_nested : bool
+        Whether one ranking serves every number of features; else a comparison fits anew for each.
+    depends_on_scale : bool
+        Whether the units of the columns matter, so that ``fit`` warns where one column has most of the
+        variance.
+    supports : frozenset of {"keep", "groups"}
+        Constraints that enter the method's criterion; the others only enter its ranking.
+    feature_axes : mapping of str to int
+        Fitted attributes, beyond the common ones, with one entry per feature along an axis.
+    """
+
+    accepts_sparse: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = False
+    row_metadata: ClassVar[tuple[str, ...]] = ()
+    is_stochastic: ClassVar[bool] = False
+    chooses_count: ClassVar[bool] = False
+    label: ClassVar[str]
+    cost: ClassVar[str]
+    requires: ClassVar[tuple[str, ...]] = ()
+    is_nested: ClassVar[bool] = False
+    depends_on_scale: ClassVar[bool] = True
+    supports: ClassVar[frozenset[str]] = frozenset()
+    feature_axes: ClassVar[Mapping[str, int]] = {"components_": 1}
+
+    # A subclass adds those of its own parameters, and those that mean something else there. What counts or
+    # names columns is checked against X.
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        "max_correlation": [Interval(Real, 0, 1, closed="right"), None],
+        "random_state": [SEED, np.random.RandomState, np.random.Generator, None],
+        "verbose": ["verbose"],
+        "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "n_neighbors": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NON_NEGATIVE],
+        "n_jobs": [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"), None],
+    }
+
+    n_features_to_select: int | float
+    keep: Columns | None = None
+    exclude: Columns | None = None
+    groups: Groups | None = None
+    max_correlation: float | None = None
+
+    scores_: NDArray
+    ranking_: NDArray
+    support_: NDArray
+    n_features_in_: int
+    feature_names_in_: NDArray
+    duplicates_: list[NDArray]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = with_shared(cls.__doc__) if cls.__doc__ else None
+
+    @abstractmethod
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        """Score the features of validated data."""
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that do not go together; called once, before the data are read."""
+        self._validate_params()
+
+    def _request(self, n_features: int) -> SelectionRequest:
+        """Return what is asked for of so many columns."""
+        return ColumnConstraints.of(self, n_features).request(self.n_features_to_select)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
+        """Select the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The data, without missing values.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        **row_metadata
+            ``sample_weight`` and ``batch`` are refused: this method has no meaning for them.
+
+        Returns
+        -------
+        self
+        """
+        for name, value in row_metadata.items():
+            if name not in ("sample_weight", "batch"):
+                raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
+            if value is not None and name not in self.row_metadata:
+                raise TypeError(
+                    f"{type(self).__name__} cannot take {name} into account; use a selector that works "
+                    "through the Gram matrix, such as DSCOFS."
+                )
+        try:
+            with unchanged_on_error(self):
+                self._check_parameters()
+                self._fit_and_set(*self._validated(open_if_stored(X), **row_metadata))
+        except ValueError as error:
+            if not isinstance(X, str | PathLike) or not str(error).startswith("Block "):
+                raise
+            raise ValueError(f"{X}: {error}") from error
+        return self
+
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        """Return the data as ``_fit`` takes them and the record of their rows, for ``request.rows``.
+
+        Number and names of the features are remembered.
+        """
+        if is_out_of_core(X) and not isinstance(X, np.memmap):
+            raise TypeError(
+                f"{type(self).__name__} needs the data in memory: pass X.compute() or a sample of its rows, "
+                "or use a selector that works through the Gram matrix, such as DSCOFS."
+            )
+        X = tabular(X)
+        # Sorted indices and no duplicates, whose sum is what is checked to be finite.
+        X = canonical_csr(X) if sparse.issparse(X) and self.accepts_sparse else X
+        X = as_numbers(
+            self,
+            X,
+            accept_sparse="csr" if self.accepts_sparse else False,
+            ensure_all_finite="allow-nan" if self.accepts_missing else True,
+            ensure_min_samples=2,
+        )
+        is_plain = sample_weight is None and batch is None
+        return X, None if is_plain else row_info(sample_weight, batch, X.shape[0])
+
+    def _fit_and_set(self, X: Any, rows: Any = None) -> None:
+        """Fit to validated data and set the attributes."""
+        request = self._request(self.n_features_in_)
+        is_in_memory = (isinstance(X, np.ndarray) or sparse.issparse(X)) and not is_out_of_core(X)
+        allowed = request.restrict(X) if is_in_memory else X
+        if isinstance(rows, RowInfo):
+            allowed, rows = rows.counted(allowed)
+            rows = rows.scaled()
+        if self.depends_on_scale:
+            warn_if_dominated(allowed, request.columns, getattr(self, "feature_names_in_", None))
+        # what is fitted within says nothing new
+        with FitProgress(self, X) as progress, without_warnings(DominatedByUnitsWarning):
+            result = self._fit(allowed, replace(request, progress=progress, rows=rows))
+        scores, attributes = with_selection(result, request, lambda: gram_operator(allowed))
+        if self.max_correlation is not None and is_in_memory:
+            attributes["duplicates_"] = identical_columns(X)
+        for stale in {"_accumulator", "reduction_", "duplicates_", "missing_"} & vars(self).keys():
+            delattr(self, stale)
+        self.scores_ = scores
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self._expand_to_all_columns(request)
+
+    def _expand_to_all_columns(self, request: SelectionRequest) -> None:
+        """Extend what is fitted to all columns of X: excluded ones get the least score and no weight."""
+        for name, axis in {"support_": 0, **self.feature_axes}.items():
+            if name in vars(self):
+                setattr(self, name, request.spread(getattr(self, name), axis))
+        self.scores_ = request.spread(self.scores_, filler=self.scores_.min())
+        self.ranking_ = request.spread_ranks(self.ranking_)
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns; those of a dask collection stay lazy.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        X_selected : of the kind of X, of shape (n_samples, n_selected)
+        """
+        X = open_if_stored(X)
+        if not is_dask(X):
+            return super().transform(tabular(X))
+        check_is_fitted(self, "support_")
+        check_columns(self, X, reset=False)
+        columns = np.flatnonzero(self.support_)
+        return X[[X.columns[column] for column in columns]] if is_frame(X) else X[:, columns]
+
+    def _get_support_mask(self) -> NDArray:
+        check_is_fitted(self, "support_")
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.accepts_sparse
+        tags.input_tags.allow_nan = self.accepts_missing
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.non_deterministic = False
+        return tags
+
+
+def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
+    """Warn if one of at least three columns has half of the variance, seen on a million values at most."""
+    if columns.size < 3:
+        return
+    if isinstance(X, GramOperator):
+        variance = X.diag()[columns]
+    elif isinstance(X, np.ndarray) or sparse.issparse(X):
+        rows = X[:: max(1, X.shape[0] * X.shape[1] // 1_000_000)]
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            variance = np.nan_to_num(np.var(rows, axis=0, dtype=np.float64))
+    else:  # outside memory, where a look takes a pass
+        return
+    with np.errstate(over="ignore"):
+        largest, total = int(np.argmax(variance)), float(variance.sum())
+    if total > 0 and variance[largest] >= 0.5 * total and np.isfinite(total):
+        place = int(columns[largest])
+        name = f"Column {place}" if names is None else str(names[place])
+        warn_user(
+            f"{name} has {100 * min(variance[largest] / total, 0.999):.3g} % of the variance, so its unit "
+            "decides what is selected. If units differ, put AutoScaler before the selector.",
+            DominatedByUnitsWarning,
+        )
+
+
+def with_selection(
+    result: FitResult, request: SelectionRequest, gram: Callable[[], GramOperator]
+) -> tuple[NDArray, dict[str, Any]]:
+    """Return the scores and attributes of a fit, with ranking and support where the method left them open."""
+    scores, attributes = result if isinstance(result, tuple) else (result, {})
+    if "ranking_" not in attributes:
+        ranking, support = choose(scores, request, gram)
+        attributes = {**attributes, "ranking_": ranking, "support_": support}
+    return scores, dict(attributes)
+
+
+class GramSelector(UnsupervisedSelector):
+    """Base class of the selectors that use nothing of the data but their Gram matrix.
+
+    A subclass implements ``_fit_gram(gram, request)``. Dense and sparse data, dask collections,
+    memory maps, stores, batches and accumulators reach it as one
+    :class:`~ufselect.gram.GramOperator`.
+
+    Attributes
+    ----------
+    copies_wide_data : bool
+        Whether wide dense data are centred once in a copy; else they are in every product, which takes less
+        memory and pays where products are few.
+    """
+
+    accepts_sparse = True
+    accepts_missing = True
+    row_metadata = ("sample_weight", "batch")
+    copies_wide_data: ClassVar[bool] = True
+
+    reduction_: ReductionSummary
+    missing_: MissingSummary
+
+    @abstractmethod
+    def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
+        """Score the features of data known through their Gram operator."""
+
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
+        """Select the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The data; NaN marks a missing value. Also a dask array or data frame, a memory-mapped array, the
+            path of a parquet directory, zarr or HDF5 store, a :class:`~ufselect.blocks.GramAccumulator`, or a
+            Gram operator.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts: an integer weight equals so many copies of the row, 0 leaves it out.
+            Weights that sum to less than the number of rows are taken in proportion, with a mean of 1.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, such as donor, day or plate. Each batch is centred by itself, so that
+            differences between batches are not taken for structure. Neither can be given for an accumulator
+            or an operator, whose rows are gone.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight=sample_weight, batch=batch)
+
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        if not is_out_of_core(X):
+            return super()._validated(X, sample_weight, batch)
+        check_columns(self, X, reset=True)
+        return X, {"sample_weight": sample_weight, "batch": batch}
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        """Reduce the data to their Gram operator, wherever they are, and fit to that."""
+        reduced = None
+        if is_out_of_core(X):
+            given: Any = request.rows or {}  # sample_weight and batch, one a row that is not here
+            reduced = reduce_data(X, self._components_asked(), **given)
+            whole, gram = reduced.gram, request.restrict_gram(reduced.gram)
+            request = replace(request, rows=None)
+        else:
+            whole = gram = gram_operator(X, copy=self.copies_wide_data, rows=request.rows)
+            request = replace(request, data=X)
+        scores, attributes = with_selection(self._fit_gram(gram, request), request, lambda: gram)
+        missing = getattr(whole, "missing", None)
+        if missing is not None:
+            attributes["missing_"] = missing
+            if missing.route == "pairwise" and missing.correction > 0.1:
+                warn_user(
+                    f"{missing.share:.0%} of X is missing, so that too few rows have both of two features: S "
+                    f"contradicts itself and was changed by {missing.correction:.0%}. Bring X into memory as "
+                    "an array, where gaps are filled in, or drop the features with the most gaps.",
+                    ApproximationWarning,
+                )
+        if reduced is not None:
+            attributes["reduction_"] = reduced.summary(self._n_leading(request, attributes))
+        return scores, attributes
+
+    def _components_asked(self) -> int | None:
+        """Return the number of leading components that will be needed, where it is a given number."""
+        asked = getattr(self, "n_components", None)
+        return int(asked) if isinstance(asked, Integral) else None
+
+    def _n_leading(self, request: SelectionRequest, attributes: Mapping[str, Any]) -> int | None:
+        """Return the number of leading components of S on which scores rest; None for the diagonal alone."""
+        return attributes.get("n_components_")
+
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
+        """Take in a batch of rows and select the features anew from all batches so far.
+
+        Memory does not grow with the number of batches. Each call solves the problem again; to take in
+        many batches before solving once, fill a :class:`~ufselect.blocks.GramAccumulator` and pass that to
+        ``fit``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The batch; the first one needs two rows. NaN marks a missing value.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts, as in ``fit``.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, as in ``fit``: for all calls or for none. Rows of one label are centred by
+            themselves, over all calls.
+
+        Returns
+        -------
+        self
+        """
+        earlier = getattr(self, "_accumulator", None)
+        with unchanged_on_error(self):
+            self._check_parameters()
+            data = as_numbers(
+                self,
+                tabular(X, "The batch"),
+                reset=earlier is None,
+                accept_sparse="csr",
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2 if earlier is None else 1,
+            )
+            if data.shape[1] > MAX_ORDER:
+                raise ValueError(
+                    "partial_fit holds a matrix of n_features² numbers, so it takes at most "
+                    f"{MAX_ORDER} features, not {data.shape[1]}; keep fewer with MaxVariance first."
+                )
+            accumulator = GramAccumulator() if earlier is None else GramAccumulator().merge(earlier)
+            accumulator.update(data, sample_weight, batch)
+            self._fit_and_set(accumulator)
+            self._accumulator = accumulator
+        return self

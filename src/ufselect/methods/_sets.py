@@ -1,0 +1,180 @@
+r"""Non-negative weights with a given sum, each sample's alone or capped at 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.methods._columns import UnitRequest
+
+# Below this many values partitioning all of them is the faster way; a sixteenth of more is a sample large
+# enough to bracket the threshold, and its sorting costs little.
+SAMPLING_SIZE = 4096
+SAMPLE_STEP = 16
+# Share of the last threshold above which this time's largest values are sought: from one iteration to the
+# next the threshold hardly moves, and few values lie between the two.
+SLACK = 0.97
+
+
+@dataclass(frozen=True)
+class Support:
+    """Which values of a flat array are kept, and the smallest of them."""
+
+    mask: NDArray
+    threshold: float
+
+
+def largest(values: NDArray, count: int, last: Support | None = None) -> Support:
+    """Mark exactly ``count`` of the largest values of a flat array; among equals the first come first.
+
+    With the support of similar values as a hint only the values near its threshold are ordered.
+    """
+    if 0 < count < values.size and last is not None and last.threshold > 0:
+        near = np.flatnonzero(values >= SLACK * last.threshold)
+        if near.size >= count:
+            return _among(values, near, count)
+    mask = mask_of_largest(values, count)
+    return Support(mask, float(values[mask].min()) if count > 0 else np.inf)
+
+
+def _among(values: NDArray, near: NDArray, count: int) -> Support:
+    """Choose among positions that are known to hold the ``count`` largest values."""
+    candidates = values[near]
+    threshold = np.partition(candidates, near.size - count)[near.size - count]
+    kept = near[candidates > threshold]
+    tied = near[candidates == threshold]
+    mask = np.zeros(values.size, dtype=bool)
+    mask[kept] = True
+    mask[tied[: count - kept.size]] = True
+    return Support(mask, float(threshold))
+
+
+def mask_of_largest(values: NDArray, count: int) -> NDArray:
+    """Mark exactly ``count`` of the largest values of a flat array; among equals the first come first."""
+    size = values.size
+    if count >= size:
+        return np.ones(size, dtype=bool)
+    if count <= 0:
+        return np.zeros(size, dtype=bool)
+    threshold = _kth_largest(values, count)
+    mask = values >= threshold
+    surplus = int(np.count_nonzero(mask)) - count
+    if surplus:
+        tied = np.flatnonzero(values == threshold)
+        mask[tied[tied.size - surplus :]] = False
+    return mask
+
+
+def _kth_largest(values: NDArray, count: int) -> float:
+    """Return the ``count``-th largest value.
+
+    A regular sample brackets it almost surely (Floyd and Rivest, 1975); only the few values inside the
+    bracket are then partitioned. Counting what lies above proves the bracket right or sends us back.
+    """
+    if values.size >= SAMPLING_SIZE:
+        sample = np.sort(values[::SAMPLE_STEP])
+        centre = sample.size - count * sample.size / values.size
+        margin = 2 * np.sqrt(sample.size) + 2  # four standard deviations of a rank in the sample
+        low = sample[max(int(centre - margin), 0)]
+        high = sample[min(int(centre + margin), sample.size - 1)]
+        above = int(np.count_nonzero(values > high))
+        inside = values[(values >= low) & (values <= high)]
+        if above < count <= above + inside.size:
+            values, count = inside, count - above
+    return np.partition(values, values.size - count)[values.size - count]
+
+
+def project_entries(
+    matrix: NDArray, n_entries: int, last: Support | None = None, out: NDArray | None = None
+) -> tuple[NDArray, Support]:
+    """Return a nearest matrix with at most ``n_entries`` non-zero entries, and which entries it keeps.
+
+    Ties go to the lower column, then row. ``last`` is the support of a similar matrix, if there is one;
+    ``out`` is where the result goes, which may be ``matrix`` itself.
+    """
+    support = largest(np.abs(matrix).ravel(order="F"), n_entries, last)
+    return np.multiply(matrix, support.mask.reshape(matrix.shape, order="F"), out=out), support
+
+
+def distance_to_entries(matrix: NDArray, n_entries: int) -> float:
+    """Return the Frobenius distance to the set."""
+    return float(np.linalg.norm(matrix - project_entries(matrix, n_entries)[0]))
+
+
+def project_rows(
+    matrix: NDArray,
+    n_rows: int,
+    last: Support | None = None,
+    out: NDArray | None = None,
+    rules: UnitRequest | None = None,
+) -> tuple[NDArray, Support]:
+    r"""Return a nearest matrix with at most ``n_rows`` non-zero rows, and which rows it keeps.
+
+    With rules, groups :math:`G_1, G_2, \dots` of rows count instead of rows, and some are kept in any case:
+    the set is :math:`\{Z : Z_{G_k} = 0 \text{ for all } k \notin K, |K| \le r, F \subseteq K\}`. The nearest
+    matrix keeps the fixed groups F and, of the others, those of largest :math:`\|Z_{G_k}\|_F`; the support
+    is then one of groups.
+
+    Ties go to the lower index. ``last`` is the support of a similar matrix, if there is one;
+    ``out`` is where the result goes, which may be ``matrix`` itself.
+    """
+    squares = np.einsum("ij,ij->i", matrix, matrix)
+    if rules is None:
+        support = largest(squares, n_rows, last)
+        return np.multiply(matrix, support.mask[:, None], out=out), support
+    support = largest(rules.weights(squares), n_rows, last)
+    return np.multiply(matrix, rules.units.of_rows(support.mask)[:, None], out=out), support
+
+
+def distance_to_rows(matrix: NDArray, n_rows: int, rules: UnitRequest | None = None) -> float:
+    """Return the Frobenius distance to the set."""
+    return float(np.linalg.norm(matrix - project_rows(matrix, n_rows, rules=rules)[0]))
+
+
+BISECTIONS = 60  # halve the interval beyond the 53 binary digits of a float
+ROUNDING = 1e-12  # of the sum of many weights, in units of the sum
+
+
+def project_simplex(points: NDArray) -> NDArray:
+    r"""Return the nearest point of the simplex :math:`\{s \ge 0, \sum_j s_j = 1\}` to each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ufselect.methods._sets import project_simplex
+    >>> project_simplex(np.array([[1.0, 0.5, -2.0]])).tolist()
+    [[0.75, 0.25, 0.0]]
+    """
+    # A common shift changes nothing, and keeps the digits of what is left.
+    points = points - points.max(axis=1, keepdims=True)
+    ordered = -np.sort(-points, axis=1)
+    counts = np.arange(1, points.shape[1] + 1)
+    thresholds = (np.cumsum(ordered, axis=1) - 1) / counts
+    n_positive = np.count_nonzero(ordered > thresholds, axis=1)
+    threshold = np.take_along_axis(thresholds, n_positive[:, None] - 1, axis=1)
+    return np.maximum(points - threshold, 0)
+
+
+def project_capped_simplex(point: NDArray, total: float) -> NDArray:
+    """Return the nearest weights in [0, 1] that sum to ``total``, at most the number of weights.
+
+    With ``total`` features to choose these are the convex hull of all choices. The projection is
+    ``clip(point − shift, 0, 1)``. Its sum falls with the shift, in straight pieces: Newton's method, kept in
+    the interval that holds the shift, is exact once it has found the right piece.
+    """
+    low, high = float(point.min()) - 1.0, float(point.max())
+    shift = (low + high) / 2
+    for _ in range(BISECTIONS):
+        weights = np.clip(point - shift, 0, 1)
+        excess = float(weights.sum()) - total
+        if abs(excess) <= ROUNDING * total:
+            break
+        low, high = (shift, high) if excess > 0 else (low, shift)
+        n_between = int(np.count_nonzero((weights > 0) & (weights < 1)))
+        # Where the sum is flat there is no slope to go by, and the interval is halved.
+        shift = shift + excess / n_between if n_between else low
+        if not low < shift < high:
+            shift = (low + high) / 2
+    return np.clip(point - shift, 0, 1)

@@ -1,0 +1,212 @@
+"""The baselines that every comparison carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect._utils.validation import generator
+from ufselect.gram import GramOperator
+from ufselect.gram.spectrum import component_spectrum
+from ufselect.methods._base import Columns, FitResult, GramSelector, Groups, UnsupervisedSelector
+from ufselect.methods._columns import SelectionRequest
+
+
+class PCALeverage(GramSelector):
+    r"""Select the features with the largest PCA loadings.
+
+    The score of feature j is the norm of its row in the m leading loadings [1]_,
+
+    .. math::
+
+        \sqrt{\sum_{k=1}^{m} v_{jk}^2}, \qquad S v_k = \lambda_k v_k,\; \lambda_1 \ge \lambda_2 \ge \dots,
+
+    with S the scatter matrix of the centred data. It is the square root of the leverage score, and tells how
+    much of the feature's axis lies in the principal subspace.
+
+    The eigenvectors come from S when there are fewer features than samples, else from the row space; sparse
+    data stay sparse. The cost is that of a truncated PCA.
+
+    Use it as the first thing to try, and as the mark that a costlier method has to beat. Correlated features
+    get similar scores and are selected together, so the selection can be redundant. Features with a large
+    unit dominate: standardise first unless units are comparable.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {n_components}
+    {constraints}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Row norms of the loadings, in [0, 1]; larger is better.
+    {ranking_and_support}
+    components_ : ndarray of shape (n_components, n_features)
+        The loadings.
+    n_components_ : int
+        The m used.
+
+    References
+    ----------
+    .. [1] M. W. Mahoney and P. Drineas (2009), "CUR matrix decompositions for improved data analysis",
+       Proceedings of the National Academy of Sciences 106(3).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect import PCALeverage
+    >>> pixels = load_digits().data
+    >>> PCALeverage(n_features_to_select=20, n_components=10).fit_transform(pixels).shape
+    (1797, 20)
+    """
+
+    label = "PCA leverage"
+    cost = "n d² (tall), n² d (wide)"
+    is_nested = True
+
+    components_: NDArray
+    n_components_: int
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        n_components: int | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_components = n_components
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
+
+    def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
+        loadings = component_spectrum(gram, self.n_components).vectors
+        return (
+            np.linalg.norm(loadings, axis=1),
+            {"components_": loadings.T, "n_components_": loadings.shape[1]},
+        )
+
+
+class MaxVariance(GramSelector):
+    r"""Select the features of largest variance.
+
+    The score of feature j is its standard deviation,
+
+    .. math:: \sqrt{\frac{1}{n} \sum_{i=1}^{n} (x_{ij} - \bar x_j)^2}.
+
+    It takes one pass over the data, n d operations.
+
+    Use it as a baseline, or to thin out millions of features before a costlier method. It looks at each
+    feature alone: it keeps noise and copies of a feature as readily as structure, and on standardised data it
+    says nothing.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {constraints}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Standard deviations; larger is better.
+    {ranking_and_support}
+
+    Examples
+    --------
+    >>> from ufselect import MaxVariance
+    >>> X = [[0, 1, 5], [0, 3, 9], [1, 2, 1]]
+    >>> MaxVariance(n_features_to_select=2).fit(X).get_support()
+    array([False,  True,  True])
+    """
+
+    label = "Max variance"
+    cost = "n d"
+    is_nested = True
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
+
+    def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
+        return np.sqrt(gram.diag() / gram.n_samples) * gram.scale
+
+
+class RandomSubset(UnsupervisedSelector):
+    r"""Select features at random.
+
+    The ranking is a uniformly drawn permutation, so that each subset of r of the d features has probability
+
+    .. math:: 1 \Big/ \binom{d}{r},
+
+    and for one seed a smaller selection is contained in a larger one. The data are only checked, not used.
+
+    Use it as the baseline that shows how much of a method's quality comes from the number of features alone:
+    on data with many redundant features that is most of it.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the draw.
+    {constraints}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        The random numbers by which features are ranked.
+    {ranking_and_support}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ufselect import RandomSubset
+    >>> X = load_wine().data
+    >>> RandomSubset(n_features_to_select=4, random_state=0).fit_transform(X).shape
+    (178, 4)
+    """
+
+    accepts_sparse = True
+    is_stochastic = True
+    label = "Random"
+    depends_on_scale = False
+    cost = "d"
+    is_nested = True
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        random_state: Any = None,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        return generator(self.random_state).random(X.shape[1])

@@ -1,0 +1,1 @@
+"""DSCOFS: double-sparsity constrained PCA."""

@@ -1,0 +1,199 @@
+"""The penalised double-sparsity problem, its Y- and Z-step, and bounds on what any solution can reach."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect.gram import GramOperator, Spectrum
+from ufselect.methods._columns import UnitRequest, Units
+from ufselect.methods._sets import Support, project_entries, project_rows
+
+PROVEN_GAP = 1e-10  # sums of eigenvalues that differ by less, relatively, differ by rounding
+
+
+@dataclass(frozen=True)
+class DoubleSparsePCA:
+    r"""Double-sparsity constrained PCA with the two sparsity constraints penalised.
+
+    .. math::
+
+        \min_{X, Y, Z}\; -\mathrm{Tr}(X^\top S X) + \mu_1 \|X - Y\|_F^2 + \mu_2 \|X - Z\|_F^2
+        \quad\text{s.t.}\quad X^\top X = I,\; \|Y\|_0 \le s,\; \|Z\|_{2,0} \le r
+
+    Attributes
+    ----------
+    gram : GramOperator
+        S, divided by the square of its ``scale``; all penalties are in the same units.
+    n_rows, n_entries : int
+        r and s. With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
+    mu_row, mu_entry : float
+        :math:`\mu_2` and :math:`\mu_1`.
+    tau : float
+        Proximal weight :math:`\tau_1` of the X-step.
+    memory : float
+        Proximal weight :math:`\tau_2 = \tau_3` of the Y- and the Z-step.
+    unit : float
+        What counts as 1 in the stopping rule and in the bounds on step sizes.
+    leading_variance : float
+        Mean of the m largest eigenvalues of S, beside which penalties are small or large; 0 if not known.
+    rules : UnitRequest or None
+        Groups of rows that count as one in r, and rows that Z keeps in any case; None without any.
+    """
+
+    gram: GramOperator
+    n_rows: int
+    n_entries: int
+    mu_row: float
+    mu_entry: float
+    tau: float
+    memory: float
+    unit: float
+    leading_variance: float = 0.0
+    rules: UnitRequest | None = None
+
+    @property
+    def units(self) -> Units:
+        """The rows that count as one in r."""
+        return Units.single(self.gram.shape[0]) if self.rules is None else self.rules.units
+
+    def pull(self, Y: NDArray, Z: NDArray) -> NDArray:
+        r"""Return :math:`\mu_1 Y + \mu_2 Z`, which draws X towards its sparse copies."""
+        total = self.mu_entry * Y
+        total += self.mu_row * Z
+        return total
+
+    def ascent(self, X: NDArray, product: NDArray, Y: NDArray, Z: NDArray) -> NDArray:
+        r"""Return :math:`SX + \mu_1 Y + \mu_2 Z + \tau_1 X`, given ``product = S @ X``.
+
+        It is half the negative gradient of the X-step at X, up to a multiple of X.
+        """
+        total = self.pull(Y, Z)
+        total += self.tau * X
+        total += product
+        return total
+
+    def objective(self, X: NDArray, product: NDArray, Y: NDArray, Z: NDArray) -> float:
+        """Return f(X, Y, Z), given ``product = S @ X``."""
+        return (
+            -inner(X, product) + self.mu_entry * squared_distance(X, Y) + self.mu_row * squared_distance(X, Z)
+        )
+
+    def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
+        """Return the next Y and its support (flat, column by column), None where all entries are kept."""
+        if self.n_entries >= X.size:
+            return X, None
+        average = proximal_average(X, Y, self.memory)
+        return project_entries(average, self.n_entries, last, out=average)
+
+    def row_step(self, X: NDArray, Z: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
+        """Return the next Z and the support of its rows or groups, None where all are kept."""
+        if self.n_rows >= (len(X) if self.rules is None else self.rules.units.count):
+            return X, None
+        average = proximal_average(X, Z, self.memory)
+        return project_rows(average, self.n_rows, last, out=average, rules=self.rules)
+
+
+def proximal_average(X: NDArray, last: NDArray, memory: float) -> NDArray:
+    """Return the paper's ``(X + τ last) / (1 + τ)``."""
+    average = last - X
+    average *= memory / (1 + memory)
+    average += X
+    return average
+
+
+def squared_distance(first: NDArray, second: NDArray) -> float:
+    """Return the squared Frobenius distance."""
+    difference = first - second
+    return inner(difference, difference)
+
+
+def inner(first: NDArray, second: NDArray) -> float:
+    """Return the Frobenius inner product; transposed, because the iterates are column-major."""
+    return float(np.vdot(first.T, second.T))
+
+
+def variance_bound(
+    spectrum: Spectrum, diagonal: NDArray, n_rows: int, n_components: int, units: Units | None = None
+) -> float:
+    r"""Bound the variance that ``n_rows`` features can carry along ``n_components`` orthonormal axes.
+
+    .. math::
+
+        \max_{X}\; \mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad X^\top X = I_m,\; \|X\|_{2,0} \le r
+
+    is at most the sum of the m largest eigenvalues of S, at most the sum of the r largest diagonal entries,
+    and at most the value of :func:`spectral_bound`; the smallest of the three is returned. Where rows come in
+    groups, a group counts as one row, with the norm over it in each eigenvector and the sum over it in the
+    diagonal.
+
+    Parameters
+    ----------
+    spectrum : Spectrum
+        Leading eigenpairs of S, at least m unless its rank is smaller. More can only tighten the bound.
+    diagonal : ndarray of shape (n_features,)
+        The diagonal of S.
+    n_rows, n_components : int
+        r and m.
+    units : Units, optional
+        The groups of rows.
+
+    Returns
+    -------
+    float
+        In the units of S.
+    """
+    if units is not None and not units.is_single:
+        squares = np.square(spectrum.vectors, dtype=np.float64)
+        norms = np.sqrt([units.sums(column) for column in squares.T]).T
+        spectrum, diagonal = Spectrum(spectrum.values, norms), units.sums(diagonal)
+    eigenvalues = float(spectrum.values[:n_components].sum(dtype=np.float64))
+    largest = float(np.sort(np.asarray(diagonal, dtype=np.float64))[::-1][:n_rows].sum())
+    spectral = spectral_bound(spectrum, n_rows, n_components, is_complete=False)
+    return min(eigenvalues, largest, spectral) * (1 + 1e-12)  # rounding must not make it a false claim
+
+
+def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_complete: bool) -> float:
+    r"""Bound the variance by how much of each eigenvector r rows can hold.
+
+    With eigenpairs :math:`(\lambda_k, v_k)` the variance is :math:`\sum_k \lambda_k \theta_k` with
+    :math:`\theta_k = \|X^\top v_k\|^2`. An X with r non-zero rows has
+    :math:`\theta_k \le t_k`, the sum of the r largest squared entries of :math:`v_k`, and orthonormal
+    columns give :math:`\sum_k \theta_k \le m`. Filling the largest eigenvalues first solves this linear
+    programme. It is the relaxation by projections on eigenvectors of [1]_, [2]_ with the bound on each
+    projection that row sparsity gives. Unless the spectrum ``is_complete``, with all non-zero eigenvalues,
+    what the given pairs leave of m counts with the smallest of them.
+
+    References
+    ----------
+    .. [1] S. S. Dey, M. Molinaro, G. Wang (2020), "Solving sparse principal component analysis with global
+       support", arXiv:2006.01242.
+    .. [2] G. Wang, S. S. Dey (2020), "Upper bounds for model-free row-sparse principal component analysis",
+       ICML.
+    """
+    values = np.asarray(spectrum.values, dtype=np.float64)
+    squares = np.asarray(spectrum.vectors, dtype=np.float64) ** 2
+    first = len(squares) - n_rows
+    shares = np.minimum(np.partition(squares, first, axis=0)[first:].sum(axis=0), 1.0)
+    filled = np.minimum(np.cumsum(shares), n_components)
+    theta = np.diff(filled, prepend=0.0)
+    left = 0.0 if is_complete else float(n_components - filled[-1])
+    return float(values @ theta) + left * float(values[-1])
+
+
+def optimality_gap(captured: float, bound: float) -> float:
+    """Return the largest share of the best possible variance that can be missing, between 0 and 1.
+
+    It is 0 where the bound is reached up to rounding: what is captured is then proven to be the best.
+    """
+    gap = 1 - captured / bound if bound > 0 else 0.0
+    return float(min(gap, 1.0)) if gap > PROVEN_GAP else 0.0
+
+
+def optimality_message(gap: float) -> str:
+    """Return in words what a gap means."""
+    if gap < 5e-4:  # would read 0.0 %
+        return "provably the best possible, to within 0.05 %"
+    return f"within {100 * gap:.1f} % of the best possible"

@@ -1,0 +1,160 @@
+"""Laplacian score."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from ufselect._utils.validation import is_dask
+from ufselect.blocks.reduce import sample_rows
+from ufselect.gram import row_info
+from ufselect.graphs import (
+    balanced_neighbors,
+    heat_affinity,
+    laplacian_quotients,
+    nearest_neighbors,
+    usable_neighbors,
+)
+from ufselect.methods._base import (
+    POSITIVE,
+    Columns,
+    FitResult,
+    Groups,
+    UnsupervisedSelector,
+)
+from ufselect.methods._columns import SelectionRequest
+
+# Quotients of features that vary are at most 2.
+SCORE_OF_CONSTANT = -3.0
+SAMPLE_SEED = 0  # of the rows of a dask collection; fixed, for there is no parameter that names one
+
+
+class LaplacianScore(UnsupervisedSelector):
+    r"""Select features that vary smoothly over the graph of nearest neighbours.
+
+    The score of feature f is [1]_
+
+    .. math::
+
+        s = \frac{\tilde f^\top L \tilde f}{\tilde f^\top D \tilde f}, \qquad
+        \tilde f = f - \frac{f^\top D 1}{1^\top D 1}\, 1,
+
+    with W the heat-kernel weights :math:`\exp(-\|x_i - x_j\|^2 / 2t^2)` between samples of which one is
+    among the k nearest neighbours of the other, D its degrees and L = D − W. A small value means that
+    neighbouring samples have nearly equal values for the feature's variance; ``scores_`` is −s.
+
+    1. Find the k nearest neighbours of each sample.
+    2. Weigh the edges by the heat kernel.
+    3. Score each feature by itself, in one pass over edges and samples.
+
+    Costs n² d for the neighbours and n k d for the scores, in memory of the data's size plus n k; sparse
+    data stay sparse.
+
+    Use it as a fast filter where neighbours carry the structure, as with images or manifolds. It judges each
+    feature alone, so that it takes redundant ones, and the graph depends on the units of all features:
+    standardise first unless they are comparable.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {n_neighbors}
+    bandwidth : float or "auto", default="auto"
+        Bandwidth t of the heat kernel, or the mean distance to the k neighbours. Weights are taken relative
+        to the largest, which leaves the score unchanged, so that a small t does not make all of them vanish.
+    {constraints}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        −s, in [−2, 0], larger is better; −3 for features that are constant on the graph, which come last.
+    {ranking_and_support}
+    n_neighbors_ : int
+        The number of neighbours used; with batches a multiple of their number.
+
+    References
+    ----------
+    .. [1] X. He, D. Cai, P. Niyogi (2005), "Laplacian score for feature selection", Advances in Neural
+       Information Processing Systems 18.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect import LaplacianScore
+    >>> pixels = load_digits().data
+    >>> LaplacianScore(n_features_to_select=20).fit_transform(pixels).shape
+    (1797, 20)
+    """
+
+    accepts_sparse = True
+    label = "LapScore"
+    cost = "n² d"
+    is_nested = True
+    row_metadata = ("batch",)
+
+    n_neighbors_: int
+
+    _parameter_constraints: ClassVar = {
+        **UnsupervisedSelector._parameter_constraints,
+        "bandwidth": [POSITIVE, StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        n_neighbors: int = 5,
+        bandwidth: float | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_neighbors = n_neighbors
+        self.bandwidth = bandwidth
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
+
+    def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
+        """Choose the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+            The data, without missing values; of a dask collection a sample of the rows is taken.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, such as donor, day or plate. Every sample then gets equally many neighbours
+            from each batch, so that what differs between batches alone is not smooth on the graph.
+        **row_metadata
+            ``sample_weight`` is refused: copies of a sample would be its nearest neighbours.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, batch=batch, **row_metadata)
+
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        if is_dask(X):
+            X, taken, n_rows = sample_rows(X, SAMPLE_SEED)
+            rows = row_info(None, batch, n_rows)
+            batch = None if rows is None or rows.labels is None else rows.labels[taken]
+        return super()._validated(X, sample_weight, batch)
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
+        if request.rows is None:
+            indices, distances = nearest_neighbors(X, n_neighbors)
+        else:
+            indices, distances = balanced_neighbors(X, n_neighbors, request.rows.batches)
+        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
+        affinity = heat_affinity(indices, distances, bandwidth)
+        quotients = laplacian_quotients(X, affinity)
+        scores = np.where(np.isnan(quotients), SCORE_OF_CONSTANT, -quotients)
+        return scores, {"n_neighbors_": indices.shape[1]}

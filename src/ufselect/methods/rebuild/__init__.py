@@ -1,0 +1,1 @@
+"""Columns from which the others can be reconstructed."""

@@ -1,0 +1,300 @@
+"""Which columns may be selected together: what they cost, where they lie, how far apart, how many."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import pdist
+
+from ufselect._utils.validation import has_missing, is_out_of_core
+from ufselect.gram import GramOperator
+from ufselect.gram.spectrum import rank_limit
+from ufselect.methods._base import POSITIVE, FitResult, GramSelector
+from ufselect.methods._columns import ColumnConstraints, SelectionRequest, Units, ranks_from_scores
+from ufselect.methods.rebuild.ridge import count_curve, loaded_if_small
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The rules of a selection of at most ``size`` columns, all of them ``allowed``.
+
+    Together they may cost the ``budget``, given what each costs. Regions, one a column and numbered from 0,
+    hold at ``least`` and at ``most`` so many of them; positions, a row a column, have a least distance.
+    """
+
+    allowed: NDArray
+    size: int
+    prices: Any = None
+    budget: float = np.inf
+    regions: Any = None
+    least: Any = None
+    most: Any = None
+    positions: Any = None
+    min_distance: float = 0.0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether any allowed columns may be selected together."""
+        return self.prices is None and self.regions is None and self.positions is None
+
+    def open_to(self, members: Sequence[int]) -> NDArray:
+        """Return the mask of the columns that may join these members without breaking a rule.
+
+        Where regions must hold some columns, places and money that these still need are kept for them.
+        """
+        mask = self.allowed.copy()
+        reserved: NDArray | float = 0.0
+        if self.regions is not None:
+            counts = self._region_counts(members)
+            needed = np.maximum(self.least - counts, 0)
+            mask &= (counts < self.most)[self.regions]
+            if len(members) + needed.sum() >= self.size:
+                mask &= needed[self.regions] > 0
+            if self.prices is not None and needed.any():
+                # for each column, the least that the regions in need will cost once it has joined
+                cheapest = np.full(needed.size, np.inf)
+                np.minimum.at(cheapest, self.regions[self.allowed], self.prices[self.allowed])
+                cheapest[needed == 0] = 0.0
+                reserved = float(needed @ cheapest) - cheapest[self.regions]
+        if self.positions is not None and len(members) > 0:
+            radius = np.nextafter(self.min_distance, 0.0)
+            for near in self._tree.query_ball_point(self.positions[list(members)], radius):
+                mask[near] = False
+        if self.prices is not None:
+            mask &= self._affordable(members, reserved)
+        return mask
+
+    def broken_by(self, members: NDArray) -> str:
+        """Return the name of a rule that some columns break together, or nothing."""
+        if members.size > self.size:
+            return "n_features_to_select"
+        if self.prices is not None and math.fsum(self.prices[members]) > self.budget:
+            return "budget"
+        if self.regions is not None and np.any(self._region_counts(members) > self.most):
+            return "quotas"
+        if (
+            self.positions is not None
+            and pdist(self.positions[members]).min(initial=np.inf) < self.min_distance
+        ):
+            return "min_distance"
+        return ""
+
+    def unmet(self, members: NDArray) -> NDArray:
+        """Return the regions that hold fewer columns than they must."""
+        if self.regions is None:
+            return np.zeros(0, dtype=np.intp)
+        return np.flatnonzero(self._region_counts(members) < self.least)
+
+    def _region_counts(self, members: Sequence[int] | NDArray) -> NDArray:
+        return np.bincount(self.regions[list(members)], minlength=self.least.size)
+
+    def _affordable(self, members: Sequence[int], reserved: NDArray | float) -> NDArray:
+        """Return the mask of the columns that can be paid besides the members and what is reserved.
+
+        Near the budget sums are exact, so that ten columns at 0.1 fit a budget of 1.
+        """
+        paid = self.prices[list(members)]
+        totals = self.prices + math.fsum(paid) + reserved
+        mask = totals <= self.budget
+        near = np.flatnonzero(np.abs(totals - self.budget) <= 1e-9 * self.budget)
+        for price in np.unique(self.prices[near]):
+            same = near[self.prices[near] == price]
+            exact = math.fsum([*paid, price]) + np.broadcast_to(reserved, mask.shape)[same]
+            mask[same] = exact <= self.budget
+        return mask
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.positions)
+
+
+class PlacedSelector(GramSelector):
+    """Base class of the selectors that add columns one at a time: ``"auto"`` counts, costs and places.
+
+    A subclass implements ``_fit_gram`` and ``_path(request)``, which returns a function of a Gram operator
+    and a count that gives the first units it would take.
+    """
+
+    chooses_count = True
+
+    n_features_to_select: int | float | str  # type: ignore[assignment]
+    costs: Any
+    budget: float | None
+    regions: Any
+    quotas: Mapping[Any, Any] | None
+    positions: Any
+    min_distance: float | None
+
+    count_curve_: list[dict[str, Any]]
+
+    _parameter_constraints: ClassVar = {
+        **GramSelector._parameter_constraints,
+        "budget": [POSITIVE, None],
+        "min_distance": [POSITIVE, None],
+    }
+
+    @abstractmethod
+    def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
+        """Return what gives the first units that it would take, best first."""
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        for first, second in (("costs", "budget"), ("regions", "quotas")):
+            if (getattr(self, first) is None) != (getattr(self, second) is None):
+                raise ValueError(f"{first} and {second} go together; give both or neither.")
+        if self.positions is not None and self.min_distance is None:
+            raise ValueError("positions serve min_distance; give both, or neither.")
+        if self._is_ruled and (self.groups is not None or self.max_correlation is not None):
+            raise ValueError(
+                "groups and max_correlation do not go with costs, regions or min_distance; drop one of them."
+            )
+
+    @property
+    def _is_auto(self) -> bool:
+        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
+
+    @property
+    def _is_ruled(self) -> bool:
+        return self.costs is not None or self.regions is not None or self.min_distance is not None
+
+    def _request(self, n_features: int) -> SelectionRequest:
+        if self._is_auto:  # while the count is open, all columns are asked for
+            return ColumnConstraints.of(self, n_features).request(1.0)
+        return super()._request(n_features)
+
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        return super()._validated(loaded_if_small(X), sample_weight, batch)
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        if not self._is_auto:
+            return super()._fit(X, request)
+        if is_out_of_core(X):
+            raise ValueError(
+                'n_features_to_select="auto" holds out rows, which only data in memory have; give a number.'
+            )
+        if has_missing(X.data if sparse.issparse(X) else X):
+            raise ValueError(
+                'n_features_to_select="auto" reconstructs held-out rows, which must have no missing values; '
+                "fill them in or give a number."
+            )
+        chosen, curve = count_curve(X, self._path(request), units=request.units, rows=request.rows)
+        request = replace(request, n_selected=max(chosen, request.kept.size))
+        scores, attributes = super()._fit(X, request)
+        return scores, {**attributes, "count_curve_": curve}
+
+    def _n_leading(self, request: SelectionRequest, attributes: Mapping[str, Any]) -> int:
+        return attributes.get("n_components_", request.n_selected)
+
+    def _placement(self, gram: GramOperator, request: SelectionRequest, size: int) -> Placement:
+        """Return the rules of a selection of so many of the columns that the method gets.
+
+        Raises
+        ------
+        ValueError
+            If no column varies, if a rule does not fit the data, or if the columns to keep break one.
+        """
+        rank_limit(gram)
+        n_features = request.n_features
+        rules: dict[str, Any] = {}
+        if self.costs is not None:
+            prices = np.asarray(self.costs, dtype=np.float64)
+            if prices.shape != (n_features,):
+                raise ValueError(f"costs must hold one number for each of the {n_features} columns.")
+            if not np.all(np.isfinite(prices) & (prices > 0)):
+                raise ValueError("costs must be finite numbers above 0.")
+            rules |= {"prices": prices[request.columns], "budget": float(self.budget or 0)}
+        if self.regions is not None:
+            codes, least, most = self._region_bounds(n_features)
+            if least.sum() > size:
+                raise ValueError(f"quotas ask for {least.sum()} columns, more than the {size} to select.")
+            rules |= {"regions": codes[request.columns], "least": least, "most": most}
+        if self.min_distance is not None:
+            given = np.arange(n_features) if self.positions is None else self.positions
+            places = np.asarray(given, dtype=np.float64)
+            places = places[:, None] if places.ndim == 1 else places
+            if places.ndim != 2 or len(places) != n_features or not np.all(np.isfinite(places)):
+                raise ValueError(
+                    f"positions must hold finite coordinates for each of the {n_features} columns."
+                )
+            rules |= {"positions": places[request.columns], "min_distance": float(self.min_distance)}
+        placement = Placement(np.asarray(gram.diag() > 0), size, **rules)
+        broken = placement.broken_by(kept_columns(request)) if rules else ""
+        if broken:
+            raise ValueError(f"The columns to keep break {broken}; keep fewer, or change it.")
+        return placement
+
+    def _region_bounds(self, n_features: int) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the region of each column as a code, and the least and most columns of each region."""
+        labels = np.asarray(self.regions)
+        if labels.shape != (n_features,):
+            raise ValueError(f"regions must hold one label for each of the {n_features} columns.")
+        names, codes, most = np.unique(labels, return_inverse=True, return_counts=True)
+        least = np.zeros_like(most)
+        for label, quota in (self.quotas or {}).items():
+            if label not in names.tolist():
+                raise ValueError(f"quotas name the region {label!r}, which no column has.")
+            place = names.tolist().index(label)
+            pair = quota if isinstance(quota, (tuple, list)) else (0, quota)
+            whole = len(pair) == 2 and all(isinstance(bound, Integral) for bound in pair)
+            if not whole or not 0 <= pair[0] <= pair[1]:
+                raise ValueError(
+                    f"The quota of region {label!r} must be the most columns or a pair (least, most), not "
+                    f"{quota!r}."
+                )
+            if pair[0] > most[place]:
+                raise ValueError(
+                    f"The quota of region {label!r} asks for {pair[0]} of its {most[place]} columns."
+                )
+            least[place], most[place] = pair[0], min(pair[1], most[place])
+        return codes, least, most
+
+    def _placed(
+        self,
+        order: NDArray,
+        gains: NDArray,
+        placement: Placement,
+        attributes: dict[str, Any],
+        units: Units,
+    ) -> FitResult:
+        """Turn an order of units into scores and, where rules decided their number, into a selection.
+
+        Raises
+        ------
+        ValueError
+            If the rules left room for fewer columns than asked for.
+        """
+        unmet = placement.unmet(order)
+        if unmet.size > 0:
+            label = np.unique(np.asarray(self.regions))[unmet[0]]
+            raise ValueError(
+                f"quotas ask for {placement.least[unmet[0]]} columns of region {label!r}, which the other "
+                "rules leave no room for; lower that quota or loosen the other rules."
+            )
+        if placement.prices is not None and order.size == 0:
+            raise ValueError(f"budget={self.budget} is less than any column costs; raise it.")
+        if self._is_ruled and placement.prices is None and order.size < placement.size:
+            raise ValueError(
+                f"Only {order.size} columns could be placed, not {placement.size}; lower "
+                "n_features_to_select or min_distance, or raise quotas."
+            )
+        scores = gains / (1 + gains.sum())
+        scores[order] = placement.size - np.arange(order.size)
+        if not self._is_ruled:
+            return units.of_rows(scores), attributes
+        ranking = ranks_from_scores(scores)
+        return scores, {**attributes, "ranking_": ranking, "support_": ranking <= order.size}
+
+
+def kept_columns(request: SelectionRequest) -> NDArray:
+    """Return the columns to keep, in terms of those that the method gets."""
+    return np.flatnonzero(np.isin(request.units.codes, request.kept))

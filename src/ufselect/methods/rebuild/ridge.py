@@ -1,0 +1,531 @@
+"""The linear map from selected columns back to all columns, and its error on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from ufselect._utils.validation import has_missing
+from ufselect.gram import FactoredGram, GramOperator, RowInfo, gram_operator
+from ufselect.gram.centring import mean_and_scale
+from ufselect.gram.sparse import column_means
+from ufselect.methods._columns import Units
+
+N_FOLDS = 5
+LEAST_ROWS = 2 * N_FOLDS
+# From a ridge that does nothing beyond rounding to one that leaves a hundredth of the weights.
+RIDGES = np.geomspace(1e-8, 1e2, 21)
+# Rows that may be held out are copied, and made dense where they are sparse: 160 megabytes at most.
+MOST_ENTRIES = 20_000_000
+
+
+def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
+    r"""Return the weight ρ of penalties :math:`\rho S_{jj}` that shrinks correlations best.
+
+    Shrinking the off-diagonal entries of S by :math:`1 - \alpha` is the same as penalties with
+    :math:`\rho = \alpha / (1 - \alpha)`. For normal data the variance of an entry is
+    :math:`(S_{ii} S_{jj} + S_{ij}^2) / n`, so that the α of least expected squared error [1]_ is
+
+    .. math:: \alpha = \frac1n \,
+              \frac{\sum_{i \ne j} S_{ii} S_{jj} + S_{ij}^2}{\sum_{i \ne j} S_{ij}^2}.
+
+    ``squared_norm`` is :math:`\|S\|_F^2`.
+
+    References
+    ----------
+    .. [1] J. Schäfer and K. Strimmer (2005), "A shrinkage approach to large-scale covariance matrix
+       estimation", Statistical Applications in Genetics and Molecular Biology 4(1).
+    """
+    diagonal = np.asarray(gram.diag(), dtype=np.float64)
+    squares = float(diagonal @ diagonal)
+    off_diagonal = max(squared_norm - squares, 0.0)
+    noise = (diagonal.sum() ** 2 - squares + off_diagonal) / gram.n_samples
+    # beyond nine tenths nothing would be left to tell columns apart
+    share = min(noise / off_diagonal, 0.9) if off_diagonal > 0 else 0.9
+    return share / (1 - share)
+
+
+def errors_by_ridge(
+    train: NDArray, test: NDArray, total: float, ridges: NDArray, signs: NDArray | float = 1.0
+) -> NDArray:
+    r"""Return the squared error on held-out rows of the map of every ridge λ, from one eigendecomposition.
+
+    With design columns P and targets T the map is :math:`(P^\top P + \lambda I)^{-1} P^\top T`; with
+    :math:`P^\top P = Q \Lambda Q^\top`, :math:`B = Q^\top P^\top T` and primes for held-out rows its error
+    over all targets is
+
+    .. math:: \|T'\|^2 - 2 \sum_i \frac{(B\, T'^\top P' Q)_{ii}}{\Lambda_i + \lambda}
+              + \sum_{ij} \frac{(B B^\top)_{ij} (Q^\top P'^\top P' Q)_{ij}}
+                               {(\Lambda_i + \lambda)(\Lambda_j + \lambda)}.
+
+    ``train`` and ``test`` have the products of the design columns with themselves and then with the targets,
+    over the rows of the fit and held-out ones; ``total`` is :math:`\|T'\|^2`. Targets of sign −1 are taken
+    off.
+    """
+    size = len(train)
+    values, vectors = np.linalg.eigh(train[:, :size])
+    # turned before they are squared: of directions without variance nothing is left to be divided by λ
+    fitted, seen = vectors.T @ train[:, size:], vectors.T @ test[:, size:]
+    shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges)
+    signed = fitted * signs
+    quadratic = (signed @ fitted.T) * (vectors.T @ test[:, :size] @ vectors)
+    linear = np.einsum("ij,ij->i", signed, seen)
+    return total - 2 * linear @ shrunk + np.einsum("ik,ik->k", shrunk, quadratic @ shrunk)
+
+
+def ridge_units(variances: NDArray) -> NDArray:
+    """Return the units D of the ridge: the mean of each variance and of all; 1 where all are 0.
+
+    A penalty in units of each column's own variance would let a column that hardly varies in the rows of the
+    fit have large weights, and with them the last word on a row where it does; one and the same for all would
+    hardly touch a column that varies most. On the development sets halfway did better than either.
+    """
+    return (variances + np.mean(variances)) / 2 if np.any(variances > 0) else np.ones(len(variances))
+
+
+def in_row_space(
+    design: NDArray, rows: Any = slice(None), mean: NDArray | float = 0.0
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return design columns in the ridge's units by some rows, no more than these; roots of units, and turn.
+
+    A ridge in equal units does not see the turn, so that many columns cost no more than few rows.
+    """
+    spread = design[rows] - mean
+    roots = np.sqrt(ridge_units(np.einsum("ij,ij->j", spread, spread)))
+    part, turn = design / roots, np.eye(design.shape[1])
+    if len(turn) > len(spread):
+        turn = linalg.qr(part[rows].T, mode="economic", check_finite=False)[0]
+    return part @ turn, roots, turn
+
+
+def fold_moments(
+    targets: Any, design: NDArray, folds: Sequence[Any], shift: NDArray | float = 0.0, weights: Any = None
+) -> tuple[NDArray, NDArray]:
+    """Return sums of products over each fold, and of the targets' squares; folds are slices or indices.
+
+    The first has, for a column of ones and the design columns, the products with these and with the targets
+    less a shift. Rows of dense data may have weights, and are multiplied by their roots. Sparse targets are
+    never made dense.
+    """
+    roots = np.ones(len(design)) if weights is None else np.sqrt(weights)
+    products, squares = [], []
+    for fold in folds:
+        left, part = np.column_stack([roots[fold], design[fold]]), targets[fold]
+        if sparse.issparse(part):
+            sums = np.asarray(part.sum(axis=0)).ravel()
+            cross = np.asarray(part.T @ left).T - np.outer(left.sum(axis=0), shift)
+            square = np.asarray(part.multiply(part).sum(axis=0)).ravel()
+            square = square - shift * (2 * sums - len(left) * shift)
+        else:
+            part = part - shift
+            cross, square = left.T @ part, np.einsum("ij,ij->j", part, part, dtype=np.float64)
+        products.append(np.hstack([left.T @ left, cross]))
+        squares.append(square)
+    return np.array(products), np.array(squares)
+
+
+def train_and_test(
+    products: NDArray, squares: NDArray, noise: NDArray | float = 0.0, *, in_units: bool = False
+) -> list[tuple[NDArray, NDArray, NDArray]]:
+    """Return, for each fold, products over the other rows and over its own, less the others' mean.
+
+    Products are those of the design columns with each other, and then with the targets, whose squares over
+    the fold come third. Design columns are in the ridge's units, which come from the other rows unless they
+    are ``in_units`` already; ``noise`` has the variances with which they will be measured.
+    """
+    size, pairs = products.shape[1] - 1, []
+    noise = np.broadcast_to(noise, size)
+    for fold, square in zip(products, squares, strict=True):
+        others = products.sum(axis=0) - fold
+        mean = others[0] / others[0, 0]
+        own, target = mean[: size + 1], mean[size + 1 :]
+        test = fold - np.outer(fold[:, 0], mean)
+        train, test = (others - np.outer(own, others[0]))[1:, 1:], (test - np.outer(own, test[0]))[1:, 1:]
+        roots = np.ones(size) if in_units else np.sqrt(ridge_units(train.diagonal()))
+        for moments, n_rows in ((train, others[0, 0]), (test, fold[0, 0])):
+            moments[:, :size] = (moments[:, :size] + n_rows * np.diag(noise)) / roots
+            moments /= roots[:, None]
+        pairs.append((train, test, square - target * (2 * fold[0, size + 1 :] - fold[0, 0] * target)))
+    return pairs
+
+
+def cross_validated(
+    pairs: list[tuple[NDArray, NDArray, NDArray]], ridges: NDArray, wanted: NDArray
+) -> NDArray:
+    """Return the squared error of each fold by the map of the others: a row a fold, a column a ridge.
+
+    ``pairs`` are those of `train_and_test`; ``wanted`` masks the targets that count.
+    """
+    errors = []
+    for train, test, squares in pairs:
+        part = np.append(np.ones(len(train), dtype=bool), wanted)
+        errors.append(errors_by_ridge(train[:, part], test[:, part], float(squares[wanted].sum()), ridges))
+    return np.array(errors)
+
+
+def ridge_weights(moments: NDArray, ridge: float) -> NDArray:
+    """Return the map of one ridge from products of design columns with themselves and then with targets."""
+    size = len(moments)
+    if np.isinf(ridge):
+        return np.zeros((size, moments.shape[1] - size))
+    return linalg.lstsq(moments[:, :size] + ridge * np.eye(size), moments[:, size:], check_finite=False)[0]
+
+
+def map_weights(cross: NDArray, columns: NDArray, ridge: float, noise_sums: NDArray) -> NDArray:
+    """Return the map from columns to all, given their products with all and the sums of their noise."""
+    inner = cross[:, columns]
+    roots = np.sqrt(ridge_units(inner.diagonal()))
+    moments = np.hstack([(inner + np.diag(noise_sums)) / roots, cross]) / roots[:, None]
+    return ridge_weights(moments, ridge) / roots[:, None]
+
+
+class LinearMap:
+    r"""The map back, :math:`W = (S_{CC} + \lambda D + n N)^{-1} S_{C:}`, and its errors.
+
+    Columns that it reconstructs worse than the mean are left to that. Names are those of ``Reconstructor``;
+    ``cross`` is :math:`S_{C:}` and ``noise_sums`` n N, zero where ``noise`` is None and columns C are known.
+    Errors and squares are sums over rows for each column, less the mean.
+    """
+
+    def __init__(
+        self,
+        mean: NDArray,
+        squares: NDArray,
+        errors: NDArray,
+        cross: NDArray,
+        weights: NDArray,
+        columns: NDArray,
+        ridge: float,
+        n_samples: int,
+        noise: NDArray | None,
+    ) -> None:
+        self.mean, self.cross, self.ridge = mean, cross, ridge
+        errors = np.maximum(errors, 0.0)
+        self.rebuildable = errors < squares
+        self.weights = np.where(self.rebuildable, weights, 0.0)
+        self.noise_sums = np.zeros(columns.size) if noise is None else n_samples * noise[columns]
+        if noise is None:
+            self.weights[:, columns] = np.eye(columns.size)
+            self.rebuildable[columns] = True
+            errors[columns] = 0.0
+        errors, total = np.where(self.rebuildable, errors, squares), float(squares.sum())
+        shares = np.divide(errors, squares, out=np.zeros_like(errors), where=squares > 0)
+        self.column_errors = np.sqrt(shares)
+        self.standard_deviations = np.sqrt(errors / n_samples)
+        self.error = float(np.sqrt(errors.sum() / total)) if total > 0 else 0.0
+
+    @classmethod
+    def from_rows(
+        cls,
+        X: Any,
+        columns: NDArray,
+        ridge: float | None = None,
+        noise: NDArray | None = None,
+        *,
+        in_runs: bool = False,
+    ) -> LinearMap:
+        """Fit to dense or sparse rows, of which every fifth, or each of five runs, is held out in turn.
+
+        Held-out rows tell the errors and, unless it is given, the ridge: one of `RIDGES`, or the mean alone.
+        """
+        n_samples, n_features = X.shape
+        shift = column_means(X) if sparse.issparse(X) else mean_and_scale(X)[0]
+        design = _dense(X[:, columns]) - shift[columns]
+        noises = np.zeros(columns.size) if noise is None else noise[columns]
+        n_folds = min(N_FOLDS, n_samples)
+        folds = [np.arange(fold, n_samples, n_folds) for fold in range(n_folds)]
+        if in_runs:
+            folds = np.array_split(np.arange(n_samples), n_folds)
+        # more columns than rows are turned into as many as rows, in each fold and at last for all rows
+        is_wide = noise is None and columns.size > n_samples
+        if not is_wide:
+            products, fold_squares = fold_moments(X, design, folds, shift)
+            pairs = train_and_test(products, fold_squares, noises)
+        else:
+            pairs = []
+            for fold in folds:
+                others = np.setdiff1d(np.arange(n_samples), fold)
+                part, _, _ = in_row_space(design, others, design[others].mean(axis=0))
+                moments = fold_moments(X, part, [others, fold], shift)
+                pairs.append(train_and_test(*moments, in_units=True)[1])
+        squares = np.sum([square for _, _, square in pairs], axis=0)
+        if ridge is None:
+            wanted = np.ones(n_features, dtype=bool)
+            wanted[columns] = noise is not None
+            totals = cross_validated(pairs, RIDGES, wanted).sum(axis=0)
+            ridge = float(RIDGES[np.argmin(totals)]) if totals.min() < squares[wanted].sum() else np.inf
+        errors = squares.copy()
+        for train, test, _ in pairs:
+            weights, size = ridge_weights(train, ridge), len(train)
+            errors += np.sum(weights * (test[:, :size] @ weights - 2 * test[:, size:]), axis=0)
+        if not is_wide:
+            cross = products.sum(axis=0)[1:, 1 + columns.size :]
+            weights = map_weights(cross, columns, ridge, n_samples * noises)
+        else:
+            part, roots, turn = in_row_space(design)
+            ((whole,), _) = fold_moments(X, part, [slice(None)], shift)
+            cross = roots[:, None] * (turn @ whole[1:, 1 + n_samples :])
+            weights = (turn @ ridge_weights(whole[1:, 1:], ridge)) / roots[:, None]
+        return cls(shift, squares, errors, cross, weights, columns, ridge, n_samples, noise)
+
+    @classmethod
+    def from_gram(
+        cls, gram: GramOperator, columns: NDArray, ridge: float | None = None, noise: NDArray | None = None
+    ) -> LinearMap:
+        """Fit to the Gram matrix alone.
+
+        Without a ridge it takes the shrinkage of least expected squared error of the correlations. Errors are
+        those of the fit, times (n − 1) / (n − 1 − p) for p columns.
+        """
+        n_samples = gram.n_samples
+        if ridge is None:
+            ridge = shrinkage_weight(gram, float(gram.squared_column_norms().sum()))
+        cross = np.asarray(gram.columns(columns), dtype=np.float64).T * gram.scale**2
+        squares = np.asarray(gram.diag(), dtype=np.float64) * gram.scale**2
+        noises = np.zeros(columns.size) if noise is None else n_samples * noise[columns]
+        weights = map_weights(cross, columns, ridge, noises)
+        inner = cross[:, columns] + np.diag(noises)
+        errors = squares + np.sum(weights * (inner @ weights - 2 * cross), axis=0)
+        errors *= (n_samples - 1) / max(n_samples - 1 - columns.size, 1)
+        mean = np.asarray(gram.mean, dtype=np.float64)
+        return cls(mean, squares, errors, cross, weights, columns, ridge, n_samples, noise)
+
+
+def held_out_error(
+    train: Any, test: Any, columns: Sequence[int] | NDArray, ridges: Sequence[float] | NDArray = RIDGES
+) -> float:
+    """Return the error of reconstructing test rows from columns, in units of the error of the mean.
+
+    Parameters
+    ----------
+    train : ndarray or sparse matrix of shape (n_samples, n_features)
+        Rows to which the map is fitted.
+    test : ndarray or sparse matrix of shape (n_rows, n_features)
+        Rows to reconstruct.
+    columns : ndarray
+        The columns to reconstruct from.
+    ridges : sequence of float, default=RIDGES
+        Ridges of which five folds of the train rows choose one; a single one is taken as it is.
+    """
+    columns = np.sort(np.asarray(columns, dtype=np.intp))
+    found = LinearMap.from_rows(train, columns, float(ridges[0]) if len(ridges) == 1 else None)
+    rows = _dense(test) - found.mean
+    total = float(np.linalg.norm(rows))
+    return float(np.linalg.norm(rows - rows[:, columns] @ found.weights)) / total if total > 0 else 0.0
+
+
+def random_errors(
+    train: Any, test: NDArray, counts: Sequence[int], n_draws: int, rng: np.random.Generator
+) -> NDArray:
+    """Return the held-out errors of random columns: a row a draw, a column a count."""
+    draws = [rng.permutation(test.shape[1])[: max(counts)] for _ in range(n_draws)]
+    return np.array([[held_out_error(train, test, draw[:count]) for count in counts] for draw in draws])
+
+
+def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArray:
+    """Return the held-out errors of as many principal components, which no columns can beat in span."""
+    gram = gram_operator(train)
+    vectors = np.asarray(gram.eigenpairs(max(counts)).vectors, dtype=np.float64)
+    rows = test - np.asarray(gram.mean, dtype=np.float64)
+    total = float(np.vdot(rows, rows))
+    left = total - np.cumsum(np.square(rows @ vectors).sum(axis=0))
+    return np.sqrt(np.maximum(left[np.minimum(counts, left.size) - 1], 0.0) / total)
+
+
+@dataclass(frozen=True)
+class CenteredRows:
+    """Centred rows in units of S, each multiplied by the root of its weight, and the weights."""
+
+    values: NDArray
+    weights: NDArray
+
+    @classmethod
+    def of(cls, X: Any, gram: GramOperator, rows: RowInfo | None = None) -> CenteredRows | None:
+        """Return the rows of dense or sparse data behind S, unless entries are missing or too many."""
+        if X.shape[0] * X.shape[1] > MOST_ENTRIES or has_missing(X.data if sparse.issparse(X) else X):
+            return None
+        rows = RowInfo(np.ones(X.shape[0])) if rows is None else rows
+        if type(gram) is FactoredGram and gram.dtype == np.float64:
+            return cls(gram.factor, rows.weights)
+        data = _dense(X) / gram.scale  # before sums, which could overflow in the user's units
+        return cls(rows.rooted(data - rows.expand(rows.means(data))), rows.weights)
+
+    @cached_property
+    def products(self) -> NDArray:
+        """The inner products of the rows."""
+        return self.values @ self.values.T
+
+    def are_few(self) -> bool:
+        """Whether the rows, by the share of the variance that each holds, amount to 400 or fewer.
+
+        With more, what lowers the error of the fit lowers that of new rows: on the sets of the benchmark
+        nothing was lost there by more than .002.
+        """
+        squares = np.einsum("ij,ij->i", self.values, self.values)
+        return bool(np.square(squares.sum()) <= 400 * np.sum(np.square(squares) / self.weights))
+
+    def fold_errors(self, columns: NDArray) -> NDArray:
+        """Return the squared errors of five folds by the map of the others, at the ridge of least error.
+
+        Rows that are equal are in one fold. Targets are the other columns; where these are more than rows,
+        as many columns as rows that have the same products stand for them, as the error sees only these.
+        """
+        n_rows, n_features = self.values.shape
+        design = self.values[:, columns]
+        if n_features > n_rows:
+            products = self.products - design @ design.T
+            products[np.diag_indices(n_rows)] += 1e-12 * self.products.trace()  # far beyond its rounding
+            targets = linalg.cholesky(products, lower=True, check_finite=False)
+        else:
+            targets = np.delete(self.values, columns, axis=1)
+        design, _, _ = in_row_space(design)
+        # equal rows have equal products with any vector
+        marks = self.values @ np.random.default_rng(0).standard_normal(n_features)
+        _, first, codes = np.unique(marks / np.sqrt(self.weights), return_index=True, return_inverse=True)
+        ranks, n_folds = np.argsort(np.argsort(first))[codes], min(N_FOLDS, first.size)
+        folds = [np.flatnonzero(ranks % n_folds == fold) for fold in range(n_folds)]
+        moments = fold_moments(targets, design, folds, weights=self.weights)
+        pairs = train_and_test(*moments, in_units=True)
+        # every fourth ridge: the errors of neighbours hardly differ
+        errors = cross_validated(pairs, RIDGES[::4], np.ones(targets.shape[1], dtype=bool))
+        return errors[:, np.argmin(errors.sum(axis=0))]
+
+    def favour(self, columns: NDArray, others: NDArray) -> bool:
+        """Tell whether columns reconstruct held-out rows better than others by more than the standard error.
+
+        What a single fold gains is equal to it, so that there have to be several; rounding in nine digits
+        does not make up for that.
+        """
+        gains = self.fold_errors(others) - self.fold_errors(columns)
+        return gains.mean() > (1 + 1e-9) * gains.std(ddof=1) / np.sqrt(gains.size)
+
+
+def count_curve(
+    X: Any,
+    path: Callable[[GramOperator, int], NDArray],
+    max_count: int | None = None,
+    *,
+    units: Units | None = None,
+    rows: RowInfo | None = None,
+) -> tuple[int, list[dict[str, Any]]]:
+    r"""Return how many columns are enough, and the cross-validated error of reconstructing the others.
+
+    The count is the smallest whose error is within one standard error of the least one. An error is in units
+    of that of the mean, over the columns that are not selected; its standard error is that over five folds.
+
+    Every fifth row of X is held out in turn; given the Gram operator of the others and a number, ``path``
+    returns that many units, best first. ``max_count`` is by default half of the units, with at most 100
+    columns and fewer than the rows of a fold.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than ten rows, or the rows held out have batches of their own.
+    """
+    n_samples, n_features = X.shape
+    if n_samples < LEAST_ROWS:
+        raise ValueError(
+            f'n_features_to_select="auto" holds out rows and needs at least {LEAST_ROWS} of them, not '
+            f"{n_samples}; give a number."
+        )
+    units = Units.single(n_features) if units is None else units
+    if max_count is None:
+        most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
+        fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
+        max_count = max(1, min(units.count // 2, int(fits.sum())))
+    # every count up to 20, then steps of a tenth
+    steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
+    counts = np.unique(np.minimum(steps, max_count)).astype(int)
+    every = []
+    for gram, held_out in fold_data(X, rows):
+        parts = [units.members(int(unit)) for unit in path(gram, max_count)]
+        every.append(_errors_by_count(gram, held_out, parts, counts))
+    shares = np.array(every)  # folds × counts × ridges
+    ridges = np.argmin(shares.mean(axis=0), axis=1)
+    shares = shares[:, np.arange(counts.size), ridges]
+    errors, spread = shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(N_FOLDS)
+    best = int(np.argmin(errors))
+    chosen = int(counts[np.argmax(errors <= errors[best] + spread[best])])
+    note = f"fewest columns within one standard error of the best count, {counts[best]}"
+    if counts[best] == max_count:
+        note += ", the largest tried"
+    table = [
+        {
+            "count": int(count),
+            "error": float(error),
+            "standard_error": float(deviation),
+            "chosen": bool(count == chosen),
+            "note": note if count == chosen else "",
+        }
+        for count, error, deviation in zip(counts, errors, spread, strict=True)
+    ]
+    return chosen, table
+
+
+def fold_data(X: Any, rows: RowInfo | None) -> Iterator[tuple[GramOperator, NDArray]]:
+    """Yield S of the rows that stay, and rows held out, less the mean of those that stay, in units of S.
+
+    A held-out row of weight w is multiplied by the root of w, and less the mean of its own batch.
+    """
+    info = RowInfo(np.ones(X.shape[0])) if rows is None else rows
+    for fold in range(N_FOLDS):
+        is_out = np.arange(X.shape[0]) % N_FOLDS == fold
+        stay, known = info.of(~is_out), np.unique(info.batches[~is_out])
+        # 500 held-out rows are enough for an error known to a few per cent
+        out = np.flatnonzero(is_out & np.isin(info.batches, known))[:500]
+        if out.size == 0:
+            raise ValueError(
+                'n_features_to_select="auto" holds out rows, and some batches have no other row than those '
+                "held out; give a number."
+            )
+        kept = X[~is_out]
+        gram = gram_operator(kept, rows=stay.scaled())
+        if rows is None:
+            centres = np.asarray(gram.mean, dtype=np.float64)
+        else:
+            centres = stay.means(kept)[np.searchsorted(known, info.batches[out])]
+        yield gram, info.of(out).rooted((_dense(X[out]) - centres) / gram.scale)
+
+
+def _errors_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray], counts: NDArray) -> NDArray:
+    """Return the relative errors of the other columns on held-out rows: a row a count, a column a ridge."""
+    columns, ends = np.concatenate(parts), np.cumsum([part.size for part in parts])
+    cross = np.asarray(gram.columns(columns), dtype=np.float64).T
+    roots = np.sqrt(ridge_units(cross[:, columns].diagonal()))[:, None]
+    both = np.vstack([cross, held_out[:, columns].T @ held_out]) / np.tile(roots, (2, 1))
+    train, test = np.split(both, 2)
+    # as few targets that have the same products stand for all columns, as the error sees only these
+    train_all, test_all = np.split(linalg.qr(both.T, mode="r", check_finite=False)[0].T, 2)
+    squares = np.einsum("ij,ij->j", held_out, held_out)
+    ridges = np.array([1e-10, 1e-3, 0.1])  # next to none, some, and much
+    errors = []
+    for count in np.minimum(counts, len(parts)):
+        end = ends[count - 1]
+        own, seen = train[:end, columns[:end]], test[:end, columns[:end]]
+        total = float(squares.sum() - squares[columns[:end]].sum())
+        found = errors_by_ridge(
+            np.hstack([own / roots[:end, 0], train_all[:end], own]),
+            np.hstack([seen / roots[:end, 0], test_all[:end], seen]),
+            total,
+            ridges,
+            np.repeat([1.0, -1.0], [train_all.shape[1], end]),
+        )
+        # errors below 1e-5 are those of rounding and of the least ridge
+        share = found / total if total > 1e-10 * squares.sum() else np.zeros_like(found)
+        errors.append(np.sqrt(np.maximum(share, 1e-10)))
+    return np.array(errors)
+
+
+def loaded_if_small(X: Any) -> Any:
+    """Return a memory-mapped array that is small as one in memory, whose rows can be held out."""
+    return np.asarray(X) if isinstance(X, np.memmap) and X.size <= MOST_ENTRIES else X
+
+
+def _dense(rows: Any) -> NDArray:
+    return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)

@@ -1,0 +1,696 @@
+"""Displays: each holds what it shows; ``from_estimator`` reads it from a fitted estimator and draws it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ufselect._utils.validation import generator
+from ufselect.methods.dscofs.path import DSCOFSPath
+from ufselect.methods.rebuild.ridge import component_errors, random_errors
+from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, matplotlib, new_axes, plain, quiet
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What a fitted selector says, whichever library it comes from.
+
+    Attributes
+    ----------
+    support : ndarray of shape (n_features,)
+        Mask of the selected features.
+    ranking : ndarray of shape (n_features,)
+        Ranks 1, 2, …, the selected features first.
+    scores : ndarray of shape (n_features,) or None
+        Scores, higher is better; None where the selector has none.
+    """
+
+    support: NDArray
+    ranking: NDArray
+    scores: NDArray | None
+
+    @property
+    def columns(self) -> NDArray[np.intp]:
+        """The selected features, best first."""
+        return np.argsort(self.ranking)[: int(self.support.sum())]
+
+
+def selected_by(selector: Any) -> Selected:
+    """Read a fitted scikit-learn selector.
+
+    ``get_support`` gives the selected features. They are ranked by ``ranking_`` and, where that has ties
+    or is absent, by ``scores_``, then by position.
+
+    Raises
+    ------
+    TypeError
+        If there is no ``get_support``.
+    sklearn.exceptions.NotFittedError
+        If it has not been fitted.
+    """
+    if not hasattr(selector, "get_support"):
+        raise TypeError(
+            f"{type(selector).__name__} has no get_support; pass a fitted selector such as DSCOFS or "
+            "scikit-learn's SelectKBest."
+        )
+    check_is_fitted(selector)
+    support = np.asarray(selector.get_support())
+
+    def by_feature(name: str) -> NDArray | None:
+        values = np.asarray(getattr(selector, name, None))
+        return values if values.shape == support.shape and values.dtype.kind in "iuf" else None
+
+    scores, ranks = by_feature("scores_"), by_feature("ranking_")
+    by_score = np.zeros(support.size) if scores is None else np.nan_to_num(-scores, nan=np.inf)
+    by_rank = np.zeros(support.size) if ranks is None else ranks
+    order = np.lexsort((np.arange(support.size), by_score, by_rank, ~support))
+    ranking = np.empty(support.size, dtype=np.intp)
+    ranking[order] = np.arange(1, support.size + 1)
+    return Selected(support, ranking, scores)
+
+
+def feature_names_of(selector: Any, given: Sequence[str] | None, n_features: int) -> list[str]:
+    """Return the given names, else those seen in ``fit``, else positions."""
+    found = given if given is not None else getattr(selector, "feature_names_in_", range(n_features))
+    if len(found) != n_features:
+        raise ValueError(f"{len(found)} feature names were given for {n_features} features.")
+    return [str(name) for name in found]
+
+
+@dataclass
+class ScoresDisplay:
+    """Scores as bars, best first, the selected features in colour.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_features,)
+        Scores in the order of the ranks.
+    feature_names : sequence of str
+        Names in the same order.
+    n_selected : int
+        How many of them are selected.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where :meth:`plot` has drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from ufselect import DSCOFS
+    >>> from ufselect.plotting import ScoresDisplay
+    >>> selector = DSCOFS(n_features_to_select=5, n_components=2, entry_sparsity=None).fit(load_wine().data)
+    >>> display = ScoresDisplay.from_estimator(selector, n_shown=8)
+    >>> len(display.ax_.patches)
+    8
+    """
+
+    scores: NDArray
+    feature_names: Sequence[str]
+    n_selected: int
+
+    @classmethod
+    def from_estimator(
+        cls, selector: Any, *, feature_names: Sequence[str] | None = None, n_shown: int = 30, ax: Any = None
+    ) -> ScoresDisplay:
+        """Draw the scores of a fitted selector.
+
+        Parameters
+        ----------
+        selector : estimator
+            Any fitted scikit-learn selector with ``scores_``.
+        feature_names : sequence of str, optional
+            Names of all features; by default those seen in ``fit``, else their positions.
+        n_shown : int, default=30
+            Most bars to draw.
+        ax : matplotlib Axes, optional
+            Where to draw; by default into new ones.
+
+        Returns
+        -------
+        ScoresDisplay
+        """
+        selected = selected_by(selector)
+        if selected.scores is None:
+            raise ValueError(f"{type(selector).__name__} has no scores to plot.")
+        names = feature_names_of(selector, feature_names, selected.support.size)
+        order = np.argsort(selected.ranking)
+        display = cls(selected.scores[order], [names[j] for j in order], int(selected.support.sum()))
+        return display.plot(n_shown=n_shown, ax=ax)
+
+    def plot(self, *, n_shown: int = 30, ax: Any = None) -> ScoresDisplay:
+        """Draw the bars, the best at the top."""
+        ax = new_axes() if ax is None else ax
+        n_shown = min(n_shown, self.scores.size)
+        colours = [SELECTED if place < self.n_selected else DROPPED for place in range(n_shown)]
+        ax.barh(np.arange(n_shown), self.scores[:n_shown], color=colours, height=0.75)
+        ax.set_yticks(np.arange(n_shown), [plain(name) for name in self.feature_names[:n_shown]])
+        ax.set_ylim(n_shown - 0.4, -0.6)
+        ax.set_xlabel("score")
+        ax.set_title(f"{self.n_selected} of {self.scores.size} features selected")
+        quiet(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass
+class LoadingsDisplay:
+    """Loadings as a heat map, one column per component.
+
+    Parameters
+    ----------
+    loadings : ndarray of shape (n_shown, n_components)
+        Loadings of the features to show.
+    feature_names : sequence of str
+        Their names.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where :meth:`plot` has drawn.
+    """
+
+    loadings: NDArray
+    feature_names: Sequence[str]
+
+    @classmethod
+    def from_estimator(
+        cls, selector: Any, *, feature_names: Sequence[str] | None = None, n_shown: int = 40, ax: Any = None
+    ) -> LoadingsDisplay:
+        """Draw the loadings of a fitted selector.
+
+        Parameters
+        ----------
+        selector : estimator
+            A fitted scikit-learn selector with ``components_``.
+        feature_names : sequence of str, optional
+            Names of all features; by default those seen in ``fit``, else their positions.
+        n_shown : int, default=40
+            Most features to show, best first.
+        ax : matplotlib Axes, optional
+            Where to draw; by default into new ones.
+
+        Returns
+        -------
+        LoadingsDisplay
+        """
+        selected = selected_by(selector)
+        if not hasattr(selector, "components_"):
+            raise ValueError(f"{type(selector).__name__} has no loadings to plot.")
+        shown = selected.columns[:n_shown]
+        names = feature_names_of(selector, feature_names, selected.support.size)
+        return cls(np.asarray(selector.components_)[:, shown].T, [names[j] for j in shown]).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> LoadingsDisplay:
+        """Draw the heat map."""
+        ax = new_axes() if ax is None else ax
+        n_components = self.loadings.shape[1]
+        heat_map(ax, self.loadings, self.feature_names, "loading")
+        ax.set_xticks(np.arange(n_components), [str(number) for number in range(1, n_components + 1)])
+        ax.set_xlabel("component")
+        ax.set_title("loadings of the selected features")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def heat_map(ax: Any, values: NDArray, row_names: Sequence[str], label: str) -> None:
+    """Draw signed values as cells, red above zero and blue below."""
+    limit = float(np.abs(values).max()) or 1.0
+    image = ax.imshow(values, aspect="auto", interpolation="nearest", cmap="RdBu_r", vmin=-limit, vmax=limit)
+    ax.set_yticks(np.arange(values.shape[0]), [plain(name) for name in row_names])
+    ax.figure.colorbar(image, ax=ax, label=label)
+
+
+@dataclass
+class ConvergenceDisplay:
+    """The objective over the iterations of one fit.
+
+    Parameters
+    ----------
+    history : ndarray of shape (n_iterations + 1,)
+        Objective at the start and after each iteration.
+    converged : bool
+        Whether the stopping rule was met.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where :meth:`plot` has drawn.
+    """
+
+    history: NDArray
+    converged: bool = True
+
+    @classmethod
+    def from_estimator(cls, selector: Any, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the objective of a fitted selector.
+
+        Parameters
+        ----------
+        selector : estimator
+            A fitted iterative selector, with ``objective_history_``.
+        ax : matplotlib Axes, optional
+            Where to draw; by default into new ones.
+
+        Returns
+        -------
+        ConvergenceDisplay
+        """
+        check_is_fitted(selector)
+        if not hasattr(selector, "objective_history_"):
+            raise ValueError(f"{type(selector).__name__} does not iterate and has no convergence to plot.")
+        history = np.asarray(selector.objective_history_)
+        return cls(history, bool(getattr(selector, "converged_", True))).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw the objective."""
+        ax = new_axes() if ax is None else ax
+        steps = np.arange(self.history.size)
+        ax.plot(steps, self.history, color=SELECTED, marker="o", markersize=3.5, linewidth=1.6)
+        ax.set_xlabel("iteration")
+        ax.set_ylabel("objective")
+        ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
+        ended = "converged" if self.converged else "stopped before convergence"
+        ax.set_title(f"{ended} after {self.history.size - 1} iterations")
+        quiet(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+# What a square can say, in the order of `SelectionPathDisplay.states`.
+STATES = (("not selected", "white"), ("selected", SELECTED), ("enters", COLOURS[2]), ("leaves", COLOURS[1]))
+
+
+@dataclass
+class SelectionPathDisplay:
+    """Features against feature counts: which are selected, which enter, which leave.
+
+    Parameters
+    ----------
+    masks : ndarray of shape (n_counts, n_shown)
+        Which of the shown features each count selects.
+    counts : sequence of int
+        The counts.
+    feature_names : sequence of str
+        Names of the shown features.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where :meth:`plot` has drawn.
+    """
+
+    masks: NDArray
+    counts: Sequence[int]
+    feature_names: Sequence[str]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        path: DSCOFSPath,
+        *,
+        entry_sparsity: float | int | None = None,
+        feature_names: Sequence[str] | None = None,
+        n_shown: int = 40,
+        ax: Any = None,
+    ) -> SelectionPathDisplay:
+        """Draw which features are selected for each feature count of a path.
+
+        Parameters
+        ----------
+        path : DSCOFSPath
+            From :func:`ufselect.dscofs_path`.
+        entry_sparsity : float, int or None, optional
+            Which of the path's entry sparsities to show; the first where it is not one of them.
+        feature_names : sequence of str, optional
+            Names of all features; by default their positions.
+        n_shown : int, default=40
+            Most features to show: those selected for the most counts.
+        ax : matplotlib Axes, optional
+            Where to draw; by default into new ones.
+
+        Returns
+        -------
+        SelectionPathDisplay
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_wine
+        >>> from ufselect import dscofs_path
+        >>> from ufselect.plotting import SelectionPathDisplay
+        >>> path = dscofs_path(load_wine().data, (2, 4, 6), (0.5,), n_components=2)
+        >>> SelectionPathDisplay.from_estimator(path).masks.sum(axis=1)
+        array([2, 4, 6])
+        """
+        sparsity = entry_sparsity if entry_sparsity in path.entry_sparsity else path.entry_sparsity[0]
+        masks = np.array([path.support(count, sparsity) for count in path.n_features_to_select])
+        ranks = path.ranking(path.n_features_to_select[-1], sparsity)
+        shown = np.lexsort((ranks, -masks.sum(axis=0)))[: min(n_shown, int(masks.any(axis=0).sum()))]
+        names = feature_names_of(path, feature_names, masks.shape[1])
+        display = cls(masks[:, shown], path.n_features_to_select, [names[j] for j in shown])
+        return display.plot(ax=ax)
+
+    def states(self) -> NDArray[np.intp]:
+        """Return for each count and feature 0 if not selected, 1 if selected, 2 if it enters, 3 if it leaves.
+
+        Entering and leaving is by comparison with the count before; at the first count nothing does.
+        """
+        selected = np.asarray(self.masks, dtype=bool)
+        before = np.vstack([selected[:1], selected[:-1]])
+        return np.select([selected & before, selected & ~before, ~selected & before], [1, 2, 3])
+
+    def plot(self, *, ax: Any = None) -> SelectionPathDisplay:
+        """Draw one square for each feature and count."""
+        ax = new_axes() if ax is None else ax
+        colours = matplotlib("colors").ListedColormap([colour for _, colour in STATES])
+        ax.pcolormesh(
+            self.states().T, cmap=colours, vmin=0, vmax=len(STATES) - 1, edgecolors="#E3E6EA", linewidth=0.6
+        )
+        square = matplotlib("patches").Patch
+        keys = [square(facecolor=colour, label=name) for name, colour in STATES[1:]]
+        ax.legend(handles=keys, loc="lower left", fontsize="small")
+        ax.set_xticks(np.arange(len(self.counts)) + 0.5, [str(count) for count in self.counts])
+        ax.set_yticks(np.arange(len(self.feature_names)) + 0.5, [plain(name) for name in self.feature_names])
+        ax.invert_yaxis()
+        ax.set_xlabel("number of features")
+        ax.set_title("features selected along the path")
+        quiet(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass
+class RedundancyDisplay:
+    """How many columns each selected column represents.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_shown,)
+        Columns that each selected column represents, itself included, the largest first.
+    feature_names : sequence of str
+        Names of these selected columns.
+    n_selected, n_features : int
+        Number of selected columns and of all.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where :meth:`plot` has drawn.
+    """
+
+    counts: NDArray
+    feature_names: Sequence[str]
+    n_selected: int
+    n_features: int
+
+    @classmethod
+    def from_estimator(
+        cls, selector: Any, *, feature_names: Sequence[str] | None = None, n_shown: int = 30, ax: Any = None
+    ) -> RedundancyDisplay:
+        """Draw the clusters of columns that a fitted filter found.
+
+        Parameters
+        ----------
+        selector : RedundancyFilter
+            After ``fit``.
+        feature_names : sequence of str, optional
+            Names of all columns; by default those seen in ``fit``, else their positions.
+        n_shown : int, default=30
+            Most clusters to show.
+        ax : matplotlib Axes, optional
+            Where to draw; by default into new ones.
+
+        Returns
+        -------
+        RedundancyDisplay
+        """
+        check_is_fitted(selector)
+        names = feature_names_of(selector, feature_names, selector.support_.size)
+        found = selector.representatives_
+        columns, counts = np.unique(found[found >= 0], return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:n_shown]
+        shown = [names[column] for column in columns[order]]
+        return cls(counts[order], shown, columns.size, found.size).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> RedundancyDisplay:
+        """Draw a bar for each cluster, the largest at the top."""
+        ax = new_axes() if ax is None else ax
+        places = np.arange(len(self.counts))
+        ax.barh(places, self.counts, color=DROPPED, height=0.75)
+        ax.barh(places, 1, color=SELECTED, height=0.75)
+        ax.set_yticks(places, [plain(name) for name in self.feature_names])
+        ax.invert_yaxis()
+        ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
+        ax.set_xlabel("columns represented, itself included")
+        ax.set_title(f"{self.n_selected} of {self.n_features} columns represent the others")
+        quiet(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+@dataclass
+class PixelsDisplay:
+    """The selected pixels over an image.
+
+    Parameters
+    ----------
+    support : ndarray of shape (n_features,)
+        Mask of the selected pixels.
+    image_shape : (int, int)
+        Rows and columns of the images.
+    order : {"C", "F"}, default="C"
+        "F" where the pixels run down the columns first.
+    background : ndarray of shape (n_features,), optional
+        An image to draw beneath, such as the mean of the data.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where :meth:`plot` has drawn.
+    """
+
+    support: NDArray
+    image_shape: tuple[int, int]
+    order: str = "C"
+    background: NDArray | None = None
+
+    def __post_init__(self) -> None:
+        n_rows, n_columns = self.image_shape
+        if n_rows * n_columns != self.support.size:
+            raise ValueError(
+                f"An image of {n_rows} × {n_columns} pixels does not fit {self.support.size} features; give "
+                "the true image_shape."
+            )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        selector: Any,
+        image_shape: tuple[int, int],
+        *,
+        order: str = "C",
+        background: NDArray | None = None,
+        ax: Any = None,
+    ) -> PixelsDisplay:
+        """Draw the pixels that a fitted selector selects.
+
+        Parameters
+        ----------
+        selector : estimator
+            Any scikit-learn selector, after ``fit`` on images.
+        image_shape, order, background
+            As above.
+        ax : matplotlib Axes, optional
+            Where to draw; by default into new ones.
+
+        Returns
+        -------
+        PixelsDisplay
+        """
+        return cls(selected_by(selector).support, image_shape, order, background).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> PixelsDisplay:
+        """Draw a coloured square for each selected pixel."""
+        ax = new_axes() if ax is None else ax
+        base = np.zeros(self.support.size) if self.background is None else np.asarray(self.background, float)
+        # the darkest pixel beneath gets 40 % of full black, so that the selected ones stand out
+        ax.imshow(
+            self._picture(base), cmap="Greys", vmax=float(base.max()) / 0.4 or 1.0, interpolation="nearest"
+        )
+        rectangle = matplotlib("patches").Rectangle
+        edge = min(1.2, 12 / max(self.image_shape))
+        for row, column in np.argwhere(self._picture(self.support)):
+            place = (column - 0.5, row - 0.5)
+            ax.add_patch(rectangle(place, 1, 1, facecolor=SELECTED, edgecolor="white", linewidth=edge))
+        ax.set(
+            xticks=[], yticks=[], title=f"{int(self.support.sum())} of {self.support.size} pixels selected"
+        )
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _picture(self, values: NDArray) -> NDArray:
+        return np.reshape(values, self.image_shape, order=self.order)  # type: ignore[call-overload]
+
+
+@dataclass
+class ReconstructionDisplay:
+    """Relative error of rebuilding against the number of columns, between random columns and PCA.
+
+    Parameters
+    ----------
+    counts : ndarray
+        Numbers of columns.
+    errors : ndarray
+        Errors in units of the error of the mean.
+    spread : ndarray, optional
+        Their standard errors.
+    random : ndarray of shape (n_draws, n_counts), optional
+        Errors of random columns.
+    floor : ndarray, optional
+        Errors of as many principal components.
+    chosen : int, optional
+        A count to mark.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where :meth:`plot` has drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect import RebuildSelector, Reconstructor
+    >>> from ufselect.plotting import ReconstructionDisplay
+    >>> pixels = load_digits().data
+    >>> reconstructor = Reconstructor(RebuildSelector(10)).fit(pixels[:1200])
+    >>> display = ReconstructionDisplay.from_estimator(reconstructor, pixels[1200:])
+    >>> display.ax_.get_xlabel()
+    'number of columns'
+    """
+
+    counts: NDArray
+    errors: NDArray
+    spread: NDArray | None = None
+    random: NDArray | None = None
+    floor: NDArray | None = None
+    chosen: int | None = None
+
+    @classmethod
+    def from_estimator(
+        cls,
+        reconstructor: Any,
+        X: Any,
+        *,
+        X_train: Any = None,
+        counts: int | Sequence[int] | None = None,
+        n_draws: int = 10,
+        random_state: Any = 0,
+        ax: Any = None,
+    ) -> ReconstructionDisplay:
+        """Draw the error of rebuilding rows from fewer and fewer of the selected columns.
+
+        Parameters
+        ----------
+        reconstructor : Reconstructor
+            After ``fit``.
+        X : array-like of shape (n_samples, n_features)
+            Rows, best not among those of ``fit``.
+        X_train : array-like of shape (n_samples, n_features), optional
+            The rows of ``fit``: with them random columns are drawn as a band, and principal components
+            as a floor.
+        counts : int or sequence of int, optional
+            One or several numbers of columns; by default up to ten, evenly spread.
+        n_draws : int, default=10
+            Random sets of columns.
+        random_state : int, RandomState, Generator or None, default=0
+            Seed of the random columns.
+        ax : matplotlib Axes, optional
+            Where to draw; into new ones without it.
+
+        Returns
+        -------
+        ReconstructionDisplay
+
+        Raises
+        ------
+        TypeError
+            If the estimator selects columns but does not rebuild the others.
+        """
+        if not hasattr(reconstructor, "curve"):
+            name = type(reconstructor).__name__
+            raise TypeError(
+                f"{name} does not rebuild columns; give a fitted Reconstructor, as in "
+                f"Reconstructor({name}(…)).fit(X)."
+            )
+        curve = reconstructor.curve(X, counts)
+        places = np.array([row["count"] for row in curve])
+        errors = np.array([row["error"] for row in curve])
+        if X_train is None:
+            return cls(places, errors).plot(ax=ax)
+        train, test = np.asarray(X_train, dtype=np.float64), np.asarray(X, dtype=np.float64)
+        random = random_errors(train, test, places.tolist(), n_draws, generator(random_state))
+        floor = component_errors(train, test, places.tolist())
+        return cls(places, errors, random=random, floor=floor).plot(ax=ax)
+
+    @classmethod
+    def from_count_curve(cls, selector: Any, *, ax: Any = None) -> ReconstructionDisplay:
+        """Draw the held-out errors by which a selector chose its number of columns, and mark that.
+
+        Parameters
+        ----------
+        selector : estimator
+            A selector with ``count_curve_``, after ``fit`` with ``n_features_to_select="auto"``.
+        ax : matplotlib Axes, optional
+            Where to draw; into new ones without it.
+
+        Returns
+        -------
+        ReconstructionDisplay
+
+        Raises
+        ------
+        ValueError
+            If the selector did not choose its count.
+        """
+        return cls.of_counts(selector).plot(ax=ax)
+
+    @classmethod
+    def of_counts(cls, selector: Any) -> ReconstructionDisplay:
+        """Arrange the errors by which a selector chose its count, and draw nothing."""
+        rows = getattr(selector, "count_curve_", None)
+        if rows is None:
+            raise ValueError(
+                f'{type(selector).__name__} has no count_curve_; fit it with n_features_to_select="auto".'
+            )
+        counts, errors, spread = (
+            np.array([row[name] for row in rows]) for name in ("count", "error", "standard_error")
+        )
+        chosen = next(row["count"] for row in rows if row["chosen"])
+        return cls(counts, errors, spread, chosen=chosen)
+
+    def plot(self, *, ax: Any = None) -> ReconstructionDisplay:
+        """Draw with matplotlib."""
+        ax = new_axes() if ax is None else ax
+        if self.random is not None:
+            low, high = self.random.min(axis=0), self.random.max(axis=0)
+            ax.fill_between(self.counts, low, high, color=DROPPED, alpha=0.5, label="random columns")
+        if self.floor is not None:
+            ax.plot(self.counts, self.floor, color=INK, linestyle=":", label="as many principal components")
+        ax.plot(self.counts, self.errors, color=SELECTED, marker="o", markersize=3, label="selected columns")
+        if self.spread is not None:
+            band = (self.errors - self.spread, self.errors + self.spread)
+            ax.fill_between(self.counts, *band, color=SELECTED, alpha=0.2, label="± 1 standard error")
+        if self.chosen is not None:
+            ax.axvline(self.chosen, color=INK, linewidth=1, linestyle="--", label=f"{self.chosen} columns")
+        ax.set(xlabel="number of columns", ylabel="error in units of that of the mean")
+        ax.set_ylim(0, max(1.0, float(np.max(self.errors))))
+        ax.legend(frameon=False)
+        quiet(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self

@@ -1,0 +1,370 @@
+"""The page of a selection: one file, nothing from the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ufselect.plotting import ConvergenceDisplay, LoadingsDisplay, PixelsDisplay, ScoresDisplay
+from ufselect.plotting.displays import heat_map
+from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, figure_svg, matplotlib, plain, quiet
+from ufselect.report.explanation import LEAST_CORRELATION, Explanation
+from ufselect.report.template import HOME, render
+
+MOST_DROPPED = 5000  # rows of a closed part of the page; a file of --ranking has all
+MOST_CELLS = 40  # rows and columns of a heat map that a page has room for
+PURPOSES = {
+    "rebuild": "from which the others are reconstructed",
+    "clusters": "that show the clusters of rows",
+    "redundancy": "after dropping those that repeat others",
+}
+
+
+def report_html(
+    explanation: Explanation, *, title: str = "Selection", record: Mapping[str, Any] | None = None
+) -> str:
+    """Return the report as one HTML document.
+
+    All text that comes from data, names of columns among it, is shown as text and cannot run. The page's own
+    script is the only one its content security policy allows, and nothing can be loaded.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        From :func:`explain`.
+    title : str
+        What was selected from, such as the file's name.
+    record : mapping, optional
+        The record of the run, for what was assumed and for the settings.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed.
+    """
+    e = explanation
+    told = {} if record is None else record
+    charts = _charts(e)
+    return render(
+        HOME,
+        "selection.html",
+        title=title,
+        tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
+        summary=f"{e.n_selected} of {e.n_features:,} columns of {e.n_samples:,} rows, {PURPOSES[e.goal]}.",
+        trust=told.get("trust", e.trust),
+        message=told.get("message", e.message),
+        cards=_cards(e),
+        links=[],
+        pictures=_pictures(e),
+        represents=_represents(e),
+        tables={"selected": selected_table(e), "dropped": dropped_table(e)},
+        clusters=told.get("clusters") or _named_clusters(e),
+        charts=charts,
+        stability=_stability(e),
+        count=told.get("count"),
+        convergence=_convergence(e),
+        candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
+        assumed=told.get("assumed", ()),
+        settings=_settings(e, record),
+        created=told.get("created"),
+        command=told.get("command"),
+    )
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Return a number for people, to a few digits."""
+    return (f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.{digits}g}").replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """Return a number with two decimals and a true minus."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent."""
+    digits = 0 if share in (0, 1) or 0.1 <= share <= 0.99 else 1
+    return f"{100 * share:.{digits}f}\u00a0%"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Words, the value to sort by, and what goes with the words.
+
+    ``share`` is the length of a small bar, ``pairs`` are names with correlations, of which ``n_more`` are
+    not named.
+    """
+
+    text: str
+    value: float | str
+    share: float | None = None
+    pairs: tuple[tuple[str, str], ...] = ()
+    n_more: int = 0
+
+
+@dataclass(frozen=True)
+class DataTable:
+    """A table that the page's script sorts and filters; titles with ``>`` are over numbers."""
+
+    name: str
+    caption: str
+    titles: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Titles and the classes of their cells; narrow screens hide some."""
+        minor = ("Mean>", "Deviation>")
+        kinds = (
+            ("num" if t.endswith(">") else "word") + (" minor" if t in minor else "") for t in self.titles
+        )
+        return list(zip((title.rstrip(">") for title in self.titles), kinds, strict=True))
+
+    @property
+    def name_width(self) -> int:
+        """Letters of a name that stay on one line: all of Ensembl's, not all of a sentence."""
+        return 3 + min(18, max(len(row[1].text) for row in self.rows))
+
+
+def selected_table(e: Explanation) -> DataTable:
+    """Return the selected columns with what each represents."""
+    titles = ["Rank>", "Column", "Represents", "Mean>", "Deviation>"]
+    titles += ["Selected from other rows>"] if e.frequencies is not None else []
+    rows = []
+    for place, j in enumerate(e.ranked):
+        found = e.represents(place)
+        named = tuple((e.feature_names[i], signed(float(e.closest_r[i]))) for i in found[:3])
+        words = Cell("", int(found.size), pairs=named, n_more=found.size - len(named))
+        mean, deviation = float(e.means[j]), float(e.deviations[j])
+        cells = [
+            Cell(str(place + 1), place + 1),
+            Cell(e.feature_names[j], e.feature_names[j]),
+            words if found.size else Cell("itself", 0),
+            Cell(number(mean, 3), mean),
+            Cell(number(deviation, 3), deviation),
+        ]
+        if e.frequencies is not None:
+            again = float(e.frequencies[j])
+            cells.append(Cell(percent(again), again, again))
+        rows.append(tuple(cells))
+    return DataTable("selected", "Selected columns", tuple(titles), tuple(rows))
+
+
+def dropped_table(e: Explanation) -> DataTable | None:
+    """Return the dropped columns with what represents each; None where none is dropped."""
+    if not e.dropped.any():
+        return None
+    rows = []
+    order = np.argsort(e.selected.ranking)
+    for j in order[e.dropped[order]][:MOST_DROPPED]:
+        r, share = float(e.closest_r[j]), float(e.explained[j])
+        closest = e.feature_names[e.ranked[e.closest[j]]]
+        known = max(share, 0.0) if share == share else -1.0
+        rows.append(
+            (
+                Cell(str(e.selected.ranking[j]), int(e.selected.ranking[j])),
+                Cell(e.feature_names[j], e.feature_names[j]),
+                Cell(closest, closest),
+                Cell(signed(r), abs(r), abs(r)),
+                Cell(percent(known), known, known) if known >= 0 else Cell("–", -1.0),
+            )
+        )
+    titles = ("Rank>", "Column", "Represented by", "Correlation>", "Explained by all selected>")
+    return DataTable("dropped", "Dropped columns", titles, tuple(rows))
+
+
+def _represents(e: Explanation) -> str:
+    dropped = int(e.dropped.sum())
+    if not dropped:
+        return "No column is dropped."
+    words = (
+        "A selected column represents the dropped ones that correlate with it more than with any other "
+        f"selected one, by at least {LEAST_CORRELATION} in size."
+    )
+    alone = int(np.sum(e.dropped & (np.abs(e.closest_r) < LEAST_CORRELATION)))
+    return f"{words} {alone:,} of the {dropped:,} dropped columns correlate so with none." if alone else words
+
+
+def _cards(e: Explanation) -> list[tuple[str, str, str]]:
+    """Return the four figures that fit the goal: value, what it is, how to read it."""
+    cards = [(f"{e.n_selected} of {e.n_features:,}", "columns selected", f"by {e.method}")]
+    a, dropped = e.assessment, int(e.dropped.sum())
+    if e.goal == "redundancy":
+        sizes = [e.represents(place).size for place in range(e.n_selected)]
+        among = np.abs(e.among - np.diag(np.diag(e.among)))
+        cards.append((f"{dropped:,}", "columns dropped", "each repeats a selected one"))
+        cards.append(
+            (signed(float(among.max(initial=0.0))), "largest correlation", "of two selected columns")
+        )
+        cards.append((str(max(sizes)), "most repeats", "of one column"))
+        return cards
+    if a is None or not a.table:
+        return cards
+    ours, random = a.mean("selected"), a.mean("random columns")
+    if e.goal == "clusters":
+        cards.append((str(a.n_clusters), "clusters of rows", "in the whole table"))
+        how = f"all columns: {signed(a.mean('all columns'))}, random ones: {signed(random)}; 1 is the same"
+        cards.append((signed(ours), "agreement with them on new rows", how))
+    else:
+        how = f"random columns: {percent(max(1 - random**2, 0))}"
+        cards.append((percent(max(1 - ours**2, 0)), "of the other columns reconstructed on new rows", how))
+        times = random / ours if ours > 0 else np.inf
+        size = "smaller" if times >= 1 else "larger"
+        factor = f"{max(times, 1 / times):.2g} ×" if np.isfinite(times) else "no error"
+        cards.append((factor, f"{size} error than random columns", f"{ours:.2g} beside {random:.2g}"))
+    if a.stability is not None:
+        cards.append(
+            (signed(a.stability), "stability", f"{_word(a.stability)}; 1 the same columns, 0 chance")
+        )
+    return cards
+
+
+def _word(stability: float) -> str:
+    """Return a word for a stability, as Nogueira, Sechidis and Brown (2018) do."""
+    return "high" if stability >= 0.75 else "intermediate" if stability >= 0.4 else "low"
+
+
+def _stability(e: Explanation) -> str:
+    a = e.assessment
+    if a is None or a.stability is None or e.frequencies is None:
+        return ""
+    always = int(np.sum(e.frequencies[e.ranked] == 1))
+    return (
+        f"From other rows {always} of the {e.n_selected} columns were selected every time. Stability "
+        f"{a.stability:.2f}, {_word(a.stability)}: 1 if every part of the rows gives the same columns, 0 for "
+        "chance."
+    )
+
+
+def _axes(width: float, height: float) -> Any:
+    return matplotlib("figure").Figure(figsize=(width, height), layout="constrained").subplots()
+
+
+def _pictures(e: Explanation) -> list[tuple[str, str]]:
+    """Return pictures of the data, each with its caption: the rows, a mean curve, or a mask of pixels."""
+    found = []
+    if e.image_shape is not None:
+        pixels = PixelsDisplay(e.selected.support, e.image_shape, e.image_order, e.means).plot(ax=_axes(4, 4))
+        words = f"The {e.n_selected} selected pixels over the mean image"
+        found.append((figure_svg(pixels.ax_.figure, "pixels", words), f"{words}."))
+    if e.positions is not None:
+        ax, chosen = _axes(9, 3.2), e.selected.support
+        ax.fill_between(
+            e.positions, e.means - e.deviations, e.means + e.deviations, color=DROPPED, alpha=0.35
+        )
+        ax.plot(e.positions, e.means, color=INK, linewidth=1.2)
+        ax.plot(e.positions[chosen], e.means[chosen], "o", color=SELECTED, markersize=6)
+        ax.vlines(e.positions[chosen], *ax.get_ylim(), color=SELECTED, linewidth=0.7, alpha=0.5)
+        quiet(ax)
+        words = "The mean of the rows with one standard deviation, and the selected columns on it"
+        found.append((figure_svg(ax.figure, "curve", words), f"{words}."))
+    if (not found or e.row_clusters is not None) and e.goal != "redundancy" and len(e.rows) >= 3:
+        ax = _axes(6, 4.2)
+        labels = np.zeros(len(e.rows), dtype=int) if e.row_clusters is None else e.row_clusters
+        for place, label in enumerate(np.unique(labels)):
+            rows, turn = e.rows[labels == label], place // len(COLOURS)
+            colour = COLOURS[place % len(COLOURS)]
+            face = colour if turn % 2 == 0 else "none"
+            ax.plot(*rows.T, "os^Dv"[turn % 5], ms=3.5, color=colour, mfc=face, alpha=0.7, label=str(label))
+        ax.set(xlabel="first leading direction of all columns", ylabel="second")
+        if 1 < np.unique(labels).size <= 16:
+            ax.legend(
+                title="cluster", frameon=False, fontsize="small", loc="center left", bbox_to_anchor=(1, 0.5)
+            )
+        quiet(ax)
+        words = "The rows along the two leading directions of the table"
+        words += "" if e.row_clusters is None else ", coloured by cluster"
+        found.append((figure_svg(ax.figure, "rows", words), f"{words}."))
+    return found
+
+
+def _charts(e: Explanation) -> dict[str, str | None]:
+    """Return the other pictures as SVG, None for those that this selection does not have."""
+    names = [e.feature_names[j] for j in e.ranked[:MOST_CELLS]]
+    charts: dict[str, str | None] = dict.fromkeys(
+        ["assessed", "counts", "scores", "among", "loadings", "convergence"]
+    )
+
+    def keep(name: str, ax: Any, title: str) -> None:
+        charts[name] = figure_svg(ax.figure, name, title)
+
+    if e.assessment is not None and e.assessment.table:
+        ax = _axes(6, 1.9)
+        table = e.assessment.table
+        places, means = np.arange(len(table)), [row["mean"] for row in table]
+        colours = [SELECTED] + [DROPPED] * (len(table) - 1)
+        ax.barh(places, means, xerr=[row["spread"] for row in table], color=colours, ecolor=INK)
+        ax.set_yticks(places, [row["columns"] for row in table])
+        ax.invert_yaxis()
+        what = "reconstruction error on new rows, less is better"
+        what = what if e.goal == "rebuild" else "agreement with the clusters of new rows, more is better"
+        ax.set_xlabel(what)
+        quiet(ax)
+        keep("assessed", ax, what)
+    if e.counts is not None:
+        keep(
+            "counts",
+            e.counts.plot(ax=_axes(6, 3.4)).ax_,
+            "Reconstruction error against the number of columns",
+        )
+    if e.selected.scores is not None and e.goal != "redundancy":
+        order, n_shown = np.argsort(e.selected.ranking), min(MOST_CELLS, e.n_features)
+        bars = ScoresDisplay(e.selected.scores[order], [e.feature_names[j] for j in order], e.n_selected)
+        bars.plot(n_shown=n_shown, ax=_axes(6, 1.2 + 0.19 * n_shown))
+        keep("scores", bars.ax_, f"Scores of the best {n_shown} of {e.n_features} columns")
+    if e.n_selected > 1:
+        ax = _axes(6.4, 1.8 + 0.19 * len(names))
+        heat_map(ax, e.among[: len(names), : len(names)], names, "correlation")
+        ax.set_xticks(np.arange(len(names)), [plain(name, 17) for name in names], rotation=60, ha="right")
+        keep("among", ax, f"Correlations among {len(names)} selected columns")
+    if e.loadings is not None:
+        shown = e.loadings[:MOST_CELLS, :MOST_CELLS]
+        loadings = LoadingsDisplay(shown, names).plot(ax=_axes(6, 1.4 + 0.19 * len(shown)))
+        keep("loadings", loadings.ax_, f"Loadings of {len(shown)} columns on {shown.shape[1]} components")
+    if e.history is not None and e.history.size > 1:
+        course = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
+        keep("convergence", course.ax_, f"Objective over {e.history.size - 1} iterations")
+    return charts
+
+
+def _convergence(e: Explanation) -> str:
+    if e.history is None:
+        return ""
+    steps = f"{e.history.size - 1} iterations"
+    if e.converged in (True, None):
+        return f"The objective over {steps}; the stopping rule was met."
+    return f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
+
+
+def _named_clusters(e: Explanation) -> list[dict[str, Any]]:
+    """Return the clusters with names in place of indices."""
+    known = set(e.feature_names)
+    return [
+        {
+            **found,
+            "columns": [
+                {"name": name if name in known else e.feature_names[int(name)], "distance": distance}
+                for name, distance in found["columns"]
+            ],
+        }
+        for found in e.clusters
+    ]
+
+
+def _settings(e: Explanation, record: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+    """Return the small tables of the last section."""
+    shown = {
+        name: f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
+        for name, value in e.parameters.items()
+    }
+    if record is None:
+        return {"Parameters": shown}
+    data = {name: value for name, value in record["data"].items() if name != "left_out" and value is not None}
+    return {"Data": data, "Scaling": record["scaling"], "Parameters": shown, "Versions": record["versions"]}

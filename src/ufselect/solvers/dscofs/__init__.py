@@ -1,1 +1,0 @@
-"""DSCOFS: the penalised problem, its starts, its steps."""

@@ -1,1 +1,0 @@
-"""Columns from which the others can be rebuilt: greedy steps, exchanges, shrinkage, costs and places."""

@@ -1,1 +1,0 @@
-"""The reweighted eigenproblem and its quadratics."""

@@ -1,1 +1,0 @@
-"""The constrained problem: few rows, exactly; bounds and proofs."""

@@ -1,0 +1,170 @@
+"""Assessments: errors and agreements against scikit-learn, verdicts on data with and without structure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.linear_model import Ridge
+from tests.clusters.examples import planted, sparse_clusters
+
+from ufselect import DSCOFS, MaxVariance, PartitionSelector, RandomSubset, RebuildSelector, assess
+from ufselect.assessment.held_out import _Reconstruction, compare
+
+
+def factors(seed=0, n=120, d=60, m=4):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, m)) @ rng.standard_normal((m, d)) + 0.3 * rng.standard_normal((n, d))
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 10), noise=st.floats(0.01, 2))
+def test_the_error_is_that_of_the_best_ridge_regression_of_the_other_columns(seed, k, noise):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((90, 3)) @ rng.standard_normal((3, 15)) + noise * rng.standard_normal((90, 15))
+    columns = rng.permutation(15)[:k]
+    others = np.setdiff1d(np.arange(15), columns)
+    train, test = np.arange(60), np.arange(60, 90)
+    found = _Reconstruction(X, False, rng).values((train, test), [columns])[0]
+    new = X[test] - X[train].mean(axis=0)
+    expected = []
+    for ridge in np.geomspace(1e-8, 1e3, 30):
+        model = Ridge(60 * ridge).fit(X[train][:, columns], X[train][:, others])
+        rest = X[test][:, others] - model.predict(X[test][:, columns])
+        expected.append(np.linalg.norm(rest) / np.linalg.norm(new[:, others]))
+    # one ridge is chosen for all columns by the training rows, and what it reconstructs badly is left out
+    assert 0.9 * min(expected) <= np.exp(found) <= 1.1 * min(expected)
+
+
+@given(st.lists(st.floats(-1, 1), min_size=4, max_size=8), st.floats(0.06, 1), st.integers(0, 10**6))
+def test_verdicts_are_mirrored_with_the_sign(values, shift, seed):
+    random = 0.01 * np.random.default_rng(seed).standard_normal((20, len(values)))
+    ours = np.array(values) + shift
+    words = {"better": "worse", "worse": "better"}
+    verdict, effect, (low, high) = compare(ours, random, 0.5, 1.0, 0.05)
+    mirrored = compare(-ours, -random, 0.5, 1.0, 0.05)
+    assert mirrored[0] == words.get(verdict, verdict)
+    assert compare(-ours, -random, 0.5, -1.0, 0.05)[0] == verdict
+    assert low <= effect <= high
+    assert verdict != "better" or low > 0
+
+
+def test_factors_are_found_and_the_error_is_that_of_new_rows():
+    found = assess(RebuildSelector(5), factors(), random_state=0)
+    assert found.verdict == "better"
+    assert found.effect < 0.8
+    assert found.interval[0] < found.effect < found.interval[1] < 1
+    assert found.mean("principal components") < found.mean("selected") < found.mean("random columns")
+    assert "5 random columns leave" in found.message
+    assert found.frequencies.sum() == pytest.approx(5)
+
+
+def test_planted_clusters_are_found():
+    X, _ = planted()
+    found = assess(PartitionSelector(6, n_clusters=4, random_state=0), X, goal="clusters", n_clusters=4)
+    assert found.verdict == "better"
+    assert found.effect > 0.1
+    assert found.n_clusters == 4
+    assert "show the 4 clusters" in found.message
+
+
+@pytest.mark.parametrize("goal", ["rebuild", "clusters"])
+@pytest.mark.parametrize("kind", ["noise", "drift", "triplicates"])
+def test_structureless_data_are_not_called_better(goal, kind):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((120, 30))
+    if kind == "drift":
+        X = np.cumsum(X, axis=0)
+    if kind == "triplicates":
+        X = rng.permutation(np.repeat(X[:40], 3, axis=0) + 0.2 * rng.standard_normal((120, 30)))
+    chooser = RebuildSelector(6) if goal == "rebuild" else PartitionSelector(6, n_clusters=4, random_state=0)
+    found = assess(chooser, X, goal=goal, n_clusters=4, random_state=0)
+    assert found.verdict != "better"
+    assert bool(found.notes) == (kind != "noise")
+
+
+def test_fixed_columns_are_assessed_by_name_and_by_place():
+    pandas = pytest.importorskip("pandas")
+    X, _ = planted()
+    frame = pandas.DataFrame(X, columns=[f"c{k}" for k in range(40)])
+    named = assess([f"c{k}" for k in range(30, 36)], frame, goal="clusters", n_clusters=4, random_state=0)
+    placed = assess(range(30, 36), X, goal="clusters", n_clusters=4, random_state=0)
+    assert named.table == placed.table
+    assert placed.verdict in ("worse", "no better", "undecided")
+    assert placed.effect < 0
+    assert placed.stability is None
+    assert placed.frequencies is None
+
+
+def test_a_selection_of_all_columns_is_no_better_than_random():
+    found = assess(VarianceThreshold(), planted()[0], random_state=0)
+    assert found.verdict == "no better"
+    assert found.effect == pytest.approx(1)
+
+
+def test_stable_and_unstable_selections_are_told_apart():
+    X = np.random.default_rng(0).standard_normal((90, 30)) * np.geomspace(1, 100, 30)
+    assert assess(MaxVariance(5), X, random_state=0).stability > 0.8
+    noise = np.random.default_rng(0).standard_normal((90, 30))
+    assert assess(DSCOFS(5, n_components=2), noise, random_state=0).stability < 0.5
+
+
+@pytest.mark.parametrize("goal", ["rebuild", "clusters"])
+def test_sparse_data_and_missing_values_are_assessed(goal):
+    X, _ = sparse_clusters()
+    options = {"goal": goal, "n_clusters": 3, "random_state": 0}
+    stored, dense = (assess(range(12), kind, **options) for kind in (X, X.toarray()))
+    assert stored.verdict == dense.verdict
+    np.testing.assert_allclose(stored.effect, dense.effect, atol=0.05)
+    gaps = X.toarray()
+    gaps[::7, 3] = np.nan
+    assert assess(range(12), gaps, **options).verdict == dense.verdict
+    assert sparse.issparse(X)
+
+
+@pytest.mark.parametrize("n_rows", [2, 5, 11])
+@pytest.mark.parametrize("goal", ["rebuild", "clusters"])
+def test_too_few_rows_are_undecided_and_say_so(n_rows, goal):
+    X = np.random.default_rng(0).standard_normal((n_rows, 6))
+    found = assess([0, 1], X, goal=goal, n_clusters=2, random_state=0)
+    assert found.verdict == "undecided"
+    assert f"{n_rows} rows are too few" in found.message
+    assert np.isnan(found.effect)
+
+
+def test_one_cluster_is_said_to_be_none():
+    found = assess([0], np.random.default_rng(0).standard_normal((100, 5)), goal="clusters", random_state=0)
+    assert (found.n_clusters, found.verdict) == (1, "no better")
+    assert "No cluster structure" in found.message
+
+
+def test_row_groups_are_held_out_together():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), 10)
+    X = np.repeat(rng.standard_normal((12, 20)), 10, axis=0) + 0.3 * rng.standard_normal((120, 20))
+    found = assess(RebuildSelector(4), X, row_groups=groups, random_state=0)
+    assert "12 row_groups" in found.message
+
+
+@pytest.mark.parametrize(("options", "name"), [({"goal": "x"}, "goal"), ({"clusterer": "x"}, "clusterer")])
+def test_unknown_choices_are_refused(options, name):
+    with pytest.raises(ValueError, match=name):
+        assess([0], np.eye(20), **options)
+
+
+def test_the_same_seed_gives_the_same_assessment_of_a_random_selector():
+    X = factors()
+    first, second = (assess(RandomSubset(5, random_state=0), X, random_state=4) for _ in range(2))
+    assert first.table == second.table
+    assert first.verdict != "better"
+
+
+def test_the_plot_names_what_is_compared():
+    pytest.importorskip("matplotlib").use("Agg")
+    found = assess(RebuildSelector(5), factors(), random_state=0)
+    axes = found.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == [row["columns"] for row in found.table]
+    assert found.plot(ax=axes) is axes

@@ -1,0 +1,57 @@
+"""The margin of the nearest-centre rule against finite differences and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime, minimize
+
+from ufselect.auto.partition import CentreMargin, minimise_margin
+
+
+def problem(seed, n=40, d=9, c=3):
+    rng = np.random.default_rng(seed)
+    labels = np.append(np.arange(c), rng.integers(c, size=n - c))
+    A = rng.standard_normal((n, d)) + rng.standard_normal((c, d))[labels] * rng.uniform(0, 2, d)
+    return A - A.mean(axis=0), labels
+
+
+@settings(max_examples=20)
+@given(seed=st.integers(0, 10**6))
+def test_margin_gradient_is_that_of_finite_differences(seed):
+    A, labels = problem(seed)
+    loss = CentreMargin(A, labels, 2.0)
+    weights = np.random.default_rng(seed).uniform(0, 1, 9)
+    value, gradient = loss.value_and_gradient(loss.excess(weights))
+    numeric = approx_fprime(weights, lambda w: loss.value(loss.excess(w)), 1e-7)
+    np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5)
+    centres = np.array([A[labels == c].mean(axis=0) for c in range(3)])
+    total = 0.0
+    for row, own in zip(A, labels, strict=True):
+        distance = np.square(row - centres) @ weights
+        total += sum(np.log1p(np.exp((distance[own] - distance[q]) / 2.0)) for q in range(3) if q != own)
+    assert value == pytest.approx(total / 40)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10**6))
+def test_margin_reaches_the_constrained_optimum(seed):
+    A, labels = problem(seed)
+    loss = CentreMargin(A, labels, 3.0)
+    start = np.full(9, 4 / 9)
+    result = minimise_margin(loss, start, 4, max_iter=500, tol=1e-12)
+    assert np.all(np.diff(result.objective_history) <= 0)
+    assert result.weights.sum() == pytest.approx(4)
+    assert np.all((result.weights >= 0) & (result.weights <= 1))
+    oracle = minimize(
+        lambda w: loss.value(loss.excess(w)),
+        start,
+        jac=lambda w: loss.value_and_gradient(loss.excess(w))[1],
+        bounds=[(0, 1)] * 9,
+        constraints={"type": "eq", "fun": lambda w: w.sum() - 4},
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    assert result.objective_history[-1] <= oracle.fun + 1e-5 * abs(oracle.fun)

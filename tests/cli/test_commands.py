@@ -1,0 +1,134 @@
+"""The other commands."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+import ufselect
+from ufselect.cli.app import run
+from ufselect.cli.options import count, parameters
+
+
+def call(line: str) -> int:
+    return run(line.split())
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+    monkeypatch.delenv("UFSELECT_DATA", raising=False)
+    monkeypatch.setenv("UFSELECT_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_demo(folder, capsys):
+    pytest.importorskip("matplotlib")
+    assert call("demo") == 0
+    out, err = capsys.readouterr()
+    assert sum(line.count("██") for line in out.splitlines()) == 20
+    shares = [int(line.split()[-1].rstrip("%")) for line in out.splitlines() if line.rstrip().endswith("%")]
+    ours, paper, random = shares
+    assert ours > paper > random
+    assert "DSCOFS, the method of the paper" in out
+    assert "finds the ten digits with an accuracy of" in out
+    assert (folder / "ufselect-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert "pixel_2_2" in (folder / "ufselect-demo.html").read_text(encoding="utf-8")
+    assert "ufselect select table.csv" in err
+    assert call("demo") == 1
+    assert "--force" in capsys.readouterr().err
+
+
+def test_version_and_environment(capsys):
+    assert call("--version") == 0
+    assert capsys.readouterr().out.strip() == f"ufselect {ufselect.__version__}"
+    assert call("--version -v") == 0
+    out = capsys.readouterr().out
+    assert np.__version__ in out
+    assert "scikit-learn" in out
+
+
+@pytest.mark.parametrize("command", ["demo", "select", "score", "apply", "compare", "report", "datasets"])
+def test_every_command_explains_itself(command, capsys):
+    assert run([command, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "Usage: ufselect " + command in out
+    assert "--debug" in out
+
+
+def test_without_arguments_help_is_shown(capsys):
+    call("")
+    shown = capsys.readouterr()
+    assert "select" in shown.out + shown.err
+
+
+def test_completion_script(monkeypatch, capsys):
+    monkeypatch.setenv("_UFSELECT_COMPLETE", "source_bash")
+    call("")
+    assert "complete" in capsys.readouterr().out
+
+
+def test_datasets_say_where_they_are(folder, monkeypatch, capsys):
+    assert call("datasets --json") == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["wine"] == {
+        "name": "wine",
+        "samples": 178,
+        "features": 13,
+        "classes": 3,
+        "where": "with scikit-learn",
+    }
+    assert rows["isolet"]["where"] == "to be fetched"
+    (folder / "isolet.npz").write_bytes(b"there")
+    monkeypatch.setenv("UFSELECT_DATA", str(folder))
+    assert call("datasets") == 0
+    line = next(line for line in capsys.readouterr().out.splitlines() if "isolet" in line)
+    assert "on this machine" in line
+
+
+def test_fetch_of_an_unknown_data_set(capsys):
+    assert call("datasets --fetch isole") == 1
+    assert "Did you mean 'isolet'" in capsys.readouterr().err
+    assert call("datasets --fetch wine") == 0
+    assert "178 samples" in capsys.readouterr().out
+
+
+def test_report_of_a_record(folder, capsys):
+    assert call("select wine -k 4 --scale standard -o w.csv") == 0
+    assert call("report w.json") == 0
+    page = (folder / "w.html").read_text(encoding="utf-8")
+    assert "alcohol" in page
+    assert "4 of 13 columns" in page
+    assert call("report w.json") == 1
+    assert "w.html exists already" in capsys.readouterr().err
+
+
+def test_compare(folder, capsys):
+    line = "compare wine -k 4 -m max-variance --runs 2 -o acc.md"
+    assert call(line) == 0
+    out = capsys.readouterr().out
+    for word in ("ACC", "NMI", "All features", "Random", "PCA leverage", "Max variance"):
+        assert word in out
+    assert "Max variance" in (folder / "acc.md").read_text(encoding="utf-8")
+    np.save(folder / "x.npy", np.random.default_rng(0).standard_normal((20, 5)))
+    assert call("compare x.npy") == 1
+    assert "--labels" in capsys.readouterr().err
+    assert call("compare wine --mode best") == 2
+
+
+@pytest.mark.parametrize(("text", "value"), [("50", 50), ("0.1", 0.1), ("10%", 0.1), ("1.0", 1.0)])
+def test_counts_and_shares(text, value):
+    assert count(text) == value
+    assert type(count(text)) is type(value)
+
+
+def test_parameters_are_literals_or_words():
+    pairs = ["a=1", "b=1e-3", "c=auto", "d=None", "e=true", "f=x=y"]
+    assert parameters(pairs) == {"a": 1, "b": 1e-3, "c": "auto", "d": None, "e": True, "f": "x=y"}

@@ -1,0 +1,181 @@
+"""What went wrong when the command was tried as a new user would, on tables like those it was tried on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+
+from typer.testing import CliRunner
+
+from ufselect.cli.app import app
+
+
+def ufselect(line: str):
+    return CliRunner().invoke(app, line.split(), catch_exceptions=False)
+
+
+def answer(line: str) -> dict:
+    return json.loads(ufselect(f"{line} --json").stdout)
+
+
+def names(record: dict) -> list[str]:
+    return [each["name"] for each in record["result"]["features"]]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    return tmp_path
+
+
+def factors(n_rows=150, n_columns=12, seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.standard_normal((n_rows, 3)) @ rng.standard_normal((3, n_columns))
+    return values + 0.3 * rng.standard_normal(values.shape)
+
+
+def genes(n_rows=150, n_columns=12):
+    return pandas.DataFrame(factors(n_rows, n_columns), columns=[f"gene{j}" for j in range(n_columns)])
+
+
+def test_excluded_columns_decide_neither_scaling_nor_columns():
+    table = genes()
+    table.to_csv("alone.csv", index=False)
+    table.assign(total_reads=1e5 * table.abs().sum(axis=1)).to_csv("total.csv", index=False)
+    alone, excluded = answer("select alone.csv -k 4"), answer("select total.csv -k 4 --exclude total_reads")
+    assert excluded["scaling"]["used"] == alone["scaling"]["used"] == "none"
+    assert names(excluded) == names(alone)
+    assert answer("select total.csv -k 4")["scaling"]["used"] == "standard"
+
+
+@pytest.mark.parametrize(("mark", "corner"), [(",", ""), (";", "  ")])
+def test_spectra_written_by_pandas_keep_their_header(mark, corner):
+    rows = np.cumsum(np.random.default_rng(0).standard_normal((20, 30)), axis=1)
+    lines = [mark.join([corner, *(str(740 + j) for j in range(30))])]
+    lines += [mark.join([str(i), *(f"{v:.4f}" for v in row)]) for i, row in enumerate(rows)]
+    Path("spectra.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    record = answer("select spectra.csv -k 3")
+    assert record["data"]["n_samples"] == 20
+    assert set(names(record)) <= {str(740 + j) for j in range(30)}
+
+
+def test_a_column_with_most_of_the_variance_does_not_come_first_for_its_unit():
+    rng = np.random.default_rng(0)
+    table = pandas.DataFrame(1.6 * factors(200, 6), columns=[f"q{j}" for j in range(6)])
+    table["age"] = rng.normal(45, 15, 200)
+    assert table.std().max() < 10 * table.std().min()
+    table.to_csv("survey.csv", index=False)
+    result = ufselect("select survey.csv -k 3")
+    assert "age has" in result.stderr
+    assert answer("select survey.csv -k 3")["scaling"]["used"] == "standard"
+    table.mask(rng.random(table.shape) < 0.01).to_csv("gaps.csv", index=False)
+    kept = answer("select gaps.csv -k 3 --impute keep")
+    assert kept["scaling"]["used"] == "standard"
+
+
+def test_counters_are_no_columns_to_select_and_copies_are_selected_once():
+    table = genes()
+    table["run_no"] = np.arange(1000, 1150)
+    table["again"] = table["gene0"]
+    table.to_csv("t.csv", index=False)
+    assert "run_no" not in names(answer("select t.csv -k 6"))
+    assert not {"again", "gene0"} <= set(names(answer("select t.csv -k 8")))
+    dropped = answer("select t.csv --for redundancy")
+    assert not {"again", "gene0"} <= set(names(dropped))
+
+
+def test_the_answer_comes_first_in_plain_words():
+    genes().to_csv("t.csv", index=False)
+    result = ufselect("select t.csv -k 4 -o picked.csv")
+    lines = [line for line in result.stdout.splitlines() if line.strip()]
+    assert lines[0].startswith("4 of 12 columns from which the others are reconstructed")
+    assert [name in result.stdout for name in names(answer("select t.csv -k 4"))] == [True] * 4
+    assert lines[-1].startswith(("Good: ", "Doubtful: ", "Bad: "))
+    assert "reconstructed with a relative error of" in lines[-1]
+    for word in ("criterion", "candidate", "seconds", "score", "RebuildSelector"):
+        assert word not in result.stdout
+    assert result.stderr.splitlines()[-2:] == [
+        "Wrote the table to picked.csv",
+        "Wrote the record to picked.json",
+    ]
+    detailed = ufselect("select t.csv -k 4 --details").stdout
+    assert "RebuildSelector(" in detailed
+    assert "score, 0 to 100" in detailed
+    assert all(0 <= each["score"] <= 100 for each in answer("select t.csv -k 4")["result"]["features"])
+
+
+def test_without_clusters_the_other_goal_is_named():
+    rng = np.random.default_rng(0)
+    pandas.DataFrame(rng.standard_normal((120, 10))).add_prefix("x").to_csv("noise.csv", index=False)
+    result = ufselect("select noise.csv -k 3 --for clusters")
+    assert "Doubtful: No cluster structure found." in result.stdout
+    assert "--for rebuild" in result.stdout
+
+
+def test_options_people_type():
+    table = genes()
+    table.loc[3, "gene5"] = np.nan
+    table.to_csv("t.csv", index=False)
+    record = answer("select t.csv -k 3 --clusters 2 --exclude gene0,gene1 --exclude gene2 --keep gene7,gene8")
+    assert record["goal"] == "clusters"
+    assert {"gene7", "gene8"} <= set(names(record))
+    assert not {"gene0", "gene1", "gene2"} & set(names(record))
+    assert any("1 missing value in 1 column was filled" in line for line in record["assumed"])
+    assert ufselect("select t.csv -k 3 --impute median").exit_code == 0
+    genes().T.rename_axis("gene_id").add_prefix("sample").to_csv("turned.csv")
+    assert "--transpose" in ufselect("select turned.csv -k 3").stderr
+    for name in ("p.csv", "p.npz", "p.parquet"):
+        assert ufselect(f"select t.csv -k 3 -o {name} --force").exit_code == 0
+        assert Path("p.json").exists()
+
+
+def test_numbers_of_copies_add_up():
+    table = genes()
+    for j in range(7):
+        table[f"copy{j}"] = table[f"gene{j % 2}"]
+    table.to_csv("t.csv", index=False)
+    said = ufselect("select t.csv -k 4 --max-correlation 0.99").stderr
+    assert "7 columns repeat another exactly: " in said
+    assert "and 4 more." in said  # beside the three that are named
+
+
+def test_trust_is_one_word_on_terminal_json_record_and_page():
+    genes().to_csv("t.csv", index=False)
+    rng = np.random.default_rng(1)
+    pandas.DataFrame(rng.standard_normal((80, 12))).add_prefix("x").to_csv("noise.csv", index=False)
+    found = {}
+    for name in ("t", "noise"):
+        result = ufselect(f"select {name}.csv -k 4 -o {name}-out.csv --report {name}.html")
+        record = json.loads(Path(f"{name}-out.json").read_text(encoding="utf-8"))
+        found[name] = record["trust"]
+        assert f"{record['trust'].capitalize()}: {record['message']}" in " ".join(result.stdout.split())
+        page = Path(f"{name}.html").read_text(encoding="utf-8")
+        assert f'class="trust {record["trust"]}"' in page
+        assert record["message"] in page
+        assert answer(f"select {name}.csv -k 4")["message"] == record["message"]
+    assert found == {"t": "good", "noise": "doubtful"}
+
+
+def test_the_default_number_is_said_and_is_never_one():
+    genes().to_csv("t.csv", index=False)
+    record = answer("select t.csv")
+    assert record["result"]["n_selected"] == 5
+    assert any("5 columns are the default; -k changes the number." in line for line in record["assumed"])
+
+
+def test_what_is_excluded_is_not_called_dropped():
+    table = genes().assign(again=lambda t: t["gene0"])
+    table.to_csv("t.csv", index=False)
+    record = answer("select t.csv --for redundancy --exclude gene3,gene4")
+    assert record["message"].startswith("Each of the 1 dropped columns")
+    represented = [each["name"] for column in record["result"]["features"] for each in column["represents"]]
+    assert represented in (["again"], ["gene0"])
+    assert "none is dropped" in answer("select t.csv --for redundancy --exclude again")["message"]

@@ -1,0 +1,146 @@
+"""What would have no effect, or would write where nobody looks, is refused or said before any work."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+from ufselect.cli.app import run
+
+FAST = "-m MaxVariance"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "400")
+    values = np.random.default_rng(0).standard_normal((12, 4)).round(3) * [4, 3, 2, 1]
+    lines = ["a,b,c,d", *(",".join(map(str, row)) for row in values)]
+    Path("t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    Path("t.tsv").write_text("\n".join(lines).replace(",", "\t") + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def call(line: str, capsys) -> tuple[int, str, str]:
+    code = run(line.split())
+    shown = capsys.readouterr()
+    return code, shown.out, " ".join(shown.err.split())
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("select t.csv -k 2 --names -", "--names"),
+        ("select t.csv -k 2 --record -", "--record"),
+        ("select t.csv -k 2 --report -", "--report"),
+        ("select t.csv -k 2 --ranking -", "--ranking"),
+        ("compare t.csv --record -", "--record"),
+        ("report r.json -o -", "--output"),
+    ],
+)
+def test_only_a_table_goes_to_standard_output(folder, capsys, line, option):
+    before = files(folder)
+    code, out, err = call(line, capsys)
+    assert (code, out) == (2, "")
+    assert f"{option}: it needs the name of a file; only the table goes to standard output" in err
+    assert files(folder) == before
+
+
+def test_json_and_a_table_do_not_share_a_stream(capsys):
+    code, out, err = call("select t.csv -k 2 --json -o -", capsys)
+    assert (code, out) == (2, "")
+    assert "--json: -o - writes the table to standard output too; give -o a file, or --record one" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("select t.csv -k 2 --for rebuild --clusters 3", "--for rebuild looks for no clusters"),
+        ("select t.csv --for redundancy --clusters 3", "--for redundancy looks for no clusters"),
+        ("select t.csv --for redundancy -k 3", "without a method or number to give"),
+        ("select t.csv --for redundancy -m DSCOFS", "without a method or number to give"),
+        ("select t.csv --clusters 1", "neither a number of at least 2"),
+        ("compare wine --impute keep", "not every method works around missing values"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(capsys, line, sentence):
+    code, _, err = call(line, capsys)
+    assert code == 2
+    assert sentence in err
+
+
+def test_apply_offers_no_filling_and_says_what_it_copies(folder, capsys):
+    assert call(f"select t.csv -k 2 {FAST} -o picked.csv", capsys)[0] == 0
+    Path("gaps.csv").write_text("a,b,c,d\n1.5,,3,4\n2.5,3,4,\n3.5,4,5,6\n", encoding="utf-8")
+    code, _, err = call("apply picked.json gaps.csv -o out.csv --impute median", capsys)
+    assert (code, "No such option: --impute" in err) == (2, True)
+    assert "--impute" not in call("apply --help", capsys)[1]
+    code, _, err = call("apply picked.json gaps.csv -o out.csv", capsys)
+    assert code == 0
+    assert "1 missing value in 1 column was left as it is, and copied so." in err
+    assert Path("out.csv").read_text(encoding="utf-8") == "a,b\n1.5,\n2.5,3\n3.5,4\n"
+    code, _, err = call("apply picked.json t.csv -o full.csv", capsys)
+    assert (code, "missing" in err) == (0, False)
+
+
+def test_tabs_become_commas_in_csv_and_this_is_said(capsys):
+    said = "is written with commas between fields, where the input has tabs."
+    code, _, err = call(f"select t.tsv -k 2 {FAST} -o out.csv", capsys)
+    assert (code, f"out.csv {said}" in err) == (0, True)
+    assert Path("out.csv").read_text(encoding="utf-8").startswith("a,b\n")
+    assert f"out.csv {said}" in json.loads(Path("out.json").read_text(encoding="utf-8"))["assumed"]
+    code, _, err = call("apply out.json t.tsv -o other.csv", capsys)
+    assert (code, f"other.csv {said}" in err) == (0, True)
+    assert Path("other.csv").read_bytes() == Path("out.csv").read_bytes()
+    code, out, err = call(f"select t.tsv -k 2 {FAST} -o - --quiet", capsys)
+    assert (code, err) == (0, "")
+    assert out.startswith("a\tb\n")
+
+
+def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys):
+    line = "compare wine -k 3 --runs 1 --quick"
+    code, out, err = call(line, capsys)
+    assert code == 0
+    assert "AutoSelector" in out
+    assert "Rebuild" in out
+    left_out = "ConstrainedDSCOFS, PartitionSelector, TSFS"
+    assert f"Compared are all methods but {left_out}; name these with -m." in err
+    assert f"all but {left_out.replace(', TSFS', ' and TSFS')}." in " ".join(
+        call("compare --help", capsys)[1].split()
+    )
+    assert "Compared are all" not in call(f"{line} -m DSCOFS", capsys)[2]
+
+
+def test_the_last_column_is_no_number_or_less(capsys):
+    Path("one.csv").write_text("a,b\n1,1\n2,1\n4,1\n", encoding="utf-8")
+    assert call("select one.csv -k 4", capsys)[2].endswith("use -k 1.")
+    assert call("select t.csv -k 9", capsys)[2].endswith("use -k 4 or less.")
+
+
+def test_moved_data_are_asked_for_by_the_option_that_names_them(capsys):
+    assert call(f"select t.csv -k 2 {FAST} -o picked.csv", capsys)[0] == 0
+    Path("t.csv").rename("moved.csv")
+    code, _, err = call("report picked.json", capsys)
+    assert code == 1
+    assert err == "Error: The data of picked.json are no longer at t.csv; say where they are now with --data."
+    assert call("report picked.json --data moved.csv", capsys)[0] == 0
+    code, _, err = call("select --from picked.json -o again.csv", capsys)
+    assert code == 1
+    assert "say where they are now: ufselect select DATA --from picked.json" in err
+    assert call("select moved.csv --from picked.json -o again.csv", capsys)[0] == 0
+
+
+def test_a_named_data_set_is_found_again(capsys):
+    assert call(f"select wine -k 2 {FAST} -o picked.csv", capsys)[0] == 0
+    assert call("select --from picked.json -o again.csv", capsys)[0] == 0

@@ -1,0 +1,183 @@
+"""``ufselect select`` as people call it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+from ufselect.cli.app import run
+from ufselect.io import read_table
+
+
+def call(line: str) -> int:
+    return run(line.split())
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 15)) + 0.2 * rng.standard_normal((40, 15))
+    lines = ["sample," + ",".join(f"g{j}" for j in range(15)) + ",class,note"]
+    lines += [
+        f"s{i}," + ",".join(f"{v:.4f}" for v in row) + f",{'uv'[i % 2]},text" for i, row in enumerate(values)
+    ]
+    (tmp_path / "cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_whole_way(folder, capsys):
+    assert call("select cells.csv -k 5 -o picked.csv --report page.html") == 0
+    out, err = capsys.readouterr()
+    picked, full = read_table("picked.csv"), read_table("cells.csv")
+    record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
+    names = [feature["name"] for feature in record["result"]["features"]]
+    assert sorted(names, key=lambda name: int(name[1:])) == picked.feature_names
+    columns = [full.feature_names.index(name) for name in picked.feature_names]
+    np.testing.assert_array_equal(picked.data, full.data[:, columns])
+    assert picked.ids.tolist() == full.ids.tolist()
+    assert all(name in out for name in names)
+    assert "Left out 1 column (not numbers): note." in err
+    assert "class is taken as the labels" in err
+    assert "<!DOCTYPE html>" in (folder / "page.html").read_text(encoding="utf-8")
+    assert record["outputs"] == {"table": "picked.csv", "record": "picked.json", "report": "page.html"}
+
+
+def test_a_record_is_repeated_exactly_and_changed_data_are_refused(folder, capsys):
+    arguments = "select cells.csv -k 4 -m random-subset --seed 11 -o a.csv"
+    assert call(arguments) == 0
+    assert call("select --from a.json -o b.csv") == 0
+    assert (folder / "a.csv").read_bytes() == (folder / "b.csv").read_bytes()
+    assert "The same columns in the same order" in capsys.readouterr().err
+    text = (folder / "cells.csv").read_text(encoding="utf-8")
+    (folder / "cells.csv").write_text(text.replace("s0,", "s99,"), encoding="utf-8")
+    assert call("select --from a.json -o c.csv") == 1
+    assert "SHA-256 differs" in capsys.readouterr().err
+    assert call("select --from a.json -o c.csv --new-data") == 0
+
+
+def test_json_is_all_that_is_printed(folder, capsys):
+    assert call("select cells.csv -k 20% -m MaxVariance --json") == 0
+    out, err = capsys.readouterr()
+    record = json.loads(out)
+    assert record["result"]["n_selected"] == 3
+    assert record["request"]["method"] == "MaxVariance"
+    assert err.strip() == ""
+
+
+def test_parameters_reach_the_method(folder, capsys):
+    settings = "--param n_components=2 --param entry_sparsity=none --param init=random"
+    assert call(f"select cells.csv -k 5 -m DSCOFS {settings} --json") == 0
+    parameters = json.loads(capsys.readouterr().out)["parameters"]
+    assert (parameters["n_components"], parameters["entry_sparsity"], parameters["init"]) == (
+        2,
+        None,
+        "random",
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        ("select", 2, "name a table"),
+        ("select absent.csv", 1, "There is no file absent.csv"),
+        ("select cells.csv -k many", 2, "neither a count"),
+        ("select cells.csv -k 0", 2, "at least 1"),
+        ("select cells.csv -k 1.5", 2, "share in"),
+        ("select cells.csv -k 99", 1, "use -k 15 or less"),
+        ("select cells.csv --impute mean", 2, "not one of median, drop"),
+        ("select cells.csv --scale big", 2, "not one of auto, standard, none"),
+        ("select cells.csv -m dscoffs", 1, "did you mean DSCOFS?"),
+        ("select cells.csv --param mu", 2, "NAME=VALUE"),
+        ("select cells.csv -m DSCOFS --param nu=1", 1, "has no parameter 'nu'"),
+        ("select cells.csv -m DSCOFS --param mu_row=-1 -k 3", 1, "'mu_row' parameter"),
+        ("select cells.csv -o out.xlsx", 1, "must end in .csv"),
+        ("select cells.csv -o cells.csv --force", 1, "is the input"),
+        ("select cells.csv -o no/where.csv", 1, "does not exist; create it first"),
+        ("select cells.csv --labels clas", 1, "did you mean class?"),
+        ("select cells.csv --image 3x4", 1, "12 pixels"),
+        ("select cells.csv --image 3", 2, "ROWSxCOLUMNS"),
+        ("select --from cells.csv", 1, "is not JSON"),
+        ("select cells.csv --nonsense", 2, "No such option"),
+        ("nonsense", 2, "No such command"),
+    ],
+)
+def test_errors_are_one_sentence_with_the_remedy(folder, capsys, arguments, code, sentence):
+    assert call(arguments) == code
+    out, err = capsys.readouterr()
+    assert sentence in " ".join(err.split())
+    assert "Traceback" not in out + err
+
+
+def test_nothing_is_replaced_without_force(folder, capsys):
+    (folder / "picked.json").write_text("mine", encoding="utf-8")
+    assert call("select cells.csv -k 3 -o picked.csv") == 1
+    assert "picked.json exists already" in capsys.readouterr().err
+    assert not (folder / "picked.csv").exists()
+    assert call("select cells.csv -k 3 -o picked.csv --force") == 0
+
+
+def test_debug_shows_the_traceback(folder, capsys):
+    assert call("select absent.csv --debug") == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_missing_values_name_the_columns_and_the_remedy(folder, capsys):
+    text = (folder / "cells.csv").read_text(encoding="utf-8").splitlines()
+    cells = text[3].split(",")
+    cells[4] = ""
+    text[3] = ",".join(cells)
+    (folder / "holes.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
+    assert call("select holes.csv -k 3 --impute error") == 1
+    assert "g3 (1); add --impute median" in capsys.readouterr().err
+    assert call("select holes.csv -k 3") == 0
+    assert "1 missing value in 1 column was filled" in capsys.readouterr().err
+
+
+def test_names_with_markup_are_printed_as_they_are(folder, capsys):
+    text = (folder / "cells.csv").read_text(encoding="utf-8").replace("g3", "[red]g3[/red]", 1)
+    (folder / "cells.csv").write_text(text, encoding="utf-8")
+    assert call("select cells.csv -k 15") == 0
+    assert "[red]g3[/red]" in capsys.readouterr().out
+
+
+def test_module_and_missing_packages(folder):
+    call = [sys.executable, "-m", "ufselect", "--version"]
+    assert subprocess.run(call, capture_output=True, text=True, check=True).stdout.startswith("ufselect ")
+    code = (
+        "import sys; from importlib.machinery import PathFinder\n"
+        "real = PathFinder.find_spec\n"
+        "PathFinder.find_spec = classmethod(lambda cls, name, *a: None if name in ('typer', "
+        "'rich') else real(name, *a))\n"
+        "from ufselect.cli import main\n"
+        "main(['--version'])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.strip() == 'The command line needs typer and rich: pip install "ufselect[cli]"'
+
+
+def test_a_record_is_found_from_elsewhere_and_takes_no_other_settings(folder, capsys, monkeypatch):
+    assert call("select cells.csv -k 4 -o a.csv") == 0
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub")
+    capsys.readouterr()
+    assert call("select --from ../a.json --json") == 0
+    assert json.loads(capsys.readouterr().out)["repeats"]["same_features"] is True
+    assert call("select --from ../a.json -k 5") == 2
+    assert "give no others" in capsys.readouterr().err
+
+
+def test_images_are_drawn(folder, capsys):
+    np.save("faces.npy", np.random.default_rng(0).standard_normal((20, 12)) * [1, 9, *[1] * 8, 0, 9])
+    assert call("select faces.npy -k 2 -m max-variance --image 3x4") == 0
+    assert "··██····\n········\n······██\n" in capsys.readouterr().out

@@ -1,0 +1,366 @@
+"""The map back and its errors on held-out rows, for the map, evidence and counts, by refitting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ufselect import GreedyProjection, RebuildSelector
+from ufselect.gram import gram_operator
+from ufselect.gram.rows import RowInfo
+from ufselect.methods._columns import Units
+from ufselect.methods.rebuild.ridge import (
+    RIDGES,
+    CenteredRows,
+    LinearMap,
+    count_curve,
+    fold_data,
+    held_out_error,
+    ridge_units,
+    ridge_weights,
+)
+
+CHOSEN = np.array([1, 4, 6])
+MAKERS = {
+    "rebuild": RebuildSelector,
+    "greedy": lambda count, **rules: GreedyProjection(count, target="features", **rules),
+}
+
+
+def table(seed: int = 0, n_samples: int = 33, n_features: int = 9, noise: float = 0.5) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    mixed = rng.standard_normal((n_samples, 4)) @ rng.standard_normal((4, n_features))
+    return mixed + noise * rng.standard_normal((n_samples, n_features)) + 3.0
+
+
+def fitted(train, columns, ridge, units):
+    """Minimise ‖A − A_C W‖² + λ Σ D_ii ‖w_i‖² by least squares on augmented rows."""
+    mean = train.mean(axis=0)
+    A = train - mean
+    predictors = np.vstack([A[:, columns], np.diag(np.sqrt(ridge * units))])
+    targets = np.vstack([A, np.zeros((columns.size, A.shape[1]))])
+    return mean, np.linalg.lstsq(predictors, targets, rcond=None)[0]
+
+
+def held_out_errors(X, columns, ridge, unit_rows=None):
+    """Return each column's squared error in five folds, with units of the ridge from the fit or some rows."""
+    errors = np.zeros(X.shape[1])
+    for fold in range(5):
+        is_out = np.arange(len(X)) % 5 == fold
+        units_from = X[~is_out] if unit_rows is None else unit_rows
+        units = ridge_units(np.square(units_from - units_from.mean(axis=0)).sum(axis=0)[columns])
+        mean, weights = fitted(X[~is_out], columns, ridge, units)
+        rows = X[is_out] - mean
+        errors += np.square(rows - rows[:, columns] @ weights).sum(axis=0)
+    return errors
+
+
+@pytest.mark.parametrize("shape", [(33, 9), (12, 40)])
+@pytest.mark.parametrize("columns", [CHOSEN, np.arange(0, 40, 2)])
+def test_the_ridge_is_the_best_of_all_on_held_out_rows(shape, columns):
+    X, columns = table(0, *shape), columns[columns < shape[1]]
+    others = np.setdiff1d(np.arange(shape[1]), columns)
+    found = LinearMap.from_rows(X, columns)
+    totals = [held_out_errors(X, columns, ridge)[others].sum() for ridge in RIDGES]
+    assert found.ridge == RIDGES[int(np.argmin(totals))]
+    units = ridge_units(np.square(X - X.mean(axis=0)).sum(axis=0)[columns])
+    mean, weights = fitted(X, columns, found.ridge, units)
+    np.testing.assert_allclose(found.mean, mean)
+    rebuilt = np.setdiff1d(np.flatnonzero(found.rebuildable), columns)
+    assert rebuilt.size > 2
+    np.testing.assert_allclose(found.weights[:, rebuilt], weights[:, rebuilt], atol=1e-9)
+    spread = np.sqrt(held_out_errors(X, columns, found.ridge)[rebuilt] / len(X))
+    np.testing.assert_allclose(found.standard_deviations[rebuilt], spread, rtol=1e-7)
+    np.testing.assert_array_equal(found.weights[:, columns], np.eye(columns.size))
+    assert not found.column_errors[columns].any()
+    A = X - X.mean(axis=0)
+    np.testing.assert_allclose(found.cross, A[:, columns].T @ A, atol=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [None, 0.1])
+@pytest.mark.parametrize("shape", [(33, 9), (12, 40)])
+def test_sparse_rows_give_the_map_of_dense_ones(ridge, shape):
+    X = table(0, *shape) * (np.random.default_rng(1).random(shape) < 0.4)
+    columns = CHOSEN if shape[1] < 40 else np.arange(0, 40, 2)
+    dense, thin = (LinearMap.from_rows(kind, columns, ridge) for kind in (X, sparse.csr_array(X)))
+    for name in ("mean", "weights", "column_errors", "standard_deviations"):
+        np.testing.assert_allclose(getattr(thin, name), getattr(dense, name), atol=1e-8)
+
+
+def test_the_gram_matrix_alone_gives_the_map_of_the_rows():
+    X = table()
+    found = LinearMap.from_gram(gram_operator(X), CHOSEN, 0.1)
+    np.testing.assert_allclose(found.weights, LinearMap.from_rows(X, CHOSEN, 0.1).weights, atol=1e-9)
+    np.testing.assert_allclose(found.mean, X.mean(axis=0))
+
+
+def test_columns_of_noise_are_left_to_their_mean():
+    rng = np.random.default_rng(2)
+    X = np.hstack([table(2, 60), rng.standard_normal((60, 30))])
+    found = LinearMap.from_rows(X, CHOSEN)
+    assert found.rebuildable[:9].all()
+    assert not found.weights[:, ~found.rebuildable].any()
+    np.testing.assert_array_equal(found.column_errors[~found.rebuildable], 1.0)
+
+
+@pytest.mark.parametrize("n_samples", [6, 12, 40])
+@pytest.mark.parametrize("n_features", [15, 120])
+def test_pure_noise_is_never_rebuilt_worse_than_by_the_mean(n_samples, n_features):
+    rng = np.random.default_rng(n_samples)
+    train, test = (rng.standard_normal((count, n_features)) for count in (n_samples, 300))
+    assert held_out_error(train, test, np.arange(5)) < 1
+
+
+def test_an_infinite_ridge_is_the_mean():
+    assert not ridge_weights(np.ones((3, 12)), np.inf).any()
+
+
+def test_noise_in_the_measurements_is_told_in_the_standard_deviations():
+    rng = np.random.default_rng(3)
+    loadings = rng.standard_normal((3, 9))
+    X = rng.standard_normal((4000, 3)) @ loadings
+    found = LinearMap.from_rows(X, CHOSEN, None, np.full(9, 0.25))
+    fresh = rng.standard_normal((20_000, 3)) @ loadings
+    measured = fresh[:, CHOSEN] + 0.5 * rng.standard_normal((20_000, 3))
+    rebuilt = (measured - found.mean[CHOSEN]) @ found.weights + found.mean
+    spread = np.sqrt(np.mean((rebuilt - fresh) ** 2, axis=0))
+    np.testing.assert_allclose(found.standard_deviations, spread, rtol=0.05)
+
+
+@pytest.mark.parametrize("shape", [(40, 9), (12, 60)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_held_out_error_is_that_of_a_map_fitted_to_other_rows(shape, kind):
+    X = table(4, shape[0] + 20, shape[1])
+    train, test = X[:-20], X[-20:]
+    columns = np.array([7, 0, 3]) if shape[1] < 20 else np.arange(50)
+    units = ridge_units(np.square(train - train.mean(axis=0)).sum(axis=0)[np.sort(columns)])
+    mean, weights = fitted(train, np.sort(columns), 0.1, units)
+    rest = test - mean - (test - mean)[:, np.sort(columns)] @ weights
+    rest[:, columns] = 0
+    found = LinearMap.from_rows(train, np.sort(columns), 0.1)
+    rest[:, ~found.rebuildable] = (test - mean)[:, ~found.rebuildable]
+    expected = np.linalg.norm(rest) / np.linalg.norm(test - mean)
+    assert held_out_error(kind(train), kind(test), columns, [0.1]) == pytest.approx(expected)
+    assert held_out_error(train, test, columns) < 1
+
+
+def test_nothing_to_reconstruct_has_no_error():
+    assert held_out_error(table(), np.tile(table().mean(axis=0), (4, 1)), CHOSEN) == pytest.approx(0, abs=1)
+    assert held_out_error(np.ones((8, 5)), np.ones((3, 5)), [0, 1]) == 0.0
+
+
+def rows_of(X, weights=None):
+    return CenteredRows.of(X, gram_operator(X, rows=weights), weights)
+
+
+@pytest.mark.parametrize("shape", [(31, 9), (12, 40)])
+@pytest.mark.parametrize("columns", [CHOSEN, np.arange(0, 40, 2)])
+def test_fold_errors_are_those_of_refitting(shape, columns):
+    X, columns = table(0, *shape), columns[columns < shape[1]]
+    others = np.setdiff1d(np.arange(shape[1]), columns)
+    rows = rows_of(X)
+    totals = [held_out_errors(X, columns, ridge, X)[others].sum() for ridge in RIDGES[::4]]
+    found = rows.fold_errors(columns).sum() * gram_operator(X).scale ** 2
+    assert found == pytest.approx(min(totals), rel=1e-6)
+
+
+def test_integer_weights_are_repeated_rows():
+    rng = np.random.default_rng(1)
+    X, times = rng.standard_normal((15, 40)), rng.integers(1, 4, 15)
+    weighted, plain = rows_of(X, RowInfo(times.astype(float))), rows_of(np.repeat(X, times, axis=0))
+    columns, others = np.array([1, 2, 3]), np.array([9, 8, 7])
+    ratio = np.square(plain.values).sum() / np.square(weighted.values).sum()
+    np.testing.assert_allclose(weighted.fold_errors(columns) * ratio, plain.fold_errors(columns), rtol=1e-6)
+    assert weighted.favour(columns, others) == plain.favour(columns, others)
+    assert weighted.favour(others, columns) == plain.favour(others, columns)
+    assert weighted.are_few() == plain.are_few()
+
+
+def test_better_columns_win_and_equal_ones_do_not():
+    rng = np.random.default_rng(2)
+    three = rng.standard_normal((60, 3))
+    rows = rows_of(np.hstack([three, three @ rng.standard_normal((3, 10)), rng.standard_normal((60, 3))]))
+    told, noise = np.array([0, 1, 2]), np.array([13, 14, 15])
+    assert rows.favour(told, noise)
+    assert not rows.favour(noise, told)
+    assert not rows.favour(told, told)
+
+
+@pytest.mark.parametrize(("gains", "enough"), [([9.0], False), ([9.0, 3.0], True), ([9.0, -3.0], False)])
+def test_what_a_single_fold_gains_is_not_enough(gains, enough, monkeypatch):
+    errors = {0: np.zeros(5), 1: np.pad(gains, (0, 5 - len(gains)))}
+    monkeypatch.setattr(CenteredRows, "fold_errors", lambda rows, columns: errors[int(columns[0])])
+    rows = CenteredRows(np.eye(40), np.ones(40))
+    assert rows.favour(np.array([0]), np.array([1])) == enough
+
+
+@pytest.mark.parametrize("count", [400, 401])
+def test_rows_of_equal_length_are_as_many_as_they_are(count):
+    directions = np.random.default_rng(3).standard_normal((count, 5))
+    rows = CenteredRows(directions / np.linalg.norm(directions, axis=1, keepdims=True), np.ones(count))
+    assert rows.are_few() == (count <= 400)
+
+
+def test_many_rows_of_which_few_have_the_variance_are_few():
+    values = np.random.default_rng(4).standard_normal((5000, 3))
+    values[:20] *= 1000
+    assert CenteredRows(values, np.ones(5000)).are_few()
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (8, 30)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_rows_are_those_behind_s(shape, kind, has_weights):
+    rng = np.random.default_rng(5)
+    X = kind(rng.standard_normal(shape) + 3)
+    weights = RowInfo(rng.integers(1, 4, shape[0]).astype(float), np.arange(shape[0]) % 2)
+    weights = weights if has_weights else None
+    gram = gram_operator(X, rows=weights)
+    values = CenteredRows.of(X, gram, weights).values
+    np.testing.assert_allclose(values.T @ values, gram.to_dense(), atol=1e-12)
+
+
+def test_rows_with_missing_values_are_not_taken():
+    X = np.random.default_rng(6).standard_normal((30, 8))
+    gram = gram_operator(X)
+    X[0, 0] = np.nan
+    assert CenteredRows.of(X, gram) is None
+
+
+@pytest.mark.parametrize("exponent", [-1000, 1021])
+def test_the_unit_of_the_data_does_not_matter(exponent):
+    X = np.random.default_rng(0).standard_normal((60, 4)) + 1
+    with np.errstate(over="raise"):
+        found = rows_of(X * 2.0**exponent)
+    np.testing.assert_allclose(found.values, rows_of(X).values, rtol=1e-12)
+
+
+def test_folds_are_those_of_rows_taken_apart():
+    X = table(0, 61, 12)
+    X[:, 4] = np.where(np.arange(61) % 5 == 1, X[:, 4], 7.0)  # constant once the second fold has gone
+    for kind in (np.asarray, sparse.csr_array):
+        for number, (gram, held_out) in enumerate(fold_data(kind(X), None)):
+            is_out = np.arange(61) % 5 == number
+            mean = X[~is_out].mean(axis=0)
+            S = (X[~is_out] - mean).T @ (X[~is_out] - mean)
+            np.testing.assert_allclose(gram.to_dense() * gram.scale**2, S, atol=1e-9 * S.max())
+            np.testing.assert_allclose(held_out * gram.scale, X[is_out] - mean, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_weights_and_batches_of_the_rows_count_in_both_parts(kind):
+    X, batches = table(1, 60, 12), np.arange(60) // 20
+    weights = np.random.default_rng(0).integers(1, 4, 60).astype(float)
+    for number, (gram, held_out) in enumerate(fold_data(kind(X), RowInfo(weights, batches))):
+        stay, out = np.flatnonzero(np.arange(60) % 5 != number), np.flatnonzero(np.arange(60) % 5 == number)
+        means = []
+        for batch in range(3):
+            part = stay[batches[stay] == batch]
+            means.append(np.average(X[part], axis=0, weights=weights[part]))
+        rest = (X[stay] - np.array(means)[batches[stay]]) * np.sqrt(weights[stay])[:, None]
+        np.testing.assert_allclose(gram.to_dense() * gram.scale**2, rest.T @ rest, rtol=1e-8, atol=1e-8)
+        expected = (X[out] - np.array(means)[batches[out]]) * np.sqrt(weights[out])[:, None]
+        np.testing.assert_allclose(held_out * gram.scale, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_errors_of_counts_are_those_of_refitting_their_columns():
+    X = table(7, 60, 12)
+    units = Units(np.array([0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5, 5]))
+    _, curve = count_curve(X, lambda gram, count: np.array([2, 0, 4])[:count], 3, units=units)
+    path = np.array([3, 4, 5, 0, 7, 8])
+    for count in (1, 2, 3):
+        columns = np.concatenate([units.members(unit) for unit in (2, 0, 4)[:count]])
+        tried = []
+        for ridge in (1e-10, 1e-3, 0.1):
+            errors = []
+            for number in range(5):
+                is_out = np.arange(60) % 5 == number
+                train, rest = X[~is_out], np.setdiff1d(np.arange(12), columns)
+                # the ridge is in units of all columns of the path
+                spread = np.square(train - train.mean(axis=0)).sum(axis=0)
+                mean, weights = fitted(train, columns, ridge, ridge_units(spread[path])[: columns.size])
+                rows = X[is_out] - mean
+                left = (rows - rows[:, columns] @ weights)[:, rest]
+                errors.append(np.linalg.norm(left) / np.linalg.norm(rows[:, rest]))
+            tried.append(np.mean(errors))
+        assert curve[count - 1]["error"] == pytest.approx(min(tried), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_count_is_the_smallest_within_one_standard_error_of_the_least(name):
+    selector = MAKERS[name]("auto").fit(table(3, 120, 40, noise=0.3))
+    curve = selector.count_curve_
+    best = min(curve, key=lambda row: row["error"])
+    (chosen,) = (row for row in curve if row["chosen"])
+    assert chosen["count"] == selector.support_.sum()
+    enough = [row["count"] for row in curve if row["error"] <= best["error"] + best["standard_error"]]
+    assert chosen["count"] == min(enough)
+    assert chosen["note"].startswith("fewest columns within one standard error of the best count")
+    assert [row["note"] for row in curve if not row["chosen"]] == [""] * (len(curve) - 1)
+
+
+@pytest.mark.parametrize("rank", [2, 4, 10])
+def test_a_planted_rank_is_found_without_noise(rank):
+    rng = np.random.default_rng(rank)
+    X = rng.standard_normal((100, rank)) @ rng.standard_normal((rank, 40))
+    for make in MAKERS.values():
+        assert rank <= make("auto").fit(X).support_.sum() <= rank + 1
+
+
+def test_counts_grow_by_a_tenth_beyond_twenty():
+    _, curve = count_curve(table(5, 150, 300), lambda gram, count: np.arange(count))
+    counts = np.array([row["count"] for row in curve])
+    np.testing.assert_array_equal(counts[:20], np.arange(1, 21))
+    assert counts[-1] == 100
+    assert np.all(np.diff(counts) <= np.maximum(1, 0.1 * counts[:-1] + 1))
+
+
+def test_too_few_rows_to_hold_out_are_refused():
+    with pytest.raises(ValueError, match="at least 10"):
+        count_curve(table(0, 9), lambda gram, count: np.arange(count))
+
+
+def test_a_batch_that_only_held_out_rows_have_is_refused():
+    batches = np.where(np.arange(40) % 5 == 2, 1, 0)
+    with pytest.raises(ValueError, match="no other row"):
+        RebuildSelector("auto").fit(table(2, 40), batch=batches)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_equal_weights_and_one_batch_change_nothing(name):
+    X = table(3, 60, 12)
+    plain = MAKERS[name]("auto").fit(X).count_curve_
+    for rows in ({"sample_weight": np.full(60, 0.5)}, {"batch": ["a"] * 60}):
+        curve = MAKERS[name]("auto").fit(X, **rows).count_curve_
+        assert [row["error"] for row in curve] == pytest.approx([row["error"] for row in plain])
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_rows_of_no_weight_and_offsets_of_batches_have_no_say(name):
+    X, batches = table(4, 60, 12), np.arange(60) // 30
+    spoiled = np.vstack([X, 1e4 * np.random.default_rng(1).standard_normal((20, 12))])
+    plain = MAKERS[name]("auto").fit(X).count_curve_
+    weighted = MAKERS[name]("auto").fit(spoiled, sample_weight=np.repeat([1.0, 0.0], [60, 20])).count_curve_
+    assert [row["error"] for row in weighted] == pytest.approx([row["error"] for row in plain])
+    batched = MAKERS[name]("auto").fit(X, batch=batches).count_curve_
+    moved = MAKERS[name]("auto").fit(X + 50.0 * batches[:, None], batch=batches).count_curve_
+    assert [row["error"] for row in moved] == pytest.approx([row["error"] for row in batched], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_missing_values_are_refused_in_one_sentence(name):
+    X = table(5, 60, 12)
+    X[3, 4] = np.nan
+    with pytest.raises(ValueError, match="must have no missing values"):
+        MAKERS[name]("auto").fit(X)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_groups_count_as_one_and_come_whole(name):
+    codes = np.repeat(np.arange(6), 2)
+    selector = MAKERS[name]("auto", groups=codes).fit(table(6, 60, 12))
+    assert [row["count"] for row in selector.count_curve_] == [1, 2, 3]
+    chosen = np.unique(codes[selector.support_])
+    np.testing.assert_array_equal(selector.support_, np.isin(codes, chosen))
+    assert chosen.size == next(row["count"] for row in selector.count_curve_ if row["chosen"])

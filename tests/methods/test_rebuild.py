@@ -1,0 +1,303 @@
+"""RebuildSelector and Reconstructor as a user meets them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector, Reconstructor
+from ufselect.blocks import GramAccumulator
+from ufselect.gram import gram_operator
+from ufselect.methods.rebuild.ridge import CenteredRows, held_out_error
+
+
+@pytest.fixture(scope="module")
+def pixels():
+    return load_digits().data
+
+
+def test_exchanges_lower_the_error_that_greedy_steps_reach(pixels):
+    history = RebuildSelector(12, max_iter=5).fit(pixels).objective_history_
+    assert len(history) > 1
+    assert np.all(np.diff(history) <= 0)
+    assert history[-1] < history[0]
+    greedy = RebuildSelector(12, max_iter=0).fit(pixels)
+    assert greedy.objective_history_ == pytest.approx(history[:1])
+
+
+def test_without_penalty_and_exchanges_it_is_greedy_projection(pixels):
+    ours = RebuildSelector(9, penalty=0, max_iter=0).fit(pixels)
+    theirs = GreedyProjection(9, target="features").fit(pixels)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+
+
+def test_it_rebuilds_held_out_rows_better_than_greedy_and_leverage(pixels):
+    train, test = pixels[:900], pixels[900:]
+    share = {
+        type(selector).__name__: Reconstructor(selector).fit(train).score(test)
+        for selector in (RebuildSelector(15), GreedyProjection(15, target="features"), PCALeverage(15))
+    }
+    assert share["RebuildSelector"] > share["GreedyProjection"] > share["PCALeverage"]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_unit_of_the_data_does_not_matter(pixels, scale):
+    support = RebuildSelector(8).fit(pixels[:100]).support_
+    np.testing.assert_array_equal(RebuildSelector(8).fit(scale * pixels[:100]).support_, support)
+
+
+def test_many_sparse_columns_are_represented_by_some_of_them():
+    rng = np.random.default_rng(0)
+    topics = rng.random((300, 5)) @ (rng.random((5, 2500)) < 0.05)
+    X = sparse.csr_array(topics * (rng.random(topics.shape) < 0.5))
+    chosen = RebuildSelector(10).fit(X).get_support(indices=True)
+    dense = RebuildSelector(10).fit(X.toarray()).get_support(indices=True)
+    score = {name: map_score(X.toarray(), columns) for name, columns in (("some", chosen), ("all", dense))}
+    assert score["some"] > score["all"] - 0.02
+
+
+def map_score(X, columns):
+    A = X - X.mean(axis=0)
+    fit = A[:, columns] @ np.linalg.lstsq(A[:, columns], A, rcond=None)[0]
+    return np.sum(fit**2) / np.sum(A**2)
+
+
+def test_bad_parameters_are_refused(pixels):
+    with pytest.raises(ValueError, match="penalty"):
+        RebuildSelector(penalty=-1).fit(pixels)
+    with pytest.raises(ValueError, match="max_iter"):
+        RebuildSelector(max_iter=1.5).fit(pixels)
+    with pytest.raises(TypeError, match="n_features_to_select"):
+        RebuildSelector("most").fit(pixels)
+    with pytest.raises(ValueError, match="holds out rows"):
+        RebuildSelector("auto").fit(GramAccumulator().update(pixels))
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([Reconstructor()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_selected_columns_come_back_as_they_were(pixels):
+    reconstructor = Reconstructor(RebuildSelector(15)).fit(pixels[:900])
+    measured = reconstructor.transform(pixels[900:])
+    rebuilt = reconstructor.inverse_transform(measured)
+    np.testing.assert_allclose(rebuilt[:, reconstructor.support_], measured)
+    error = np.linalg.norm(rebuilt - pixels[900:]) / np.linalg.norm(pixels[900:] - pixels[:900].mean(axis=0))
+    assert reconstructor.score(pixels[900:]) == pytest.approx(1 - error**2)
+    assert reconstructor.error_ == pytest.approx(error, rel=0.1)
+    assert reconstructor.standard_deviations_.shape == (64,)
+
+
+def test_the_curve_ends_where_the_score_is_and_falls_on_the_way(pixels):
+    reconstructor = Reconstructor(RebuildSelector(15)).fit(pixels[:900])
+    curve = reconstructor.curve(pixels[900:])
+    assert [row["count"] for row in curve] == sorted({row["count"] for row in curve})
+    assert curve[-1]["count"] == 15
+    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(pixels[900:])))
+    assert np.all(np.diff([row["error"] for row in curve]) < 0)
+    assert [row["count"] for row in reconstructor.curve(pixels, [2, 7])] == [2, 7]
+    assert reconstructor.curve(pixels, 7) == reconstructor.curve(pixels, [7])
+    for wrong in ([16], 0, [2.5]):
+        with pytest.raises(ValueError, match="whole numbers between 1 and the 15"):
+            reconstructor.curve(pixels, wrong)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "accumulator", "dask"])
+def test_every_kind_of_data_gives_the_same_map(pixels, kind):
+    dense = Reconstructor(RebuildSelector(6), ridge=0.01).fit(pixels)
+    if kind == "sparse":
+        data = sparse.csr_array(pixels)
+    elif kind == "accumulator":
+        data = GramAccumulator().update(pixels[:500]).update(pixels[500:])
+    else:
+        data = pytest.importorskip("dask.array").from_array(pixels, chunks=(400, 64))
+    found = clone(dense).fit(data)
+    # without rows to leave out, columns next to constant count as rebuildable that are not
+    rebuilt = dense.rebuildable_
+    assert np.all(found.rebuildable_[rebuilt])
+    np.testing.assert_allclose(found.weights_[:, rebuilt], dense.weights_[:, rebuilt], atol=1e-6)
+    np.testing.assert_allclose(found.mean_, dense.mean_, atol=1e-9)
+    assert found.error_ == pytest.approx(dense.error_, rel=0.05)
+
+
+def test_any_scikit_learn_selector_will_do(pixels):
+    reconstructor = Reconstructor(VarianceThreshold(30)).fit(pixels)
+    assert reconstructor.score(pixels) > 0.5
+    assert reconstructor.curve(pixels, [1])[0]["error"] < 1
+
+
+def test_names_are_those_of_the_selected_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).standard_normal((30, 4)), columns=list("abcd"))
+    reconstructor = Reconstructor(RebuildSelector(2)).fit(frame)
+    assert list(reconstructor.get_feature_names_out()) == list(frame.columns[reconstructor.support_])
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frame(request):
+    return pytest.importorskip(request.param).DataFrame
+
+
+def test_a_frame_is_rebuilt_from_its_own_columns_in_their_order_alone(frame, pixels):
+    names = [f"p{j}" for j in range(20)]
+    data = frame(dict(zip(names, pixels[:, 20:40].T, strict=True)))
+    reconstructor = Reconstructor(RebuildSelector(6)).fit(data)
+    measured = data[list(reconstructor.get_feature_names_out())]
+    values = np.asarray(measured)
+    rebuilt = reconstructor.inverse_transform(measured)
+    np.testing.assert_array_equal(rebuilt, reconstructor.inverse_transform(values))
+    reversed_order = measured[list(measured.columns)[::-1]]
+    with pytest.raises(ValueError, match=r"in another order than fit; order them as get_feature_names_out"):
+        reconstructor.inverse_transform(reversed_order)
+    renamed = frame(dict(zip(["q", *measured.columns[1:]], values.T, strict=True)))
+    with pytest.raises(ValueError, match=r"columns that were not selected: q; give those of"):
+        reconstructor.inverse_transform(renamed)
+
+
+def test_after_a_fit_without_names_only_a_known_order_can_be_wrong(frame, pixels):
+    reconstructor = Reconstructor(RebuildSelector(3)).fit(pixels)
+    values = reconstructor.transform(pixels)
+    made_up = list(reconstructor.get_feature_names_out())
+    named = frame(dict(zip(made_up, values.T, strict=True)))
+    expected = reconstructor.inverse_transform(values)
+    np.testing.assert_array_equal(reconstructor.inverse_transform(named), expected)
+    others = frame(dict(zip("abc", values.T, strict=True)))
+    np.testing.assert_array_equal(reconstructor.inverse_transform(others), expected)
+    with pytest.raises(ValueError, match="in another order"):
+        reconstructor.inverse_transform(named[made_up[::-1]])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ridge": "some"}, "'ridge' parameter"),
+        ({"ridge": -1.0}, "'ridge' parameter"),
+        ({"noise_variance": -1.0}, "noise_variance"),
+        ({"noise_variance": [1.0, 2.0]}, "noise_variance"),
+    ],
+)
+def test_bad_settings_of_the_map_are_refused(pixels, change, message):
+    with pytest.raises(ValueError, match=message):
+        Reconstructor(**change).fit(pixels)
+
+
+def test_only_the_selected_columns_can_be_rebuilt_from(pixels):
+    reconstructor = Reconstructor(RebuildSelector(6)).fit(pixels)
+    with pytest.raises(ValueError, match="6 were selected"):
+        reconstructor.inverse_transform(pixels)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
+    """PySensors takes the pivots of a QR factorisation of the loadings."""
+    from scipy.linalg import qr
+
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 12)) @ rng.standard_normal((12, 40)) + 0.1 * rng.standard_normal((80, 40))
+    loadings = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:8]
+    pivots = qr(loadings, mode="economic", pivoting=True)[2][:8]
+    chosen = DOptimalLeverage(8, n_components=8, ridge=1e-6).fit(X).get_support(indices=True)
+    np.testing.assert_array_equal(chosen, np.sort(pivots))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("count", [5, 10, 20])
+def test_d_optimal_leverage_chooses_what_pysensors_does(pixels, count):
+    """With its own ridge and as many components as columns."""
+    basis = pytest.importorskip("pysensors.basis", reason="python-sensors is not installed")
+    reconstruction = pytest.importorskip("pysensors.reconstruction")
+    model = reconstruction.SSPOR(
+        basis=basis.SVD(n_basis_modes=count, algorithm="arpack"), n_sensors=count
+    ).fit(pixels - pixels.mean(axis=0), quiet=True)
+    selector = DOptimalLeverage(count, n_components=count).fit(pixels)
+    assert selector.ridge == 0.01
+    np.testing.assert_array_equal(
+        selector.get_support(indices=True), np.sort(model.get_selected_sensors()[:count])
+    )
+
+
+def beats(seed, height=1.0):
+    """Return 100 windows of a signal of beats at uneven distances, every twentieth of another height."""
+    rng = np.random.default_rng(seed)
+    time, signal, beat = np.arange(10_000), 0.05 * rng.standard_normal(10_000), 0.0
+    while beat < time.size:
+        signal += np.exp(-(((time - beat) / 2) ** 2) / 2) + 0.4 * np.exp(-(((time - beat - 12) / 5) ** 2) / 2)
+        beat += 35 * (1 + 0.1 * rng.standard_normal())
+    X = signal.reshape(100, 100)
+    X[::20] *= height
+    return X
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_few_rows_of_most_variance_make_it_no_worse_than_greedy_steps(seed):
+    train, test = np.split(beats(seed, height=8), [70])
+    ours, greedy = (
+        held_out_error(train, test, selector.fit(train).get_support(indices=True))
+        for selector in (RebuildSelector(50), GreedyProjection(50, target="features"))
+    )
+    assert ours <= greedy + 0.005
+
+
+def test_few_rows_of_most_variance_leave_a_given_penalty_and_its_exchanges_alone():
+    X = beats(0, height=8)[:70]
+    found = RebuildSelector(20, penalty=0.1).fit(X)
+    assert found.penalty_ == 0.1
+    assert found.n_iter_ > 0
+    assert RebuildSelector(20).fit(X).penalty_ == 0
+    assert RebuildSelector(20).fit(X).n_iter_ == 0
+
+
+def test_without_such_rows_the_penalty_comes_from_the_data(pixels):
+    found = RebuildSelector(20).fit(pixels[:50])
+    assert found.penalty_ > 0
+    assert found.n_iter_ > 0
+
+
+@pytest.mark.parametrize("count", [20, 50])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_no_better_on_rows_left_out_gives_way_to_greedy_steps(seed, count):
+    X = beats(seed, height=8).reshape(125, 80)[:87]  # rows too many for the rule of heavy tails
+    greedy = GreedyProjection(count, target="features").fit(X)
+    ours = RebuildSelector(count).fit(X)
+    rows = CenteredRows.of(X, gram_operator(X))
+    if ours.penalty_ == 0:
+        np.testing.assert_array_equal(ours.ranking_[ours.support_], greedy.ranking_[greedy.support_])
+        assert len(ours.objective_history_) == 1
+    else:
+        assert rows.favour(ours.get_support(indices=True), greedy.get_support(indices=True))
+
+
+def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():
+    X = np.random.default_rng(0).standard_normal((12, 40))
+    X[0] *= 30
+    ours, greedy = RebuildSelector(20).fit(X), GreedyProjection(20, target="features").fit(X)
+    assert ours.penalty_ == 0
+    np.testing.assert_array_equal(ours.support_, greedy.support_)
+
+
+@pytest.mark.parametrize("shape", [(40, 64), (900, 64)])
+def test_a_memory_map_that_is_small_gives_what_an_array_does(pixels, shape, tmp_path):
+    X = pixels[: shape[0]]
+    mapped = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=float, shape=shape)
+    mapped[:] = X
+    for count in (12, "auto"):
+        ranking = RebuildSelector(count).fit(X).ranking_
+        np.testing.assert_array_equal(RebuildSelector(count).fit(mapped).ranking_, ranking)
+        np.testing.assert_array_equal(RebuildSelector(count).fit(tmp_path / "X.npy").ranking_, ranking)
+    weights = Reconstructor(RebuildSelector(12)).fit(X).weights_
+    np.testing.assert_array_equal(Reconstructor(RebuildSelector(12)).fit(mapped).weights_, weights)
+
+
+def test_columns_that_hardly_vary_beside_others_are_no_trouble():
+    """Ends of a bell curve: variances down to 1e-215 of the largest, over few rows."""
+    places = np.linspace(-30, 30, 200)
+    X = np.exp(-np.square(places - np.linspace(-5, 5, 40)[:, None]) / 2)
+    selector = RebuildSelector(6).fit(X)
+    assert np.all(np.abs(places[selector.support_]) < 12)

@@ -1,0 +1,130 @@
+"""Scaling by the data, logarithms of counts, and the warning about units."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits, load_wine
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ufselect import DSCOFS, AutoSelector, MaxVariance, RandomSubset, RebuildSelector, RedundancyFilter
+from ufselect.exceptions import DominatedByUnitsWarning
+from ufselect.preprocessing import AutoScaler, LogCounts
+
+
+@parametrize_with_checks([AutoScaler(), AutoScaler("standard"), LogCounts()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def people(n=200):
+    """A survey: answers from 1 to 7 and an age, whose spread is less than ten times theirs."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.integers(1, 8, (n, 5)), columns=[f"answer{j}" for j in range(5)])
+    table["age"] = rng.normal(45, 15, n)
+    return table.astype(float)
+
+
+def test_a_column_with_half_of_the_variance_decides_without_a_tenfold_spread():
+    table = people()
+    scaler = AutoScaler().fit(table)
+    assert scaler.is_scaled_
+    assert table.std().max() < 10 * table.std().min()
+    assert "age has" in scaler.reason_
+    np.testing.assert_allclose(scaler.transform(table), StandardScaler().fit_transform(table))
+
+
+def test_excluded_columns_do_not_decide():
+    table = people().assign(total=lambda t: 1e4 * t["answer0"])
+    assert AutoScaler().fit(table).is_scaled_
+    assert not AutoScaler(exclude=["total", "age"]).fit(table).is_scaled_
+    assert not AutoScaler(exclude=[5, 6]).fit(table).is_scaled_
+
+
+def test_pixels_share_a_unit_and_measurements_do_not():
+    digits = load_digits().data
+    scaler = AutoScaler().fit(digits)
+    assert not scaler.is_scaled_
+    np.testing.assert_array_equal(scaler.transform(digits), digits)
+    wine = AutoScaler().fit(load_wine().data)
+    assert wine.is_scaled_
+    assert "column 12 has 99.8 %" in wine.reason_
+
+
+def test_counts_are_recognised_and_left_to_logarithms():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.lognormal(-1, 2, 80), (100, 80))
+    scaler = AutoScaler().fit(counts)
+    assert scaler.looks_like_counts_
+    assert not scaler.is_scaled_
+    logs = LogCounts().fit_transform(counts)
+    filled = counts.sum(axis=1) > 0
+    np.testing.assert_allclose(
+        np.expm1(logs).sum(axis=1)[filled], np.median(counts.sum(axis=1)[filled]), rtol=1e-9
+    )
+    np.testing.assert_allclose(LogCounts().fit_transform(sparse.csr_array(counts)).toarray(), logs)
+
+
+def test_missing_values_weights_and_batches_enter_the_moments():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [1, 2, 3, 4]
+    X[::7, 1] = np.nan
+    weights = rng.integers(1, 4, 60)
+    weighted = AutoScaler("standard").fit(X, sample_weight=weights)
+    repeated = AutoScaler("standard").fit(np.repeat(X, weights, axis=0))
+    np.testing.assert_allclose(weighted.scale_, repeated.scale_)
+    batch = np.arange(60) % 3
+    shifted = X + 100 * batch[:, None]
+    dense = AutoScaler("standard").fit(shifted, batch=batch)
+    centred = np.array([X[batch == b] - np.nanmean(X[batch == b], axis=0) for b in range(3)]).reshape(60, 4)
+    np.testing.assert_allclose(dense.scale_, np.sqrt(np.nanmean(centred**2, axis=0)))
+    whole = np.nan_to_num(shifted)
+    np.testing.assert_allclose(
+        AutoScaler("standard").fit(sparse.csr_array(whole), batch=batch).scale_,
+        AutoScaler("standard").fit(whole, batch=batch).scale_,
+    )
+
+
+def test_values_beyond_squares_are_refused_by_name():
+    table = people()
+    table.loc[3, "answer2"] = 1e200
+    with pytest.raises(ValueError, match="answer2 are too large"):
+        AutoScaler().fit(table)
+
+
+@pytest.mark.parametrize("selector", [DSCOFS(3), RebuildSelector(3), MaxVariance(3)])
+def test_a_selector_warns_of_a_column_that_decides_by_its_unit(selector):
+    with pytest.warns(DominatedByUnitsWarning, match="age has 91 %.* AutoScaler"):
+        selector.fit(people())
+
+
+def test_no_warning_where_units_do_not_decide():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RebuildSelector(3).fit(AutoScaler().fit_transform(people()))
+        RebuildSelector(3).set_params(exclude=["age"]).fit(people())
+        RebuildSelector(10).fit(load_digits().data)
+        RedundancyFilter().fit(people())
+        RandomSubset(3, random_state=0).fit(people())
+        RebuildSelector(1).fit(people()[["age", "answer1"]])  # one of two always has half
+
+
+def test_one_warning_for_a_selector_that_fits_others():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        AutoSelector(3, n_clusters=2, random_state=0).fit(people())
+    assert sum(issubclass(found.category, DominatedByUnitsWarning) for found in caught) == 1
+
+
+def test_sparse_data_and_gram_matrices_warn_too():
+    from ufselect.gram import gram_operator
+
+    table = people().to_numpy()
+    for data in (sparse.csr_array(table), gram_operator(table)):
+        with pytest.warns(DominatedByUnitsWarning, match="Column 5"):
+            DSCOFS(3).fit(data)
