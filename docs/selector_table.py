@@ -18,6 +18,7 @@ GOALS = {
     "GreedyProjection": "rebuilding",
     "LaplacianScore": "neighbourhoods",
     "MaxVariance": "baseline",
+    "NDFS": "clusters",
     "PCALeverage": "baseline",
     "PartitionSelector": "clusters",
     "RNE": "neighbourhoods",

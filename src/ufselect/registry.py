@@ -18,6 +18,7 @@ from ufselect.methods.dscofs.path import DSCOFSPath, dscofs_path
 from ufselect.methods.fspca import FSPCA
 from ufselect.methods.greedy import DOptimalLeverage, GreedyProjection
 from ufselect.methods.laplacian_score import LaplacianScore
+from ufselect.methods.ndfs import NDFS
 from ufselect.methods.rebuild.reconstructor import Reconstructor
 from ufselect.methods.rebuild.selector import RebuildSelector
 from ufselect.methods.redundancy import RedundancyFilter
@@ -31,7 +32,7 @@ from ufselect.methods.udfs import UDFS
 # In the order of tables: baselines first.
 SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
     RandomSubset, PCALeverage, MaxVariance, DOptimalLeverage, GreedyProjection, RebuildSelector,
-    LaplacianScore, UDFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS, DSCOFS, ConstrainedDSCOFS,
+    LaplacianScore, UDFS, NDFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS, DSCOFS, ConstrainedDSCOFS,
     PartitionSelector, AutoSelector,
 )  # fmt: skip
 
