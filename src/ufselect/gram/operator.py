@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import LinearOperator
@@ -77,6 +77,7 @@ class GramOperator(ABC):
     mean: NDArray | None = None
     missing: MissingSummary | None = None
     _widest: tuple[int, Spectrum] | None = None
+    _single: GramOperator | None = None
 
     @abstractmethod
     def matmat(self, vectors: NDArray) -> NDArray:
@@ -121,6 +122,15 @@ class GramOperator(ABC):
             self._widest = (count, widest)
         return widest.head(count)
 
+    def single(self) -> GramOperator | None:
+        """Return the matrix in float32 for products in half the time, remembered; None without dense form."""
+        if self._single is None:
+            self._single = self._in_single()
+        return self._single
+
+    def _in_single(self) -> GramOperator | None:
+        return None
+
     def _leading_pairs(self, count: int) -> Spectrum:
         """Compute up to ``count`` leading eigenpairs."""
         operator = LinearOperator(
@@ -160,6 +170,9 @@ class FormedGram(GramOperator):
 
     def to_dense(self) -> NDArray:
         return self.matrix
+
+    def _in_single(self) -> GramOperator:
+        return FormedGram(self.matrix.astype(np.float32), self.n_samples, self.scale)
 
     def _leading_pairs(self, count: int) -> Spectrum:
         return leading_spectrum(self.matrix, count)
@@ -234,6 +247,9 @@ class FactoredGram(WideGram):
 
     def to_dense(self) -> NDArray:
         return self.factor.T @ self.factor
+
+    def _in_single(self) -> GramOperator:
+        return FactoredGram(self.factor.astype(np.float32), self.n_samples, self.scale)
 
     def squared_column_norms(self) -> NDArray:
         image = (self.factor @ self.factor.T) @ self.factor
@@ -353,6 +369,10 @@ class ImplicitGram(WideGram):
         columns = self._centred(indices)
         return columns.T @ columns
 
+    def _in_single(self) -> GramOperator:
+        factor = _centred_copy(self.data, self.mean, self.scale, np.float32)
+        return FactoredGram(factor, self.n_samples, self.scale)
+
     def _centred(self, columns: NDArray | slice) -> NDArray:
         block = self.data[:, columns] - self.mean[columns]
         block *= 1 / self.scale
@@ -462,11 +482,16 @@ def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> 
     # A mean of at most eight times the spread costs no more than a digit in products that are centred later.
     if not copy and np.abs(mean).max() <= 8 * scale and not is_extreme(scale, X.dtype):
         return ImplicitGram(X, mean, scale)
-    centred = np.empty(X.shape, dtype=X.dtype)
-    for block in row_blocks(n_rows, n_features * X.itemsize, min_rows=1):  # while they are in the cache
-        np.subtract(X[block], mean, out=centred[block])
-        centred[block] *= 1 / scale
-    return FactoredGram(centred, n_rows, scale, mean)
+    return FactoredGram(_centred_copy(X, mean, scale, X.dtype), n_rows, scale, mean)
+
+
+def _centred_copy(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> NDArray:
+    """Return the centred data over their scale, rounded to a type at the end."""
+    centred = np.empty(X.shape, dtype=dtype)
+    for rows in row_blocks(len(X), X.shape[1] * X.itemsize, min_rows=1):  # while they are in the cache
+        block = X[rows] - mean
+        np.multiply(block, 1 / scale, out=centred[rows], casting="same_kind")
+    return centred
 
 
 def _accumulate(X: NDArray, mean: NDArray, scale: float) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -28,7 +29,7 @@ from ufselect.methods._base import (
 )
 from ufselect.methods._columns import SelectionRequest, Units, choose
 from ufselect.methods._iterate import SolverResult, iterate, run_attributes
-from ufselect.methods.dscofs.pam import EARLY_ONSET, LATE_ONSET, ProximalAlternatingMinimisation
+from ufselect.methods.dscofs.pam import EARLY_ONSET, LATE_ONSET, PamState, ProximalAlternatingMinimisation
 from ufselect.methods.dscofs.problem import (
     DoubleSparsePCA,
     optimality_gap,
@@ -378,9 +379,51 @@ class DSCOFS(DoubleSparseSelector):
         onset = EARLY_ONSET if self.tol <= 1e-5 else LATE_ONSET
         if self.x_solver == "pencf":
             onset = 0.0  # X-steps that are solved to convergence are no steps of one smooth map
-        x_step = make_x_step(self.x_solver, problem)
-        method = ProximalAlternatingMinimisation(problem, start, x_step, onset)
-        return iterate(method, max_iter=self.max_iter, tol=self.tol, callback=progress)
+
+        def run(problem: DoubleSparsePCA, start: Start | PamState, first: int, tol: float) -> SolverResult:
+            method = ProximalAlternatingMinimisation(
+                problem, start, make_x_step(self.x_solver, problem), onset
+            )
+            report = None if progress is None else lambda number, value: progress(first + number, value)
+            return iterate(method, max_iter=self.max_iter - first, tol=tol, callback=report)
+
+        rough = self._single_problem(problem, start)
+        if rough is None:
+            return run(problem, start, 0, self.tol)
+        # Rounding hides decreases below 1e-7 or so, and moves the objective by a few times that.
+        quick = run(rough, start.astype(np.float32), 0, max(self.tol, 1e-7))
+        is_enough = self.tol >= 1e-6
+        exact = run(problem, quick.state, self.max_iter if is_enough else quick.n_iter, self.tol)
+        reached = exact.objective_history[0]
+        shift = reached - quick.objective_history[-1]
+        if abs(shift) > 1e-5 * (problem.unit + abs(reached)):
+            return run(problem, start, 0, self.tol)  # float32 has lost the problem
+        return replace(
+            exact,
+            objective_history=np.append(quick.objective_history[:-1] + shift, exact.objective_history),
+            n_iter=quick.n_iter + exact.n_iter,
+            status=quick.status if is_enough else exact.status,
+        )
+
+    def _single_problem(self, problem: DoubleSparsePCA, start: Start) -> DoubleSparsePCA | None:
+        """Return the problem in float32, in which steps take half the time; None where float64 is needed.
+
+        It is where penalties drown the variance, and where columns that may be selected vary so little beside
+        the largest that their products are lost in its rounding. On small data, or in a run that is over
+        after a few steps, the change of precision takes longer than it saves.
+        """
+        gram = problem.gram
+        n_features, n_components = start.point.shape
+        size = n_features * n_components * min(n_features, gram.n_samples)
+        is_small = size < (2e6 if self.tol > 1e-5 else 1e5)
+        is_drowned = problem.mu_row + problem.mu_entry > n_components * problem.leading_variance
+        if gram.dtype == np.float32 or self.x_solver == "pencf" or is_small or is_drowned:
+            return None
+        variances = np.sort(gram.diag())
+        if variances[-min(problem.n_rows, n_features)] < 1e-6 * variances[-1]:
+            return None
+        single = gram.single()
+        return None if single is None else replace(problem, gram=single)
 
     @property
     def explained_variance_ratio_(self) -> NDArray:

@@ -58,9 +58,9 @@ class ProximalAlternatingMinimisation(Descent):
     ----------
     problem : DoubleSparsePCA
         What to minimise.
-    start : Start
-        Where to begin. From a point that does not know the data yet, a first X-step is made with
-        Y = Z = X, before any sparsity, as the authors' program does.
+    start : Start or PamState
+        Where to begin; a state, of whatever precision, is gone on from. From a point that does not know the
+        data yet, a first X-step is made with Y = Z = X, before any sparsity, as the authors' program does.
     x_step : callable
         Solves the X-step, or makes descent on it.
     onset : float
@@ -72,7 +72,7 @@ class ProximalAlternatingMinimisation(Descent):
     def __init__(
         self,
         problem: DoubleSparsePCA,
-        start: Start,
+        start: Start | PamState,
         x_step: XStep,
         onset: float = LATE_ONSET,
         *,
@@ -90,6 +90,8 @@ class ProximalAlternatingMinimisation(Descent):
         self.resolution = 4 * float(np.finfo(problem.gram.dtype).eps)
 
     def init(self) -> PamState:
+        if isinstance(self.start, PamState):
+            return self._in_own_precision(self.start)
         X, product = np.asfortranarray(self.start.point), self.start.product
         if not self.start.is_informed:
             product = self.problem.gram.matmat(X) if product is None else product
@@ -97,6 +99,26 @@ class ProximalAlternatingMinimisation(Descent):
             X = self.x_step(self.problem, PamState(X, X, X, product, ascent, np.inf), ascent)
             product = None
         return self._complete(X, None, product)
+
+    def _in_own_precision(self, state: PamState) -> PamState:
+        """Return the same point with orthonormal columns, product and objective to all digits of S.
+
+        Its momentum is kept: without it the first step would be short, and might pass for the last one.
+        """
+        dtype = self.problem.gram.dtype
+        X, Y, Z = polar_factor(state.X.astype(dtype)), state.Y.astype(dtype), state.Z.astype(dtype)
+        product = self.problem.gram.matmat(X)
+        trail = state.trail and Trail(state.trail.change.astype(dtype), state.trail.residual.astype(dtype))
+        return replace(
+            state,
+            X=X,
+            Y=Y,
+            Z=Z,
+            product=product,
+            ascent=self.problem.ascent(X, product, Y, Z),
+            objective=self.problem.objective(X, product, Y, Z),
+            trail=trail,
+        )
 
     def step(self, state: PamState) -> PamState:
         if state.trail is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy import linalg, sparse
 
 from ufselect._utils.arrays import is_orthonormal, polar_factor, random_orthonormal
@@ -26,6 +26,11 @@ class Start:
     point: NDArray
     product: NDArray | None = None
     is_informed: bool = False
+
+    def astype(self, dtype: DTypeLike) -> Start:
+        """Return the start in another precision."""
+        product = None if self.product is None else self.product.astype(dtype)
+        return Start(self.point.astype(dtype), product, self.is_informed)
 
 
 def pca_start(spectrum: Spectrum) -> Start:
