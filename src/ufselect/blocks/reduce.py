@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from ufselect._utils.arrays import row_blocks
 from ufselect._utils.messages import warn_user
-from ufselect._utils.validation import generator, is_dask
+from ufselect._utils.validation import generator, is_dask, is_lazy_table
 from ufselect.blocks.accumulate import (
     GramAccumulator,
     Moments,
     Probe,
     Record,
     WholeGram,
+    accumulate_table,
     block_moments,
     formed_gram,
     merge_moments,
@@ -98,6 +99,11 @@ class ReducedData:
     def dtype(self) -> np.dtype:
         """The working type of the data."""
         return self.gram.dtype
+
+    @property
+    def feature_names(self) -> NDArray | None:
+        """Names of the features, where they are known."""
+        return self.gram.feature_names
 
     def summary(self, n_components: int | None) -> ReductionSummary:
         """Return how the data were reduced, warning where a ranking by so many components cannot be trusted.
@@ -210,7 +216,7 @@ def reduce_data(
 
     Parameters
     ----------
-    X : dask array, dask data frame, numpy.memmap, GramAccumulator, GramOperator or ReducedData
+    X : dask array or data frame, memory map, LazyFrame, pyarrow dataset, GramAccumulator or GramOperator
         The data, of shape (n_samples, n_features).
     n_components : int, optional
         Leading eigenpairs that will be asked for, where known.
@@ -242,15 +248,18 @@ def reduce_data(
     """
     given = {"sample_weight": sample_weight, "batch": batch}
     names = " and ".join(name for name, value in given.items() if value is not None)
-    if names and isinstance(X, (ReducedData, GramAccumulator, GramOperator)):
+    if is_lazy_table(X) and not names:
+        X = accumulate_table(X)
+    if names and (is_lazy_table(X) or isinstance(X, (ReducedData, GramAccumulator, GramOperator))):
         raise TypeError(
-            f"{names} cannot be given for a {type(X).__name__}, whose rows are gone: give weights to "
+            f"{names} cannot be given for a {type(X).__name__}, whose rows are not here: give weights to "
             "GramAccumulator.update or to ufselect.blocks.reduce_data, where the rows still are."
         )
     if isinstance(X, ReducedData):
         return X
     if isinstance(X, GramAccumulator):
-        return ReducedData(formed_gram(_counted(X.moments)), 1, "formed")
+        _counted(X.moments)
+        return ReducedData(X.gram(), 1, "formed")
     if isinstance(X, GramOperator):
         return ReducedData(X, 0, "given")
     source = block_source(X)

@@ -66,6 +66,8 @@ class GramOperator(ABC):
         Column means of the data; None for a bare matrix.
     missing : MissingSummary or None
         What was done about missing values, if there were any.
+    feature_names : ndarray of shape (n_features,) or None
+        Names of the features, where they are known.
     """
 
     is_reduced = True  # a fit takes it in place of rows
@@ -76,6 +78,7 @@ class GramOperator(ABC):
     scale: float
     mean: NDArray | None = None
     missing: MissingSummary | None = None
+    feature_names: NDArray | None = None
     _widest: tuple[int, Spectrum] | None = None
     _single: GramOperator | None = None
 

@@ -9,19 +9,28 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._utils.docstrings import with_shared
 from ufselect._utils.messages import warn_user, without_warnings
-from ufselect._utils.validation import canonical_csr, is_dask, is_out_of_core, is_store, tabular
+from ufselect._utils.validation import (
+    canonical_csr,
+    is_dask,
+    is_lazy_table,
+    is_out_of_core,
+    is_store,
+    tabular,
+)
 from ufselect.blocks import GramAccumulator, ReductionSummary, open_blocks, reduce_data
 from ufselect.blocks.dask import check_collection, is_frame
 from ufselect.blocks.reduce import MAX_ORDER
@@ -29,17 +38,14 @@ from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning
 from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, row_info
 from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose, identical_columns
 
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn 1.8 has no callbacks
+if TYPE_CHECKING:
+    Method = TypeVar("Method", bound=Callable)
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stands in where scikit-learn offers no callbacks."""
-
-    def with_callbacks(method: Callable) -> Callable:
-        """Return the method as it is."""
+    def with_callbacks(method: Method) -> Method:
+        """Stand in for scikit-learn's decorator, whose types would hide that ``fit`` returns the selector."""
         return method
-
+else:
+    from sklearn.callback import with_callbacks
 
 logger = logging.getLogger("ufselect")
 
@@ -116,6 +122,10 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
         check_collection(X)
     if is_dask(X) and is_frame(X):
         stand_in = X._meta
+    elif hasattr(X, "collect_schema"):
+        stand_in = X.collect_schema().to_frame()
+    elif is_lazy_table(X):
+        stand_in = X.schema.empty_table()
     else:
         if not hasattr(X, "n_features") and len(X.shape) != 2:
             raise ValueError(f"X must have two dimensions, rows and columns, not {len(X.shape)}.")
@@ -124,6 +134,8 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
             raise ValueError("X has no columns, but at least 1 is required.")
         stand_in = np.empty((1, n_features))
     validate_data(selector, stand_in, skip_check_array=True, reset=reset)
+    if getattr(X, "feature_names", None) is not None:  # of rows that are gone
+        selector.feature_names_in_ = X.feature_names
     return stand_in.shape[1]
 
 
@@ -291,7 +303,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """
         if is_out_of_core(X) and not isinstance(X, np.memmap):
             raise TypeError(
-                f"{type(self).__name__} needs the data in memory: pass X.compute() or a sample of its rows, "
+                f"{type(self).__name__} needs the data in memory: pass X.compute(), for a lazy table "
+                "X.collect() or X.to_table(), or a sample of its rows, "
                 "or use a selector that works through the Gram matrix, such as DSCOFS."
             )
         X = tabular(X)
@@ -339,7 +352,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         self.ranking_ = request.spread_ranks(self.ranking_)
 
     def transform(self, X: Any) -> Any:
-        """Return the selected columns; those of a dask collection stay lazy.
+        """Return the selected columns; those of a dask collection or a LazyFrame stay lazy.
 
         Parameters
         ----------
@@ -351,10 +364,16 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         X_selected : of the kind of X, of shape (n_samples, n_selected)
         """
         X = open_if_stored(X)
-        if not is_dask(X):
+        # scikit-learn would turn a polars frame into an array, and its columns into one type
+        stays_polars = hasattr(X, "collect_schema") and (
+            is_lazy_table(X) or _get_output_config("transform", self)["dense"] == "polars"
+        )
+        if not is_dask(X) and not stays_polars:
             return super().transform(tabular(X))
         check_is_fitted(self, "support_")
         check_columns(self, X, reset=False)
+        if stays_polars:
+            return X.select(np.asarray(X.collect_schema().names())[self.support_].tolist())
         columns = np.flatnonzero(self.support_)
         return X[[X.columns[column] for column in columns]] if is_frame(X) else X[:, columns]
 
@@ -433,15 +452,17 @@ class GramSelector(UnsupervisedSelector):
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         """Score the features of data known through their Gram operator."""
 
-    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
+    def fit(  # type: ignore[override]  # the base class takes any name to refuse it
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None
+    ) -> Self:
         """Select the features.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The data; NaN marks a missing value. Also a dask array or data frame, a memory-mapped array, the
-            path of a parquet directory, zarr or HDF5 store, a :class:`~ufselect.blocks.GramAccumulator`, or a
-            Gram operator.
+            The data; NaN marks a missing value. Also a dask array or data frame, a polars LazyFrame, a
+            pyarrow dataset, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store, a
+            :class:`~ufselect.blocks.GramAccumulator`, or what :func:`~ufselect.gram_from_covariance` returns.
         y : ignored
             Present for scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), optional

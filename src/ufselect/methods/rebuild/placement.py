@@ -21,7 +21,7 @@ from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.methods._base import POSITIVE, FitResult, GramSelector
 from ufselect.methods._columns import ColumnConstraints, SelectionRequest, Units, ranks_from_scores
-from ufselect.methods.rebuild.ridge import count_curve, loaded_if_small
+from ufselect.methods.rebuild.ridge import count_curve
 
 
 @dataclass(frozen=True)
@@ -171,9 +171,6 @@ class PlacedSelector(GramSelector):
         if self._is_auto:  # while the count is open, all columns are asked for
             return ColumnConstraints.of(self, n_features).request(1.0)
         return super()._request(n_features)
-
-    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
-        return super()._validated(loaded_if_small(X), sample_weight, batch)
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         if not self._is_auto:

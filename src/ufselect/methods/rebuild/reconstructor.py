@@ -13,10 +13,10 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._utils.messages import listed
-from ufselect._utils.validation import is_dask, is_out_of_core, tabular
+from ufselect._utils.validation import is_dask, is_lazy_table, is_out_of_core, tabular
 from ufselect.blocks import reduce_data
 from ufselect.methods._base import NON_NEGATIVE, check_columns, open_if_stored, unchanged_on_error
-from ufselect.methods.rebuild.ridge import LinearMap, loaded_if_small, map_weights
+from ufselect.methods.rebuild.ridge import LinearMap, map_weights
 from ufselect.methods.rebuild.selector import RebuildSelector
 
 NUMBERS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -115,12 +115,13 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._validate_params()
-            X, rows = loaded_if_small(open_if_stored(X)), None
+            X, rows = open_if_stored(X), None
             if is_out_of_core(X):
                 n_features, X = check_columns(self, X, reset=True), reduce_data(X)
                 if X.gram.mean is None:
                     raise ValueError(
-                        "The reduction of X does not tell its means; give fewer columns, or rows in memory."
+                        "X does not tell the means of its columns; give them, as gram_from_covariance does, "
+                        "or pass rows in memory."
                     )
             else:
                 rows = validate_data(self, tabular(X), ensure_min_samples=2, **NUMBERS)
@@ -161,7 +162,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         X_selected : of the kind of X, of shape (n_samples, n_selected)
         """
         check_is_fitted(self, "weights_")
-        if not is_dask(X):
+        X = open_if_stored(X)
+        if not is_dask(X) and not is_lazy_table(X):
             X = tabular(X)
             validate_data(self, X, reset=False, **NUMBERS)
         return self.selector_.transform(X)
@@ -277,7 +279,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     def _centred(self, X: Any) -> NDArray:
         check_is_fitted(self, "weights_")
-        rows = validate_data(self, tabular(X), reset=False, **NUMBERS)
+        X = open_if_stored(X)
+        rows = validate_data(self, tabular(X.compute() if is_dask(X) else X), reset=False, **NUMBERS)
         return (rows.toarray() if hasattr(rows, "toarray") else rows) - self.mean_
 
     def __sklearn_tags__(self) -> Any:

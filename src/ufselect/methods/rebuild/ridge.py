@@ -522,10 +522,5 @@ def _errors_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray]
     return np.array(errors)
 
 
-def loaded_if_small(X: Any) -> Any:
-    """Return a memory-mapped array that is small as one in memory, whose rows can be held out."""
-    return np.asarray(X) if isinstance(X, np.memmap) and X.size <= MOST_ENTRIES else X
-
-
 def _dense(rows: Any) -> NDArray:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)

@@ -1,0 +1,403 @@
+"""Data as other libraries hand them over: joblib, xarray, torch, polars, pyarrow, SQL, Spark."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ufselect import (
+    DSCOFS,
+    FSPCA,
+    GreedyProjection,
+    LaplacianScore,
+    MaxVariance,
+    PCALeverage,
+    RebuildSelector,
+    Reconstructor,
+    RedundancyFilter,
+    dscofs_path,
+    gram_from_covariance,
+)
+from ufselect.blocks import GramAccumulator
+from ufselect.registry import all_selectors, missing_requirements
+
+RNG = np.random.default_rng(5)
+X = RNG.standard_normal((120, 3)) @ RNG.standard_normal((3, 10)) + 0.3 * RNG.standard_normal((120, 10)) + 7
+NAMES = [f"sensor {j}" for j in range(10)]
+GRAM_METHODS = [
+    DSCOFS(4, n_components=3),
+    FSPCA(4, n_components=3),
+    GreedyProjection(4),
+    RebuildSelector(4, penalty=0.01),
+    RedundancyFilter(0.8),
+    PCALeverage(4, n_components=3),
+]
+
+
+def identify(selector):
+    return type(selector).__name__
+
+
+def frame(library, rows=X, names=NAMES):
+    return pytest.importorskip(library).DataFrame(dict(zip(names, rows.T, strict=True)))
+
+
+# Memory maps
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "selector", [each() for each in all_selectors().values() if not missing_requirements(each)], ids=identify
+)
+def test_a_memory_map_selects_as_an_array_does(selector, tmp_path):
+    """joblib hands arrays over 1 MB to other processes as memory maps."""
+    gaps = np.where(RNG.random(X.shape) < 0.03, np.nan, X) if selector.accepts_missing else X
+    for data in (X, gaps):
+        np.save(tmp_path / "X.npy", data)
+        asked = clone(selector).set_params(n_features_to_select=4)
+        if "random_state" in asked.get_params():
+            asked.set_params(random_state=0)
+        expected = clone(asked).fit(data)
+        found = clone(asked).fit(np.load(tmp_path / "X.npy", mmap_mode="r"))
+        np.testing.assert_array_equal(found.ranking_, expected.ranking_)
+        assert vars(found).keys() == vars(expected).keys()
+
+
+def test_processes_select_as_one_does():
+    wide = RNG.standard_normal((180, 6)) @ RNG.standard_normal((6, 800)) + RNG.standard_normal((180, 800))
+    assert wide.nbytes > 2**20
+    steps = [("rebuild", RebuildSelector(10)), ("dscofs", DSCOFS(10))]
+    alone = FeatureUnion(steps, n_jobs=1).fit(wide)
+    together = FeatureUnion(steps, n_jobs=2).fit(wide)
+    assert together.get_feature_names_out().tolist() == alone.get_feature_names_out().tolist()
+
+
+# Accumulators
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_an_accumulator_knows_the_names_of_frames(library):
+    whole = frame(library)
+    accumulator = GramAccumulator().update(whole[:50]).update(X[50:80]).update(whole[80:])
+    found, expected = DSCOFS(4).fit(accumulator), DSCOFS(4).fit(whole)
+    assert found.feature_names_in_.tolist() == NAMES
+    assert found.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+    assert MaxVariance(2, keep=[NAMES[0]]).fit(accumulator).support_[0]
+    assert not hasattr(found.fit(GramAccumulator().update(X)), "feature_names_in_")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_an_accumulator_refuses_columns_in_another_order(library):
+    accumulator = GramAccumulator().update(frame(library))
+    turned = frame(library, X[:, ::-1], NAMES[::-1])
+    others = frame(library, names=[*NAMES[:-1], "stranger"])
+    for add in (accumulator.update, lambda batch: accumulator.merge(GramAccumulator().update(batch))):
+        with pytest.raises(ValueError, match=r"in another order than before; order them as sensor 0, "):
+            add(turned)
+        with pytest.raises(ValueError, match="others than before: stranger"):
+            add(others)
+    assert accumulator.n_samples == 120
+
+
+def test_an_accumulator_takes_nullable_frames():
+    pandas = pytest.importorskip("pandas")
+    nullable = frame("pandas").convert_dtypes()
+    nullable["whole"] = pandas.array(np.arange(120), dtype="Int64")
+    nullable.iloc[3, 0] = nullable.iloc[5, -1] = pandas.NA
+    plain = nullable.to_numpy(dtype=float, na_value=np.nan)
+    np.testing.assert_array_equal(
+        GramAccumulator().update(nullable).gram().to_dense(),
+        GramAccumulator().update(plain).gram().to_dense(),
+    )
+
+
+def test_accumulators_of_workers_travel_and_merge():
+    """What a Spark or Ray job does: one accumulator a partition, pickled, merged where the result is."""
+    rows = frame("pandas")
+    parts = [pickle.dumps(GramAccumulator().update(rows[start : start + 25])) for start in range(0, 120, 25)]
+    total = GramAccumulator()
+    for part in parts:
+        total.merge(pickle.loads(part))
+    assert total.feature_names.tolist() == NAMES
+    np.testing.assert_array_equal(DSCOFS(4).fit(total).support_, DSCOFS(4).fit(X).support_)
+
+
+# Covariances from elsewhere
+
+
+@pytest.mark.parametrize("selector", GRAM_METHODS, ids=identify)
+def test_a_covariance_selects_as_its_rows_do(selector):
+    rows = np.vstack([X] * 8)  # many rows, of which none are held out
+    gram = gram_from_covariance(np.cov(rows.T), len(rows), feature_names=NAMES)
+    found, expected = clone(selector).fit(gram), clone(selector).fit(rows)
+    np.testing.assert_array_equal(found.support_, expected.support_)
+    assert found.feature_names_in_.tolist() == NAMES
+
+
+def test_a_covariance_is_the_gram_matrix_of_its_rows():
+    gram = gram_from_covariance(np.cov(X.T), len(X), X.mean(axis=0))
+    centred = X - X.mean(axis=0)
+    np.testing.assert_allclose(gram.to_dense() * gram.scale**2, centred.T @ centred, rtol=1e-10)
+    assert gram.n_samples == 120
+
+
+@pytest.mark.parametrize("unit", [1e-140, 1e140])
+def test_a_covariance_of_any_unit(unit):
+    found = DSCOFS(4).fit(gram_from_covariance(np.cov(X.T * unit), len(X)))
+    np.testing.assert_array_equal(found.support_, DSCOFS(4).fit(X).support_)
+
+
+def test_a_reconstructor_from_a_covariance():
+    mean = X.mean(axis=0)
+    chosen = Reconstructor(MaxVariance(4)).fit(gram_from_covariance(np.cov(X.T), len(X), mean))
+    by_rows = Reconstructor(MaxVariance(4)).fit(GramAccumulator().update(X))
+    np.testing.assert_allclose(chosen.weights_, by_rows.weights_, atol=1e-10)
+    np.testing.assert_allclose(chosen.mean_, mean)
+    assert chosen.score(X) > 0.8
+    with pytest.raises(ValueError, match="does not tell the means"):
+        Reconstructor(MaxVariance(4)).fit(gram_from_covariance(np.cov(X.T), len(X)))
+
+
+def test_a_frame_of_covariances_has_names():
+    rows = frame("pandas")
+    found = MaxVariance(3).fit(gram_from_covariance(rows.cov(), len(rows)))
+    assert found.get_feature_names_out().tolist() == MaxVariance(3).fit(rows).get_feature_names_out().tolist()
+
+
+def changed(place, value):
+    covariance = np.cov(X.T)
+    covariance[place] = value
+    return covariance
+
+
+@pytest.mark.parametrize(
+    ("covariance", "options", "message"),
+    [
+        (np.cov(X.T)[:, :4], {}, "must be a square matrix"),
+        (np.triu(np.cov(X.T)), {}, "not symmetric"),
+        (changed((2, 2), -1.0), {}, "Column 2 .* negative variance"),
+        (changed((2, 2), 0.0), {}, "variance 0 that varies"),
+        (changed((2, 2), np.nan), {}, "NaN or infinity"),
+        (np.eye(3) * 2 - 1, {}, "negative eigenvalues"),
+        (np.cov(X.T), {"n_samples": 1}, "n_samples must be an integer"),
+        (np.cov(X.T), {"mean": [1.0, 2.0]}, "mean must have 10 entries"),
+        (np.cov(X.T), {"feature_names": ["a"]}, "feature_names must have 10 entries"),
+    ],
+)
+def test_what_is_no_covariance_is_refused(covariance, options, message):
+    with pytest.raises(ValueError, match=message):
+        gram_from_covariance(covariance, **{"n_samples": 120, **options})
+
+
+def test_a_covariance_of_copies_and_constants_is_one():
+    rows = np.column_stack([X, X[:, 0], np.ones(120), X[:, 1] * 1e-9])
+    gram = gram_from_covariance(np.cov(rows.T), 120)
+    np.testing.assert_array_equal(
+        RedundancyFilter().fit(gram).support_, RedundancyFilter().fit(rows).support_
+    )
+
+
+def test_sql_computes_what_is_needed():
+    duckdb = pytest.importorskip("duckdb")
+    rows = frame("pandas")
+    with duckdb.connect() as database:
+        table = database.from_df(rows)
+        pairs = ", ".join(f'covar_samp("{a}", "{b}")' for a in NAMES for b in NAMES)
+        covariance = np.reshape(table.aggregate(pairs).fetchall()[0], (10, 10))
+        found = DSCOFS(4).fit(gram_from_covariance(covariance, len(rows), feature_names=NAMES))
+        with pytest.raises(TypeError, match=r"^X is a DuckDBPyRelation, .* pass X\.df\(\)"):
+            DSCOFS(4).fit(table)
+    np.testing.assert_array_equal(found.support_, DSCOFS(4).fit(rows).support_)
+
+
+# Lazy tables
+
+
+def lazy_frame(tmp_path):
+    frame("polars").write_parquet(tmp_path / "table.parquet")
+    return pytest.importorskip("polars").scan_parquet(tmp_path / "table.parquet")
+
+
+def arrow_dataset(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame("polars").write_parquet(tmp_path / "table.parquet")
+    return pytest.importorskip("pyarrow.dataset").dataset(tmp_path / "table.parquet")
+
+
+LAZY = pytest.mark.parametrize("lazy", [lazy_frame, arrow_dataset])
+
+
+@LAZY
+@pytest.mark.parametrize("selector", GRAM_METHODS, ids=identify)
+def test_lazy_tables_select_as_their_rows_do(lazy, selector, tmp_path):
+    found = clone(selector).fit(lazy(tmp_path))
+    np.testing.assert_array_equal(found.support_, clone(selector).fit(GramAccumulator().update(X)).support_)
+    assert found.feature_names_in_.tolist() == NAMES
+    assert found.reduction_.n_passes == 1
+
+
+@LAZY
+def test_lazy_tables_at_other_doors(lazy, tmp_path):
+    table = lazy(tmp_path)
+    path = dscofs_path(table, (3,), (0.5,), n_components=3)
+    assert path.support(3, 0.5).sum() == 3
+    assert Reconstructor(MaxVariance(3)).fit(table).get_feature_names_out().size == 3
+    with pytest.raises(TypeError, match="needs the data in memory"):
+        LaplacianScore(3).fit(table)
+    with pytest.raises(TypeError, match="sample_weight cannot be given for a"):
+        MaxVariance(3).fit(table, sample_weight=np.ones(120))
+
+
+def test_a_lazy_frame_stays_lazy(tmp_path):
+    polars = pytest.importorskip("polars")
+    table, rows = lazy_frame(tmp_path), frame("polars")
+    for selector in (MaxVariance(3).fit(table), Reconstructor(MaxVariance(3)).fit(rows)):
+        small = selector.transform(table)
+        assert isinstance(small, polars.LazyFrame)
+        assert small.collect().columns == selector.get_feature_names_out().tolist()
+    with pytest.raises(ValueError, match="feature names should match"):
+        MaxVariance(3).fit(rows).transform(table.rename({NAMES[0]: "other"}))
+    text = frame("polars").lazy().with_columns(polars.lit("a").alias("word"))
+    with pytest.raises((TypeError, ValueError), match="could not convert string"):
+        MaxVariance(3).fit(text)
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 7, 1000])
+def test_lazy_tables_are_read_in_batches(rows_at_once, tmp_path):
+    from ufselect.blocks.accumulate import accumulate_table
+
+    for lazy in (lazy_frame, arrow_dataset):
+        gram = accumulate_table(lazy(tmp_path), batch_bytes=80 * rows_at_once).gram()
+        centred = X - X.mean(axis=0)
+        np.testing.assert_allclose(gram.to_dense() * gram.scale**2, centred.T @ centred, rtol=1e-9)
+
+
+# Frames and arrays in memory
+
+
+def test_polars_frames_keep_the_types_of_their_columns():
+    polars = pytest.importorskip("polars")
+    rows = frame("polars").with_columns(
+        polars.col(NAMES[1]).cast(polars.Float32), polars.lit(3).alias("whole")
+    )
+    selector = MaxVariance(11).set_output(transform="polars").fit(rows)
+    assert selector.transform(rows).schema == rows.schema
+    with pytest.raises(ValueError, match="feature names should match"):
+        selector.transform(rows.select(reversed(rows.columns)))
+    with pytest.raises(NotFittedError):
+        MaxVariance(2).set_output(transform="polars").transform(rows)
+
+
+def test_arrays_of_xarray():
+    xarray = pytest.importorskip("xarray")
+    labelled = xarray.DataArray(X, dims=("time", "sensor"))
+    selector = DSCOFS(4).fit(labelled)
+    np.testing.assert_array_equal(selector.support_, DSCOFS(4).fit(X).support_)
+    np.testing.assert_array_equal(selector.transform(labelled), X[:, selector.support_])
+    pytest.importorskip("dask")
+    with pytest.raises(TypeError, match=r"^X is a dask DataArray; pass X\.data"):
+        DSCOFS(4).fit(labelled.chunk(50))
+    np.testing.assert_array_equal(DSCOFS(4).fit(labelled.chunk(50).data).support_, selector.support_)
+
+
+def test_tensors_of_torch():
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor(X)
+    np.testing.assert_array_equal(DSCOFS(4).fit(tensor).support_, DSCOFS(4).fit(X).support_)
+    with pytest.raises(TypeError, match=r"^X is a Tensor, which records gradients; pass X\.detach\(\)\.$"):
+        DSCOFS(4).fit(tensor.requires_grad_())
+
+
+def stand_in(module, base=object, **members):
+    """Return a class as another library has it; ours looks at its module alone, which need not be there."""
+    return type("DataFrame", (base,), {"__module__": module, **members})
+
+
+def test_a_frame_of_spark_says_how_to_bring_its_rows():
+    with pytest.raises(TypeError, match=r"rows are on a cluster; .*GramAccumulator, .*toPandas\(\)"):
+        DSCOFS(4).fit(stand_in("pyspark.sql.dataframe", collect=lambda self: [], columns=["a"])())
+
+
+def test_a_frame_with_geometries_says_which_column():
+    pandas = pytest.importorskip("pandas")
+
+    class Geometries(pandas.api.extensions.ExtensionDtype):
+        name = "geometry"
+
+    places = frame("pandas")
+    with_geometry = stand_in(
+        "geopandas.geodataframe", columns=["area", "place"], dtypes=[places.dtypes.iloc[0], Geometries()]
+    )
+    with pytest.raises(
+        TypeError, match="holds geometries in column 'place'; convert it to numbers or drop it"
+    ):
+        DSCOFS(1).fit(with_geometry())
+
+
+@pytest.mark.parametrize("kind", ["npy", "h5"])
+def test_a_reconstructor_reads_what_it_was_fitted_to(kind, tmp_path):
+    path = tmp_path / f"table.{kind}"
+    if kind == "npy":
+        np.save(path, X)
+    else:
+        pytest.importorskip("dask")
+        with pytest.importorskip("h5py").File(path, "w") as file:
+            file["X"] = X
+    fitted = Reconstructor(MaxVariance(4)).fit(X)
+    np.testing.assert_array_equal(np.asarray(fitted.transform(path)), fitted.transform(X))
+    assert fitted.score(path) == fitted.score(X)
+    assert fitted.curve(path, 3) == fitted.curve(X, 3)
+
+
+# What neighbours promise of a selector
+
+
+@pytest.mark.parametrize("selector", GRAM_METHODS, ids=identify)
+def test_selecting_from_the_selected_changes_nothing(selector):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # as many components as columns
+        small = clone(selector).fit_transform(X)
+        asked = {} if isinstance(selector, RedundancyFilter) else {"n_features_to_select": small.shape[1]}
+        again = clone(selector).set_params(**asked).fit(small)
+    assert again.support_.all()
+
+
+@pytest.mark.parametrize("selector", GRAM_METHODS, ids=identify)
+def test_dropped_columns_come_back_as_zeros(selector):
+    fitted = clone(selector).fit(X)
+    back = fitted.inverse_transform(fitted.transform(X))
+    np.testing.assert_array_equal(back, np.where(fitted.support_, X, 0))
+    sparse_back = fitted.inverse_transform(fitted.transform(sparse.csr_array(X)))
+    np.testing.assert_array_equal(sparse_back.toarray(), back)
+
+
+def test_a_kept_selection_is_extended():
+    """A warm start: with the earlier columns kept, greedy steps go on where they stopped."""
+    first = GreedyProjection(3).fit(X)
+    more = GreedyProjection(6, keep=first.get_support(indices=True)).fit(X)
+    np.testing.assert_array_equal(more.support_, GreedyProjection(6).fit(X).support_)
+
+
+def test_as_many_columns_as_the_rank_reconstruct_everything():
+    rows = RNG.standard_normal((80, 4)) @ RNG.standard_normal((4, 12))
+    reconstructor = Reconstructor(RebuildSelector(4)).fit(rows[:60])
+    np.testing.assert_allclose(
+        reconstructor.inverse_transform(reconstructor.transform(rows[60:])), rows[60:], atol=1e-4
+    )
+    errors = [entry["error"] for entry in reconstructor.curve(rows[60:])]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_names_go_through_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), DSCOFS(4)).set_output(transform="pandas")
+    small = pipeline.fit_transform(frame("pandas"))
+    assert small.columns.tolist() == pipeline.get_feature_names_out().tolist()
+    assert set(small.columns) <= set(NAMES)
