@@ -12,8 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector, Reconstructor
 from ufselect.blocks import GramAccumulator
-from ufselect.gram import gram_operator
-from ufselect.methods.rebuild.ridge import CenteredRows, held_out_error
+from ufselect.methods.rebuild.ridge import held_out_error
 
 
 @pytest.fixture(scope="module")
@@ -260,18 +259,19 @@ def test_without_such_rows_the_penalty_comes_from_the_data(pixels):
     assert found.n_iter_ > 0
 
 
-@pytest.mark.parametrize("count", [20, 50])
-@pytest.mark.parametrize("seed", range(4))
-def test_what_is_no_better_on_rows_left_out_gives_way_to_greedy_steps(seed, count):
-    X = beats(seed, height=8).reshape(125, 80)[:87]  # rows too many for the rule of heavy tails
-    greedy = GreedyProjection(count, target="features").fit(X)
-    ours = RebuildSelector(count).fit(X)
-    rows = CenteredRows.of(X, gram_operator(X))
-    if ours.penalty_ == 0:
-        np.testing.assert_array_equal(ours.ranking_[ours.support_], greedy.ranking_[greedy.support_])
-        assert len(ours.objective_history_) == 1
-    else:
-        assert rows.favour(ours.get_support(indices=True), greedy.get_support(indices=True))
+def test_what_is_no_better_on_rows_left_out_gives_way_to_greedy_steps():
+    gains = []
+    for seed in range(6):
+        X = beats(seed, height=8).reshape(125, 80)  # rows too many for the rule of heavy tails
+        greedy = GreedyProjection(50, target="features").fit(X[:87])
+        ours = RebuildSelector(50).fit(X[:87])
+        errors = [held_out_error(X[:87], X[87:], fit.get_support(indices=True)) for fit in (greedy, ours)]
+        gains.append(errors[0] - errors[1])
+        if ours.penalty_ == 0:
+            np.testing.assert_array_equal(ours.ranking_[ours.support_], greedy.ranking_[greedy.support_])
+            assert len(ours.objective_history_) == 1
+    assert gains.count(0.0) > 0
+    assert np.mean(gains) > 0.01  # 0.04
 
 
 def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():

@@ -12,7 +12,6 @@ from ufselect.gram.rows import RowInfo
 from ufselect.methods._columns import Units
 from ufselect.methods.rebuild.ridge import (
     RIDGES,
-    CenteredRows,
     LinearMap,
     count_curve,
     fold_data,
@@ -43,13 +42,12 @@ def fitted(train, columns, ridge, units):
     return mean, np.linalg.lstsq(predictors, targets, rcond=None)[0]
 
 
-def held_out_errors(X, columns, ridge, unit_rows=None):
-    """Return each column's squared error in five folds, with units of the ridge from the fit or some rows."""
+def held_out_errors(X, columns, ridge):
+    """Return each column's squared error in five folds, with units of the ridge from the fit."""
     errors = np.zeros(X.shape[1])
     for fold in range(5):
         is_out = np.arange(len(X)) % 5 == fold
-        units_from = X[~is_out] if unit_rows is None else unit_rows
-        units = ridge_units(np.square(units_from - units_from.mean(axis=0)).sum(axis=0)[columns])
+        units = ridge_units(np.square(X[~is_out] - X[~is_out].mean(axis=0)).sum(axis=0)[columns])
         mean, weights = fitted(X[~is_out], columns, ridge, units)
         rows = X[is_out] - mean
         errors += np.square(rows - rows[:, columns] @ weights).sum(axis=0)
@@ -148,92 +146,6 @@ def test_the_held_out_error_is_that_of_a_map_fitted_to_other_rows(shape, kind):
 def test_nothing_to_reconstruct_has_no_error():
     assert held_out_error(table(), np.tile(table().mean(axis=0), (4, 1)), CHOSEN) == pytest.approx(0, abs=1)
     assert held_out_error(np.ones((8, 5)), np.ones((3, 5)), [0, 1]) == 0.0
-
-
-def rows_of(X, weights=None):
-    return CenteredRows.of(X, gram_operator(X, rows=weights), weights)
-
-
-@pytest.mark.parametrize("shape", [(31, 9), (12, 40)])
-@pytest.mark.parametrize("columns", [CHOSEN, np.arange(0, 40, 2)])
-def test_fold_errors_are_those_of_refitting(shape, columns):
-    X, columns = table(0, *shape), columns[columns < shape[1]]
-    others = np.setdiff1d(np.arange(shape[1]), columns)
-    rows = rows_of(X)
-    totals = [held_out_errors(X, columns, ridge, X)[others].sum() for ridge in RIDGES[::4]]
-    found = rows.fold_errors(columns).sum() * gram_operator(X).scale ** 2
-    assert found == pytest.approx(min(totals), rel=1e-6)
-
-
-def test_integer_weights_are_repeated_rows():
-    rng = np.random.default_rng(1)
-    X, times = rng.standard_normal((15, 40)), rng.integers(1, 4, 15)
-    weighted, plain = rows_of(X, RowInfo(times.astype(float))), rows_of(np.repeat(X, times, axis=0))
-    columns, others = np.array([1, 2, 3]), np.array([9, 8, 7])
-    ratio = np.square(plain.values).sum() / np.square(weighted.values).sum()
-    np.testing.assert_allclose(weighted.fold_errors(columns) * ratio, plain.fold_errors(columns), rtol=1e-6)
-    assert weighted.favour(columns, others) == plain.favour(columns, others)
-    assert weighted.favour(others, columns) == plain.favour(others, columns)
-    assert weighted.are_few() == plain.are_few()
-
-
-def test_better_columns_win_and_equal_ones_do_not():
-    rng = np.random.default_rng(2)
-    three = rng.standard_normal((60, 3))
-    rows = rows_of(np.hstack([three, three @ rng.standard_normal((3, 10)), rng.standard_normal((60, 3))]))
-    told, noise = np.array([0, 1, 2]), np.array([13, 14, 15])
-    assert rows.favour(told, noise)
-    assert not rows.favour(noise, told)
-    assert not rows.favour(told, told)
-
-
-@pytest.mark.parametrize(("gains", "enough"), [([9.0], False), ([9.0, 3.0], True), ([9.0, -3.0], False)])
-def test_what_a_single_fold_gains_is_not_enough(gains, enough, monkeypatch):
-    errors = {0: np.zeros(5), 1: np.pad(gains, (0, 5 - len(gains)))}
-    monkeypatch.setattr(CenteredRows, "fold_errors", lambda rows, columns: errors[int(columns[0])])
-    rows = CenteredRows(np.eye(40), np.ones(40))
-    assert rows.favour(np.array([0]), np.array([1])) == enough
-
-
-@pytest.mark.parametrize("count", [400, 401])
-def test_rows_of_equal_length_are_as_many_as_they_are(count):
-    directions = np.random.default_rng(3).standard_normal((count, 5))
-    rows = CenteredRows(directions / np.linalg.norm(directions, axis=1, keepdims=True), np.ones(count))
-    assert rows.are_few() == (count <= 400)
-
-
-def test_many_rows_of_which_few_have_the_variance_are_few():
-    values = np.random.default_rng(4).standard_normal((5000, 3))
-    values[:20] *= 1000
-    assert CenteredRows(values, np.ones(5000)).are_few()
-
-
-@pytest.mark.parametrize("shape", [(30, 8), (8, 30)])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("has_weights", [False, True])
-def test_rows_are_those_behind_s(shape, kind, has_weights):
-    rng = np.random.default_rng(5)
-    X = kind(rng.standard_normal(shape) + 3)
-    weights = RowInfo(rng.integers(1, 4, shape[0]).astype(float), np.arange(shape[0]) % 2)
-    weights = weights if has_weights else None
-    gram = gram_operator(X, rows=weights)
-    values = CenteredRows.of(X, gram, weights).values
-    np.testing.assert_allclose(values.T @ values, gram.to_dense(), atol=1e-12)
-
-
-def test_rows_with_missing_values_are_not_taken():
-    X = np.random.default_rng(6).standard_normal((30, 8))
-    gram = gram_operator(X)
-    X[0, 0] = np.nan
-    assert CenteredRows.of(X, gram) is None
-
-
-@pytest.mark.parametrize("exponent", [-1000, 1021])
-def test_the_unit_of_the_data_does_not_matter(exponent):
-    X = np.random.default_rng(0).standard_normal((60, 4)) + 1
-    with np.errstate(over="raise"):
-        found = rows_of(X * 2.0**exponent)
-    np.testing.assert_allclose(found.values, rows_of(X).values, rtol=1e-12)
 
 
 def test_folds_are_those_of_rows_taken_apart():

@@ -10,15 +10,13 @@ from scipy import sparse
 from tests.methods.rebuild.oracles import brute_force_error, brute_force_left_out, table
 
 from ufselect import GreedyProjection
-from ufselect.gram import FactoredGram, gram_operator
+from ufselect.gram import FactoredGram, RowInfo, gram_operator
 from ufselect.methods.rebuild.placement import Placement
 from ufselect.methods.rebuild.search import (
     MIN_RELATIVE_GAIN,
     Problem,
     Search,
-    choose_columns,
-    first_columns,
-    largest,
+    centred_rows,
 )
 
 TALL, WIDE = (25, 9), (9, 14)
@@ -59,9 +57,9 @@ def test_error_and_gains_follow_every_step_and_exchange(seed, shape, weight, col
     search.sweep()
     search.grow()
     follows(search, A, penalties)
-    if search._leaves_out:
+    if search.leaves_out:
         expected = brute_force_left_out(A, penalties, search.members)
-        assert search._error_left_out() == pytest.approx(expected, rel=1e-5)
+        assert search.error_left_out() == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -69,7 +67,7 @@ def test_error_and_gains_follow_every_step_and_exchange(seed, shape, weight, col
 @pytest.mark.parametrize("leaves_out", [True, False])
 def test_every_step_takes_the_column_of_least_error(seed, shape, leaves_out):
     search, A, penalties = searched(table(seed, *shape), 0.1, 4, leaves_out=leaves_out)
-    error_of = brute_force_left_out if search._leaves_out else brute_force_error
+    error_of = brute_force_left_out if search.leaves_out else brute_force_error
     search.grow()
     for place in range(4):
         done = search.chosen[:place]
@@ -83,7 +81,7 @@ def test_every_swap_lowers_the_errors_until_none_would(seed, shape):
     search, A, penalties = searched(table(seed, *shape), 0.1, 4)
     for column in range(4):
         search.add(column)
-    errors = [brute_force_error] + [brute_force_left_out] * search._leaves_out
+    errors = [brute_force_error] + [brute_force_left_out] * search.leaves_out
     before = [error(A, penalties, search.chosen) for error in errors]
     while search.sweep():
         after = [error(A, penalties, search.chosen) for error in errors]
@@ -118,7 +116,7 @@ def test_more_members_than_rows_are_followed_too():
     for column in range(13):
         search.add(column)
         expected = brute_force_left_out(A, penalties, search.members)
-        assert search._error_left_out() == pytest.approx(expected)
+        assert search.error_left_out() == pytest.approx(expected)
     follows(search, A, penalties)
 
 
@@ -133,10 +131,9 @@ def test_without_penalties_a_column_in_the_span_does_not_join(shape):
     assert search.chosen == [0, 1, 5]
 
 
-def test_many_sparse_columns_have_the_gains_of_those_that_stand_for_them(monkeypatch):
-    monkeypatch.setattr("ufselect.methods.rebuild.search.MOST_TARGETS", 6)
+def test_many_sparse_columns_have_the_gains_of_those_that_stand_for_them():
     X = sparse.csr_array(table(0, 30, 9) * (np.random.default_rng(1).random((30, 9)) < 0.5))
-    problem = Problem(gram_operator(X), Placement(np.ones(9, dtype=bool), 2))
+    problem = Problem(gram_operator(X), Placement(np.ones(9, dtype=bool), 2), most_targets=6)
     assert problem.targets.shape[0] == 9
     search = Search(problem, 0.1)
     search.add(3)
@@ -166,17 +163,79 @@ def test_weighted_rows_are_repeated_ones():
         search = Search(problem, 0.3)
         search.add(2)
         search.add(5)
-        shares = [problem.share_left_out(np.array([1, 4]))(weight) for weight in (0.1, 1.0)]
-        found.append([search._error_left_out(), *search._left_out_with(np.array([0, 1, 9])), *shares])
+        sums = [problem.errors_left_out(np.array([1, 4]))(weight).sum() for weight in (0.1, 1.0)]
+        found.append([search.error_left_out(), *sums, problem.penalty(np.array([1, 4]))])
     np.testing.assert_allclose(found[0], found[1])
 
 
-def test_the_share_left_out_is_that_of_refitting_without_each_row():
-    search, A, penalties = searched(table(1, *WIDE), 0.3, 3)
-    expected = brute_force_left_out(A, penalties, [2, 7, 5]) / brute_force_left_out(A, penalties, [])
-    share = search.problem.share_left_out(np.array([2, 7, 5]))
-    assert share(0.3) == pytest.approx(min(expected, 1.0))
-    assert share(1e9) == pytest.approx(1.0)
+def with_rows(X, size=3, weights=None):
+    gram = gram_operator(X, rows=weights)
+    rows = centred_rows(X, gram, weights)
+    return Problem(gram, Placement(np.ones(X.shape[1], dtype=bool), size), rows=rows)
+
+
+@pytest.mark.parametrize("shape", [TALL, WIDE])
+@pytest.mark.parametrize("weight", [0.0, 0.3])
+def test_errors_of_rows_left_out_are_those_of_refitting_without_each(shape, weight):
+    X, columns = table(1, *shape), [2, 7, 5]
+    problem = with_rows(X)
+    A = (X - X.mean(axis=0)) / problem.gram.scale
+    expected = brute_force_left_out(A, weight * np.square(A).sum(axis=0), columns)
+    errors = problem.errors_left_out(np.array(columns))(weight)
+    assert errors.shape == (shape[0],)
+    assert errors.sum() == pytest.approx(expected, rel=1e-6)
+
+
+def test_better_columns_are_favoured_and_equal_ones_are_not():
+    rng = np.random.default_rng(2)
+    three = rng.standard_normal((60, 3))
+    X = np.hstack([three, three @ rng.standard_normal((3, 10)), rng.standard_normal((60, 3))])
+    told, noise = np.array([0, 1, 2]), np.array([13, 14, 15])
+    problem = with_rows(X)
+    assert problem.favours(told, noise, 0.01)
+    assert not problem.favours(noise, told, 0.01)
+    assert not problem.favours(told, told, 0.01)
+    times = rng.integers(1, 4, 60)
+    weighted, repeated = with_rows(X, 3, RowInfo(times.astype(float))), with_rows(np.repeat(X, times, axis=0))
+    for first, second in ((told, noise), (noise, told)):
+        assert weighted.favours(first, second, 0.01) == repeated.favours(first, second, 0.01)
+
+
+def test_with_many_rows_nothing_is_compared_unless_few_of_them_have_the_variance():
+    X = np.random.default_rng(4).standard_normal((5000, 5))
+    worse, better = np.array([0]), np.array([1])
+    X[:, 2] = X[:, 1]
+    assert with_rows(X).favours(worse, better, 0.01)
+    X[:20] *= 1000
+    assert not with_rows(X).favours(worse, better, 0.01)
+
+
+@pytest.mark.parametrize("shape", [(30, 8), (8, 30)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("has_weights", [False, True])
+def test_rows_are_those_behind_s(shape, kind, has_weights):
+    rng = np.random.default_rng(5)
+    X = kind(rng.standard_normal(shape) + 3)
+    weights = RowInfo(rng.integers(1, 4, shape[0]).astype(float), np.arange(shape[0]) % 2)
+    weights = weights if has_weights else None
+    gram = gram_operator(X, rows=weights)
+    values, _ = centred_rows(X, gram, weights)
+    np.testing.assert_allclose(values.T @ values, gram.to_dense(), atol=1e-12)
+
+
+def test_rows_with_missing_values_are_not_taken():
+    X = np.random.default_rng(6).standard_normal((30, 8))
+    gram = gram_operator(X)
+    X[0, 0] = np.nan
+    assert centred_rows(X, gram, None) is None
+
+
+@pytest.mark.parametrize("exponent", [-1000, 1021])
+def test_the_unit_of_the_data_does_not_matter(exponent):
+    X = np.random.default_rng(0).standard_normal((60, 4)) + 1
+    with np.errstate(over="raise"):
+        found, _ = centred_rows(X * 2.0**exponent, gram_operator(X * 2.0**exponent), None)
+    np.testing.assert_allclose(found, centred_rows(X, gram_operator(X), None)[0], rtol=1e-12)
 
 
 def test_rows_are_heavy_tailed_where_few_hold_most_of_the_variance():
@@ -246,12 +305,6 @@ def test_nothing_is_exchanged_where_nothing_was_selected():
         assert searched(table(1, *shape), 0.1, 0)[0].sweep() == 0
 
 
-@given(st.lists(st.integers(-5, 5), min_size=1, max_size=20), st.integers(1, 8))
-def test_largest_finds_the_largest(values, count):
-    array = np.array(values, dtype=float)
-    assert sorted(array[largest(array, count)]) == sorted(values)[-count:]
-
-
 @pytest.mark.parametrize("weight", [0.0, 0.01, 2.0])
 @pytest.mark.parametrize("shape", [(40, 9), (15, 30)])
 def test_the_share_left_is_that_of_the_map(shape, weight):
@@ -273,13 +326,6 @@ def test_greedy_steps_are_those_of_greedy_projection_also_beyond_the_rank(shape,
     np.testing.assert_array_equal(columns, np.flatnonzero(greedy.support_))
     assert not gains[order].any()
     if count < min(shape):
-        np.testing.assert_array_equal(first_columns(penalty=0.0)(problem.gram, count), order)
-
-
-def test_no_column_that_may_be_selected_leaves_all():
-    X = np.random.default_rng(6).standard_normal((10, 4))
-    order, _, attributes = choose_columns(
-        Problem(gram_operator(X), Placement(np.zeros(4, dtype=bool), 2)), max_sweeps=2
-    )
-    assert order.size == 0
-    assert attributes["objective_history_"] == [1.0]
+        search = Search(problem, 0.0, leaves_out=False)
+        search.grow()
+        np.testing.assert_array_equal(search.chosen, order)

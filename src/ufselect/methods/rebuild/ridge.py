@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect._utils.validation import has_missing
-from ufselect.gram import FactoredGram, GramOperator, RowInfo, gram_operator
+from ufselect.gram import GramOperator, RowInfo, gram_operator
 from ufselect.gram.centring import mean_and_scale
 from ufselect.gram.sparse import column_means
 from ufselect.methods._columns import Units
@@ -51,9 +48,7 @@ def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
     return share / (1 - share)
 
 
-def errors_by_ridge(
-    train: NDArray, test: NDArray, total: float, ridges: NDArray, signs: NDArray | float = 1.0
-) -> NDArray:
+def errors_by_ridge(train: NDArray, test: NDArray, total: float, ridges: NDArray) -> NDArray:
     r"""Return the squared error on held-out rows of the map of every ridge λ, from one eigendecomposition.
 
     With design columns P and targets T the map is :math:`(P^\top P + \lambda I)^{-1} P^\top T`; with
@@ -65,17 +60,15 @@ def errors_by_ridge(
                                {(\Lambda_i + \lambda)(\Lambda_j + \lambda)}.
 
     ``train`` and ``test`` have the products of the design columns with themselves and then with the targets,
-    over the rows of the fit and held-out ones; ``total`` is :math:`\|T'\|^2`. Targets of sign −1 are taken
-    off.
+    over the rows of the fit and held-out ones; ``total`` is :math:`\|T'\|^2`.
     """
     size = len(train)
     values, vectors = np.linalg.eigh(train[:, :size])
     # turned before they are squared: of directions without variance nothing is left to be divided by λ
     fitted, seen = vectors.T @ train[:, size:], vectors.T @ test[:, size:]
     shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges)
-    signed = fitted * signs
-    quadratic = (signed @ fitted.T) * (vectors.T @ test[:, :size] @ vectors)
-    linear = np.einsum("ij,ij->i", signed, seen)
+    quadratic = (fitted @ fitted.T) * (vectors.T @ test[:, :size] @ vectors)
+    linear = np.einsum("ij,ij->i", fitted, seen)
     return total - 2 * linear @ shrunk + np.einsum("ik,ik->k", shrunk, quadratic @ shrunk)
 
 
@@ -236,7 +229,7 @@ class LinearMap:
         """
         n_samples, n_features = X.shape
         shift = column_means(X) if sparse.issparse(X) else mean_and_scale(X)[0]
-        design = _dense(X[:, columns]) - shift[columns]
+        design = dense(X[:, columns]) - shift[columns]
         noises = np.zeros(columns.size) if noise is None else noise[columns]
         n_folds = min(N_FOLDS, n_samples)
         folds = [np.arange(fold, n_samples, n_folds) for fold in range(n_folds)]
@@ -315,7 +308,7 @@ def held_out_error(
     """
     columns = np.sort(np.asarray(columns, dtype=np.intp))
     found = LinearMap.from_rows(train, columns, float(ridges[0]) if len(ridges) == 1 else None)
-    rows = _dense(test) - found.mean
+    rows = dense(test) - found.mean
     total = float(np.linalg.norm(rows))
     return float(np.linalg.norm(rows - rows[:, columns] @ found.weights)) / total if total > 0 else 0.0
 
@@ -336,74 +329,6 @@ def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArra
     total = float(np.vdot(rows, rows))
     left = total - np.cumsum(np.square(rows @ vectors).sum(axis=0))
     return np.sqrt(np.maximum(left[np.minimum(counts, left.size) - 1], 0.0) / total)
-
-
-@dataclass(frozen=True)
-class CenteredRows:
-    """Centred rows in units of S, each multiplied by the root of its weight, and the weights."""
-
-    values: NDArray
-    weights: NDArray
-
-    @classmethod
-    def of(cls, X: Any, gram: GramOperator, rows: RowInfo | None = None) -> CenteredRows | None:
-        """Return the rows of dense or sparse data behind S, unless entries are missing or too many."""
-        if X.shape[0] * X.shape[1] > MOST_ENTRIES or has_missing(X.data if sparse.issparse(X) else X):
-            return None
-        rows = RowInfo(np.ones(X.shape[0])) if rows is None else rows
-        if type(gram) is FactoredGram and gram.dtype == np.float64:
-            return cls(gram.factor, rows.weights)
-        data = _dense(X) / gram.scale  # before sums, which could overflow in the user's units
-        return cls(rows.rooted(data - rows.expand(rows.means(data))), rows.weights)
-
-    @cached_property
-    def products(self) -> NDArray:
-        """The inner products of the rows."""
-        return self.values @ self.values.T
-
-    def are_few(self) -> bool:
-        """Whether the rows, by the share of the variance that each holds, amount to 400 or fewer.
-
-        With more, what lowers the error of the fit lowers that of new rows: on the sets of the benchmark
-        nothing was lost there by more than .002.
-        """
-        squares = np.einsum("ij,ij->i", self.values, self.values)
-        return bool(np.square(squares.sum()) <= 400 * np.sum(np.square(squares) / self.weights))
-
-    def fold_errors(self, columns: NDArray) -> NDArray:
-        """Return the squared errors of five folds by the map of the others, at the ridge of least error.
-
-        Rows that are equal are in one fold. Targets are the other columns; where these are more than rows,
-        as many columns as rows that have the same products stand for them, as the error sees only these.
-        """
-        n_rows, n_features = self.values.shape
-        design = self.values[:, columns]
-        if n_features > n_rows:
-            products = self.products - design @ design.T
-            products[np.diag_indices(n_rows)] += 1e-12 * self.products.trace()  # far beyond its rounding
-            targets = linalg.cholesky(products, lower=True, check_finite=False)
-        else:
-            targets = np.delete(self.values, columns, axis=1)
-        design, _, _ = in_row_space(design)
-        # equal rows have equal products with any vector
-        marks = self.values @ np.random.default_rng(0).standard_normal(n_features)
-        _, first, codes = np.unique(marks / np.sqrt(self.weights), return_index=True, return_inverse=True)
-        ranks, n_folds = np.argsort(np.argsort(first))[codes], min(N_FOLDS, first.size)
-        folds = [np.flatnonzero(ranks % n_folds == fold) for fold in range(n_folds)]
-        moments = fold_moments(targets, design, folds, weights=self.weights)
-        pairs = train_and_test(*moments, in_units=True)
-        # every fourth ridge: the errors of neighbours hardly differ
-        errors = cross_validated(pairs, RIDGES[::4], np.ones(targets.shape[1], dtype=bool))
-        return errors[:, np.argmin(errors.sum(axis=0))]
-
-    def favour(self, columns: NDArray, others: NDArray) -> bool:
-        """Tell whether columns reconstruct held-out rows better than others by more than the standard error.
-
-        What a single fold gains is equal to it, so that there have to be several; rounding in nine digits
-        does not make up for that.
-        """
-        gains = self.fold_errors(others) - self.fold_errors(columns)
-        return gains.mean() > (1 + 1e-9) * gains.std(ddof=1) / np.sqrt(gains.size)
 
 
 def count_curve(
@@ -490,37 +415,37 @@ def fold_data(X: Any, rows: RowInfo | None) -> Iterator[tuple[GramOperator, NDAr
             centres = np.asarray(gram.mean, dtype=np.float64)
         else:
             centres = stay.means(kept)[np.searchsorted(known, info.batches[out])]
-        yield gram, info.of(out).rooted((_dense(X[out]) - centres) / gram.scale)
+        yield gram, info.of(out).rooted((dense(X[out]) - centres) / gram.scale)
 
 
 def _errors_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray], counts: NDArray) -> NDArray:
-    """Return the relative errors of the other columns on held-out rows: a row a count, a column a ridge."""
+    """Return the relative errors of the other columns on held-out rows: a row a count, a column a ridge.
+
+    The maps from the first columns, the first two and so on come from one Cholesky factor, each of them by
+    a term more.
+    """
     columns, ends = np.concatenate(parts), np.cumsum([part.size for part in parts])
+    ends = ends[np.minimum(counts, ends.size) - 1]
     cross = np.asarray(gram.columns(columns), dtype=np.float64).T
-    roots = np.sqrt(ridge_units(cross[:, columns].diagonal()))[:, None]
-    both = np.vstack([cross, held_out[:, columns].T @ held_out]) / np.tile(roots, (2, 1))
-    train, test = np.split(both, 2)
-    # as few targets that have the same products stand for all columns, as the error sees only these
-    train_all, test_all = np.split(linalg.qr(both.T, mode="r", check_finite=False)[0].T, 2)
+    units = np.diag(ridge_units(cross[:, columns].diagonal()))
     squares = np.einsum("ij,ij->j", held_out, held_out)
-    ridges = np.array([1e-10, 1e-3, 0.1])  # next to none, some, and much
+    totals = squares.sum() - np.cumsum(squares[columns])[ends - 1]
     errors = []
-    for count in np.minimum(counts, len(parts)):
-        end = ends[count - 1]
-        own, seen = train[:end, columns[:end]], test[:end, columns[:end]]
-        total = float(squares.sum() - squares[columns[:end]].sum())
-        found = errors_by_ridge(
-            np.hstack([own / roots[:end, 0], train_all[:end], own]),
-            np.hstack([seen / roots[:end, 0], test_all[:end], seen]),
-            total,
-            ridges,
-            np.repeat([1.0, -1.0], [train_all.shape[1], end]),
-        )
+    # next to none beside rounding, some, and much
+    for ridge in (max(1e-10, 100 * np.finfo(gram.dtype).eps), 1e-3, 0.1):
+        root = linalg.cholesky(cross[:, columns] + ridge * units, lower=True, check_finite=False)
+        fitted = linalg.solve_triangular(root, cross, lower=True, check_finite=False)
+        seen = linalg.solve_triangular(root, held_out[:, columns].T, lower=True, check_finite=False)
+        overlaps = np.tril(2 * (seen @ seen.T))
+        overlaps[np.diag_indices(columns.size)] /= 2
+        left = squares + np.cumsum(fitted * (overlaps @ fitted - 2 * (seen @ held_out)), axis=0)
+        others = left.sum(axis=1) - np.tril(left[:, columns]).sum(axis=1)
         # errors below 1e-5 are those of rounding and of the least ridge
-        share = found / total if total > 1e-10 * squares.sum() else np.zeros_like(found)
-        errors.append(np.sqrt(np.maximum(share, 1e-10)))
-    return np.array(errors)
+        shares = np.where(totals > 1e-10 * squares.sum(), others[ends - 1], 0.0) / np.maximum(totals, 1e-300)
+        errors.append(np.sqrt(np.maximum(shares, 1e-10)))
+    return np.array(errors).T
 
 
-def _dense(rows: Any) -> NDArray:
+def dense(rows: Any) -> NDArray:
+    """Return dense or sparse rows as a dense array of doubles."""
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)

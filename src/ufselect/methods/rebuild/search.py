@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, sparse
 
-from ufselect.gram import FactoredGram, GramOperator, SparseGram
+from ufselect._utils.validation import has_missing
+from ufselect.gram import FactoredGram, GramOperator, RowInfo, SparseGram
 from ufselect.gram.operator import FORM_RATIO
 from ufselect.methods._columns import UnitRequest, Units
 from ufselect.methods.greedy import (
@@ -22,28 +24,40 @@ from ufselect.methods.greedy import (
     squared_blocks,
 )
 from ufselect.methods.rebuild.placement import Placement
-from ufselect.methods.rebuild.ridge import CenteredRows, shrinkage_weight
+from ufselect.methods.rebuild.ridge import MOST_ENTRIES, dense, shrinkage_weight
 
-# Products of sparse data with a vector cost more than those with an array of this many columns of S, and it
-# is enough for counts up to about a thousand; the targets of fewer than these are not sampled.
-MOST_TARGETS = 2000
-# A swap has to lower the error by this share: what is less is not worth a product with S.
+# An exchange has to lower the error by this share: what is less is not worth a product with S.
 MIN_RELATIVE_GAIN = 1e-4
-# Columns of largest gain among which the leave-one-out error decides; in greedy steps more where rows are
-# few, which makes them both cheap and misleading.
-SHORTLIST = 30
-SHORTLIST_ENTRIES = 6_000
 # A row that fits itself but for rounding cannot be left out; this keeps the quotient finite. What rounding
 # has left of a squared error, 1e-16 of it, stays small beside the square of this.
 LEAST_FREEDOM = 1e-6
+
+
+def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDArray, NDArray] | None:
+    """Return the rows behind S, times the roots of their weights, and the weights.
+
+    None where entries are missing, or too many for a dense copy.
+    """
+    if (
+        X is None
+        or X.shape[0] * X.shape[1] > MOST_ENTRIES
+        or has_missing(X.data if sparse.issparse(X) else X)
+    ):
+        return None
+    rows = RowInfo(np.ones(X.shape[0])) if rows is None else rows
+    if type(gram) is FactoredGram and gram.dtype == np.float64:
+        return gram.factor, rows.weights
+    data = dense(X) / gram.scale  # before sums, which could overflow in the user's units
+    return rows.rooted(data - rows.expand(rows.means(data))), rows.weights
 
 
 class Problem:
     """S of the centred data A, the rules, and what is known before any column is selected.
 
     ``placement`` says how many units to select, and which columns together where each is its own unit;
-    ``start`` has the units that are selected from the beginning and stay, and ``rows`` the rows behind S,
-    where some may be held out.
+    ``start`` has the units that are selected from the beginning and stay. ``rows`` are those of
+    `centred_rows`. Products of many sparse columns with a vector cost more than those with an array of
+    ``most_targets`` columns of S, which then stand for all: enough for counts up to about a thousand.
 
     Attributes
     ----------
@@ -66,7 +80,8 @@ class Problem:
         placement: Placement,
         units: Units | None = None,
         start: Sequence[int] = (),
-        rows: CenteredRows | None = None,
+        rows: tuple[NDArray, NDArray] | None = None,
+        most_targets: int = 2000,
     ) -> None:
         self.gram, self.placement, self.start, self.rows = gram, placement, list(start), rows
         self.units = Units.single(gram.shape[0]) if units is None else units
@@ -79,16 +94,13 @@ class Problem:
         self.is_heavy_tailed = False
         if type(gram) is FactoredGram:  # the diagonal of a subclass is not that of its rows
             self.factor = np.asarray(gram.factor, dtype=np.float64)
-            if rows is not None and rows.values is self.factor:
-                self.products = rows.products
-            else:
-                self.products = self.factor @ self.factor.T
+            self.products = self.factor @ self.factor.T
             self._look_at_rows(gram)
-        elif isinstance(gram, SparseGram) and gram.shape[0] > MOST_TARGETS:
+        elif isinstance(gram, SparseGram) and gram.shape[0] > most_targets:
             # Columns are drawn with a chance proportional to their variance and divided by its root, so that
             # sums of squares over them estimate those over all columns. Nothing in it is random.
-            expected = MOST_TARGETS * self.variances / self.variances.sum()
-            places = np.searchsorted(np.cumsum(expected), np.arange(MOST_TARGETS) + 0.5, side="right")
+            expected = most_targets * self.variances / self.variances.sum()
+            places = np.searchsorted(np.cumsum(expected), np.arange(most_targets) + 0.5, side="right")
             drawn, times = np.unique(np.minimum(places, expected.size - 1), return_counts=True)
             self.targets = gram.columns(drawn)
             self.targets *= np.sqrt(times / expected[drawn]).astype(self.targets.dtype)
@@ -115,7 +127,8 @@ class Problem:
         fourth = weights.sum() * np.sum(np.square(squares) / weights)
         most = 3 + 3 * np.sqrt(24 / weights.sum())
         self.is_heavy_tailed = bool(fourth > most * np.square(squares.sum()))
-        self.weights = None if self.is_heavy_tailed else weights
+        if not self.is_heavy_tailed:
+            self.weights, self.rows = weights, (self.factor, weights)
 
     def greedy(self) -> tuple[NDArray, NDArray, NDArray]:
         """Return the units that ``GreedyProjection(target="features")`` takes, their columns, and gains."""
@@ -132,10 +145,7 @@ class Problem:
         return order, np.flatnonzero(np.isin(self.units.codes, order)), gains
 
     def share_left(self, columns: NDArray) -> Callable[[float], float]:
-        """Return the share of the variance that columns leave as a function of the weight of penalties.
-
-        Components that only rounding tells from nothing explain nothing.
-        """
+        """Return the share of the variance that columns leave as a function of the weight of penalties."""
         if columns.size == 0:
             return lambda weight: 1.0
         if self.factor is not None:
@@ -145,29 +155,39 @@ class Problem:
             own = np.asarray(self.gram.columns(columns), dtype=np.float64)
             through = own if self.targets is None else self.targets[columns].T.astype(np.float64)
             inner, products = own[columns], through.T @ through
-        roots = np.sqrt(inner.diagonal())
-        values, vectors = np.linalg.eigh(inner / np.outer(roots, roots))
-        vectors /= roots[:, None]
-        explained = np.einsum("ij,ij->j", vectors, products @ vectors)
-        known = values > values.size * np.finfo(np.float64).eps * values[-1]
-        values, explained = values[known], explained[known] / self.total
+        values, vectors = _turned(inner)
+        explained = np.einsum("ij,ij->j", vectors, products @ vectors) / self.total
         return lambda weight: max(1 - float(np.sum(explained / (values + weight))), 0.0)
 
-    def share_left_out(self, columns: NDArray) -> Callable[[float], float]:
-        """Return the same for the leave-one-out error, in units of that of the mean."""
-        own = self.factor[:, columns].T
-        squares, n_rows = self.products.diagonal(), self.weights.sum()
+    def errors_left_out(self, columns: NDArray) -> Callable[[float], NDArray]:
+        """Return the squared error of each row by the map of all others as a function of the same weight.
 
-        def share(weight: float) -> float:
-            root = linalg.cholesky(own @ own.T + weight * np.diag(self.variances[columns]), lower=True)
-            half = linalg.solve_triangular(root, own, lower=True)
-            seen = half @ self.products
-            errors = squares + np.einsum("ij,ij->j", half, (seen @ half.T) @ half - 2 * seen)
-            leverage = np.square(half).sum(axis=0) / self.weights
-            free = np.maximum(1 - 1 / n_rows - leverage, LEAST_FREEDOM)
-            return min(float(np.sum(errors / free**2) / np.sum(squares / (1 - 1 / n_rows) ** 2)), 1.0)
+        The mean is refitted too, but for terms of the order 1/n².
+        """
+        assert self.rows is not None
+        rows, weights = self.rows
+        own = rows[:, columns]
+        values, vectors = _turned(own.T @ own)
+        own = own @ vectors
+        fitted, n_rows = own.T @ self._row_targets, weights.sum()
 
-        return share
+        def errors(weight: float) -> NDArray:
+            shrunk = own / (values + weight)
+            left = self._row_targets - shrunk @ fitted
+            free = 1 - 1 / n_rows - np.einsum("ij,ij->i", shrunk, own) / weights
+            return np.einsum("ij,ij->i", left, left) / np.maximum(free, LEAST_FREEDOM) ** 2
+
+        return errors
+
+    @cached_property
+    def _row_targets(self) -> NDArray:
+        """As many columns as rows that have A's row products, where A has more: errors see only these."""
+        rows = self.rows[0]  # type: ignore[index]
+        if rows.shape[1] <= rows.shape[0]:
+            return rows
+        products = (rows @ rows.T if self.products is None else self.products).copy()
+        products[np.diag_indices(len(products))] += 1e-12 * products.trace()  # far beyond its rounding
+        return linalg.cholesky(products, lower=True, check_finite=False)
 
     def penalty(self, greedy: NDArray) -> float:
         """Return the weight of the penalties that suits the noise in columns, given those of greedy steps.
@@ -178,23 +198,47 @@ class Problem:
         columns selected by it, which prefer correlations that chance has made large: four times the weight
         did best on the development sets.
         """
-        share = self.share_left(greedy) if self.weights is None else self.share_left_out(greedy)
+        share = self.share_left(greedy)
+        if self.weights is not None:
+            errors, total = self.errors_left_out(greedy), self.errors_left_out(greedy[:0])(0.0).sum()
+
+            def share(weight: float) -> float:
+                return min(float(errors(weight).sum() / total), 1.0)
+
         unit = 4 * shrinkage_weight(self.gram, float(self.norms.sum()))
         weight = unit / 2
         for _ in range(3):
             weight = unit * max(share(weight), np.finfo(np.float64).eps)
         return weight
 
+    def favours(self, columns: NDArray, others: NDArray, penalty: float) -> bool:
+        """Tell whether columns are better than others by more than one standard error, each row left out.
 
-class Remainders(NamedTuple):
-    """What a set leaves of each column: its variance, and its squared inner products with the targets.
+        True also where rows are many: more than 400, each counted by its share of the variance. There, what
+        lowers the error of the fit lowers that of new rows: on the sets of the benchmark nothing was lost by
+        more than .002.
+        """
+        if self.rows is None:
+            return True
+        rows, weights = self.rows
+        squares = np.einsum("ij,ij->i", rows, rows)
+        if np.square(squares.sum()) > 400 * np.sum(np.square(squares) / weights):
+            return True
+        gains = (self.errors_left_out(others)(penalty) - self.errors_left_out(columns)(penalty)) / weights
+        mean = np.average(gains, weights=weights)
+        spread = np.average(np.square(gains - mean), weights=weights)
+        return bool(mean > np.sqrt(spread / (weights.sum() - 1)))
 
-    ``blocks`` has both for each batch of units of several columns: covariances and products among them.
+
+def _turned(inner: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the eigenvalues of correlations and, in the units of columns, their vectors.
+
+    Components that only rounding tells from nothing are left out.
     """
-
-    variance: NDArray
-    explained: NDArray
-    blocks: list[tuple[NDArray, NDArray]]
+    roots = np.sqrt(inner.diagonal())
+    values, vectors = np.linalg.eigh(inner / np.outer(roots, roots))
+    known = values > values.size * np.finfo(np.float64).eps * values.max(initial=0.0)
+    return values[known], vectors[:, known] / roots[:, None]
 
 
 class Directions(NamedTuple):
@@ -255,19 +299,20 @@ class Search:
         self.chosen: list[int] = []
         self.members: list[int] = []
         self.inverse = np.empty((0, 0))  # of the members' covariances, penalties included
-        start = problem.variances + self.penalties
-        self.remainders = Remainders(start, problem.norms, self._first_blocks())
+        self.variance = problem.variances + self.penalties
+        self.explained = problem.norms
+        self.blocks = [] if self.units.is_single else self._first_blocks()
         # A column of which the members leave no more than this share of its variance, or so many roundings,
         # lies in their span: the inverse would lose the digits that tell them apart.
-        self._floor = start * max(1e-10, 1e3 * np.finfo(problem.gram.dtype).eps)
-        size = start.size if problem.factor is None else len(problem.factor)
+        self._floor = self.variance * max(1e-10, 1e3 * np.finfo(problem.gram.dtype).eps)
+        size = self.variance.size if problem.factor is None else len(problem.factor)
         capacity = self.units.most_rows(self.placement.size)
         self._own = np.empty((size, capacity), order="F")  # the members' columns of A, or of S
         self._images = np.empty((size, capacity), order="F")  # A Aᵀ times them, or S
         prices = self.placement.prices
         self._prices = prices if prices is not None and per_price else np.ones(self.units.count)
-        self._leaves_out = leaves_out and problem.weights is not None
-        if self._leaves_out:
+        self.leaves_out = leaves_out and problem.weights is not None
+        if self.leaves_out:
             self._squares = problem.products.diagonal().copy()  # the squared errors of the rows
             self._free = np.full(size, 1 - 1 / problem.weights.sum())  # one less their leverages
         for unit in problem.start:
@@ -275,8 +320,6 @@ class Search:
 
     def _first_blocks(self) -> list[tuple[NDArray, NDArray]]:
         """Return the blocks of units of several columns before any column has joined."""
-        if self.units.is_single:
-            return []
         covariances = gram_blocks(self.problem.gram, self.units)
         for blocks, (_, members) in zip(covariances, self.units.batches, strict=True):
             blocks[:, np.arange(members.shape[1]), np.arange(members.shape[1])] += self.penalties[members]
@@ -288,46 +331,45 @@ class Search:
     def grow(self) -> None:
         """Add the best unit until there are as many as asked for, or none may join."""
         while len(self.chosen) < self.placement.size:
-            worth = self._gains(self.remainders, self.chosen) / self._prices
-            best = int(np.argmax(worth))
-            if worth[best] == -np.inf:
+            unit = self._best(self._gains(), self._prices)
+            if unit < 0:
                 return
-            if self._leaves_out:
-                short = largest(worth, max(SHORTLIST, SHORTLIST_ENTRIES // self._free.size))
-                short = short[worth[short] > -np.inf]
-                gained = self._error_left_out() - self._left_out_with(short)
-                best = int(short[np.argmax(gained / self._prices[short])])
-            self.add(best)
+            self.add(unit)
 
     def add(self, unit: int) -> None:
         """Let the columns of a unit join, those that lie in the span without effect."""
-        self.chosen.append(unit)
+        self.chosen = [*self.chosen, unit]
         # after others have left, also what had joined without effect may no longer lie in the span
         columns = [unit] if self.units.is_single else np.flatnonzero(np.isin(self.units.codes, self.chosen))
         for column in columns:
-            if column not in self.members and self.remainders.variance[column] > self._floor[column]:
+            if column not in self.members and self.variance[column] > self._floor[column]:
                 self._join(int(column))
 
     def sweep(self) -> int:
-        """Let each unit that need not stay make way for a better one; return how many did.
+        """Exchange each unit that need not stay for a better one; return how many were exchanged.
 
         Single columns for which there was none better when the sweep began are passed over.
         """
         worth, n_swaps = MIN_RELATIVE_GAIN * max(self.error(), 0.0), 0
         units = [unit for unit in self.chosen if unit not in self.problem.start]
-        is_single = self.units.is_single
-        if is_single:
-            units = [unit for unit in units if unit in self.members]
-            found = self._successors(units, worth)
-            units = [unit for unit, successor in zip(units, found, strict=True) if successor >= 0]
-        for unit in units:
-            successor = (
-                self._successors([unit], worth)[0] if is_single else self._group_successor(unit, worth)
-            )
-            if successor >= 0:
-                self._leave(unit)
-                self.add(successor)
+        for unit in self._exchangeable(units, worth) if self.units.is_single else units:
+            columns = [column for column in self.units.members(unit) if column in self.members]
+            if not columns:  # it lies in the span of the others
+                continue
+            limit = (1 - MIN_RELATIVE_GAIN) * self.error_left_out() if self.leaves_out else 0.0
+            self._put_last(columns)
+            before = dict(vars(self))
+            lost = self._leave(unit, len(columns))
+            gains = self._gains()
+            gains[unit] = -np.inf
+            gains[gains <= lost + worth] = -np.inf
+            best = self._best(gains, limit=limit)
+            # a column that only rounding tells from the others is not exchanged
+            if best >= 0 and np.all(self.variance[columns] > self._floor[columns]):
+                self.add(best)
                 n_swaps += 1
+            else:
+                vars(self).update(before)
         return n_swaps
 
     def error(self) -> float:
@@ -336,8 +378,8 @@ class Search:
 
     def gains_outside(self) -> NDArray:
         """Return by how much each unit would lower the error, whatever the rules; 0 for those selected."""
-        is_open = self.placement.allowed & (self.remainders.variance > self._floor)
-        gains = np.where(self.units.sums(is_open) > 0, self._unit_gains(self.remainders), 0.0)
+        is_open = self.placement.allowed & (self.variance > self._floor)
+        gains = np.where(self.units.sums(is_open) > 0, self._unit_gains(), 0.0)
         gains[self.chosen] = 0.0
         return gains
 
@@ -369,20 +411,41 @@ class Search:
                     variances -= share[:, None] * variances[place].copy()
         return chosen[order]
 
-    def _gains(self, remainders: Remainders, chosen: Sequence[int]) -> NDArray:
-        """Return what each unit adds to some units; −∞ for these, and where rules or the span forbid it."""
-        is_open = self.placement.open_to(chosen) & (remainders.variance > self._floor)
-        gains = np.where(self.units.sums(is_open) > 0, self._unit_gains(remainders), -np.inf)
-        gains[list(chosen)] = -np.inf
+    def error_left_out(self) -> float:
+        """Return the leave-one-out error, where rows are few."""
+        return float(np.sum(self._squares / np.square(np.maximum(self._free, LEAST_FREEDOM))))
+
+    def _gains(self) -> NDArray:
+        """Return what each unit adds; −∞ for those selected, and where rules or the span forbid it."""
+        is_open = self.placement.open_to(self.chosen) & (self.variance > self._floor)
+        gains = np.where(self.units.sums(is_open) > 0, self._unit_gains(), -np.inf)
+        gains[self.chosen] = -np.inf
         return gains
 
-    def _unit_gains(self, remainders: Remainders) -> NDArray:
-        gains = self.units.sums(_open_gains(remainders.variance, remainders.explained, self._floor))
-        for (batch, members), (variances, products) in zip(
-            self.units.batches, remainders.blocks, strict=True
-        ):
+    def _unit_gains(self) -> NDArray:
+        gains = self.units.sums(_open_gains(self.variance, self.explained, self._floor))
+        for (batch, members), (variances, products) in zip(self.units.batches, self.blocks, strict=True):
             gains[batch] = block_gains(variances, products, self._floor[members].max(axis=1))
         return gains
+
+    def _best(self, gains: NDArray, prices: NDArray | None = None, limit: float = np.inf) -> int:
+        """Return the unit of largest gain for its price, −1 where none has any.
+
+        Where rows are few it is that of least error on rows left out, below a limit, among the 30 of largest
+        gain; among more where rows are fewer still, which makes them both cheap and misleading.
+        """
+        if prices is not None:
+            gains = gains / prices
+        short = np.flatnonzero(gains > -np.inf)
+        if short.size == 0 or not self.leaves_out:
+            return int(np.argmax(gains)) if short.size else -1
+        surplus = short.size - max(30, 6000 // self._free.size)
+        if surplus > 0:
+            short = short[np.argpartition(gains[short], surplus)[surplus:]]
+        errors = self._left_out_with(short)
+        falls = self.error_left_out() - errors
+        best = int(np.argmax(falls if prices is None else falls / prices[short]))
+        return int(short[best]) if errors[best] < limit else -1
 
     def _join(self, column: int) -> None:
         """Let a column join, unless it turns out to lie in the span."""
@@ -400,16 +463,37 @@ class Search:
             overlap = own[self.members]
         weights = self.inverse @ overlap
         left = problem.variances[column] + self.penalties[column] - float(overlap @ weights)
-        variance = self.remainders.variance
         if left <= self._floor[column]:  # its variance, kept up from step to step, has gathered rounding
-            variance[column] = 0.0
+            self.variance[column] = 0.0
             return
         self._own[:, size], self._images[:, size] = own, image
-        self.members.append(column)
-        inverse = np.zeros((size + 1, size + 1))
-        inverse[:size, :size] = self.inverse
-        self.inverse = inverse
+        self.members = [*self.members, column]
+        inverse, self.inverse = self.inverse, np.zeros((size + 1, size + 1))
+        self.inverse[:size, :size] = inverse
         self._move(self._directions(np.append(-weights, 1.0)[:, None] / np.sqrt(left)), -1.0)
+
+    def _put_last(self, columns: list[int]) -> None:
+        """Exchange the places of some members and the last ones."""
+        self.members, self.inverse = self.members.copy(), self.inverse.copy()
+        for last in range(len(self.members) - len(columns), len(self.members)):
+            place = next(place for place, member in enumerate(self.members) if member in columns)
+            if place < last:
+                there, back = [place, last], [last, place]
+                self.members[place], self.members[last] = self.members[last], self.members[place]
+                self.inverse[there] = self.inverse[back]
+                self.inverse[:, there] = self.inverse[:, back]
+                for stored in (self._own, self._images):
+                    stored[:, there] = stored[:, back]
+
+    def _leave(self, unit: int, n_last: int) -> float:
+        """Let the columns of a unit, the last members, go; return by how much the error rises."""
+        root = np.linalg.cholesky(self.inverse[-n_last:, -n_last:])
+        directions = self._directions(np.linalg.solve(root, self.inverse[-n_last:]).T)
+        self._move(directions, 1.0)
+        self.chosen = [other for other in self.chosen if other != unit]
+        self.members = self.members[:-n_last]
+        self.inverse = self.inverse[:-n_last, :-n_last]
+        return float(directions.squared.trace())
 
     def _directions(self, weights: NDArray) -> Directions:
         """Return combinations of the members' columns, and what of their images M leaves."""
@@ -427,153 +511,60 @@ class Search:
         across[members] -= penalties * seen
         return Directions(weights, direction, image, along, across, inner.T @ weights)
 
-    def _moved(self, directions: Directions, sign: float) -> Remainders:
-        """Return the remainders after directions have been taken out, or given back for a positive sign."""
-        along = directions.along
-        half = 2 * sign * directions.across + along @ directions.squared
-        variance = self.remainders.variance + sign * np.einsum("ij,ij->i", along, along)
-        explained = self.remainders.explained + np.einsum("ij,ij->i", along, half)
+    def _move(self, directions: Directions, sign: float) -> None:
+        """Take directions out of the remainders, or give them back for a positive sign."""
+        weights, moved, image, along, across, squared = directions
+        half = 2 * sign * across + along @ squared
+        self.variance = self.variance + sign * np.einsum("ij,ij->i", along, along)
+        self.explained = self.explained + np.einsum("ij,ij->i", along, half)
         blocks = []
-        for (_, members), (variances, products) in zip(
-            self.units.batches, self.remainders.blocks, strict=True
-        ):
+        for (_, members), (variances, products) in zip(self.units.batches, self.blocks, strict=True):
             variances, products = variances.copy(), products.copy()
             for own, other in zip(along.T, half.T, strict=True):
                 variances += sign * outer(own[members])
                 products += crossed(own[members], other[members]) / 2
             blocks.append((variances, products))
-        return Remainders(variance, explained, blocks)
+        self.blocks = blocks
+        self.inverse = self.inverse - sign * (weights @ weights.T)
+        if self.leaves_out:
+            half = 2 * sign * image + moved @ squared
+            self._squares = self._squares + np.einsum("ij,ij->i", moved, half)
+            self._free = self._free + sign * np.einsum("ij,ij->i", moved, moved) / self.problem.weights
 
-    def _move(self, directions: Directions, sign: float) -> None:
-        self.remainders = self._moved(directions, sign)
-        self.inverse = self.inverse - sign * (directions.weights @ directions.weights.T)
-        if self._leaves_out:
-            self._squares, self._free = self._rows_after(directions, sign)
-
-    def _departing(self, unit: int) -> NDArray:
-        """Return the weights of the directions that leave with a unit, a column each."""
-        places = np.flatnonzero(self.units.codes[self.members] == unit)
-        if places.size == 1:
-            return self.inverse[:, places] / np.sqrt(self.inverse[places, places])
-        root = np.linalg.cholesky(self.inverse[np.ix_(places, places)])
-        return np.linalg.solve(root, self.inverse[places]).T
-
-    def _leave(self, unit: int) -> None:
-        """Let the columns of a unit go."""
-        directions = self._directions(self._departing(unit))
-        self._move(directions, 1.0)
-        self.chosen.remove(unit)
-        keep = np.flatnonzero(self.units.codes[self.members] != unit)
-        self.members = [self.members[place] for place in keep]
-        self.inverse = self.inverse[np.ix_(keep, keep)]
-        for stored in (self._own, self._images):
-            stored[:, : keep.size] = stored[:, keep]
-
-    def _successors(self, columns: list[int], worth: float) -> list[int]:
-        """Return for each of some members the best column for its place, −1 where none is better enough."""
+    def _exchangeable(self, columns: list[int], worth: float) -> list[int]:
+        """Return those of some members for which another column would lower the error by so much."""
+        columns = [column for column in columns if column in self.members]
         found: list[int] = []
         closed = ~self.placement.allowed
         closed[self.chosen] = True
         for first in range(0, len(columns), 64):  # arrays of so many columns stay small beside the stores
             block = columns[first : first + 64]
             places = [self.members.index(column) for column in block]
-            pivots = self.inverse[places, places]
-            directions = self._directions(self.inverse[:, places] / np.sqrt(pivots))
+            directions = self._directions(self.inverse[:, places] / np.sqrt(self.inverse[places, places]))
             along, lengths = directions.along, directions.squared.diagonal()
-            variance = self.remainders.variance[:, None] + np.square(along)
-            explained = self.remainders.explained[:, None] + along * (2 * directions.across + along * lengths)
+            variance = self.variance[:, None] + np.square(along)
+            explained = self.explained[:, None] + along * (2 * directions.across + along * lengths)
             gains = _open_gains(variance, explained, self._floor[:, None]) - lengths
             gains[closed] = -np.inf
-            gains[:, pivots * self._floor[block] >= 1] = -np.inf  # only rounding tells them from the others
             if not self.placement.is_plain:
                 for gain, column in zip(gains.T, block, strict=True):
-                    gain[
-                        ~self.placement.open_to([other for other in self.chosen if other != column])
-                    ] = -np.inf
-            best = np.where(gains.max(axis=0) > worth, gains.argmax(axis=0), -1)
-            if self._leaves_out:
-                best = self._least_left_out(directions, gains, best, worth)
-            found += best.tolist()
+                    others = [other for other in self.chosen if other != column]
+                    gain[~self.placement.open_to(others)] = -np.inf
+            found += np.array(block)[gains.max(axis=0) > worth].tolist()
         return found
 
-    def _least_left_out(self, directions: Directions, gains: NDArray, best: NDArray, worth: float) -> NDArray:
-        """Return the column of least error on rows left out in place of each best one, −1 if it is higher."""
-        shorts = {place: np.flatnonzero(gains[:, place] > worth) for place in np.flatnonzero(best >= 0)}
-        for place, short in shorts.items():
-            shorts[place] = short[largest(gains[short, place], SHORTLIST)]
-        tried = np.unique(np.concatenate([best[:0], *shorts.values()]))
-        seen, images = self._outside(tried)
-        limit = (1 - MIN_RELATIVE_GAIN) * self._error_left_out()
-        for place, short in shorts.items():
-            one, at = slice(place, place + 1), np.searchsorted(tried, short)
-            gone = Directions._make(part[:, one] for part in directions)
-            gone = gone._replace(squared=directions.squared[one, one])
-            errors = self._left_out_with(short, gone, (seen[:, at], images[:, at]))
-            best[place] = short[np.argmin(errors)] if errors.min() < limit else -1
-        return best
-
-    def _group_successor(self, unit: int, worth: float) -> int:
-        """Return the best unit for the place of one of several columns, −1 where none is better enough."""
-        columns = [column for column in self.units.members(unit) if column in self.members]
-        if not columns:  # it lies in the span of the others
-            return -1
-        directions = self._directions(self._departing(unit))
-        remainders = self._moved(directions, 1.0)
-        gains = self._gains(remainders, [other for other in self.chosen if other != unit])
-        gains[unit] = -np.inf
-        is_better = gains.max() > float(directions.squared.trace()) + worth
-        is_apart = np.all(remainders.variance[columns] > self._floor[columns])  # by more than rounding
-        return int(np.argmax(gains)) if is_better and is_apart else -1
-
-    def _error_left_out(self) -> float:
-        return float(np.sum(self._squares / np.square(np.maximum(self._free, LEAST_FREEDOM))))
-
-    def _rows_after(self, directions: Directions, sign: float) -> tuple[NDArray, NDArray]:
-        """Return the squared errors of the rows, and one less their leverages, once directions have moved."""
-        moved = directions.direction
-        half = 2 * sign * directions.image + moved @ directions.squared
-        squares = self._squares + np.einsum("ij,ij->i", moved, half)
-        return squares, self._free + sign * np.einsum("ij,ij->i", moved, moved) / self.problem.weights
-
-    def _outside(self, columns: NDArray) -> tuple[NDArray, NDArray]:
-        """Return M times columns of A, and M A Aᵀ M times them."""
+    def _left_out_with(self, columns: NDArray) -> NDArray:
+        """Return the leave-one-out error if one of some columns joined."""
         own, factor = self._own[:, : len(self.members)], self.problem.factor[:, columns]
-        seen = factor - own @ (self.inverse @ (own.T @ factor))
+        roots = np.sqrt(self.variance[columns])  # the square of a small variance would be no number
+        seen = (factor - own @ (self.inverse @ (own.T @ factor))) / roots
         images = self.problem.products @ seen
-        return seen, images - own @ (self.inverse @ (own.T @ images))
-
-    def _left_out_with(
-        self,
-        columns: NDArray,
-        gone: Directions | None = None,
-        outside: tuple[NDArray, NDArray] | None = None,
-    ) -> NDArray:
-        """Return the error on rows left out if one of some columns joined, perhaps after a direction went."""
-        problem = self.problem
-        seen, images = self._outside(columns) if outside is None else outside
-        squares, free = self._squares, self._free
-        variance, explained = self.remainders.variance[columns], self.remainders.explained[columns]
-        if gone is not None:
-            along, across, length = gone.along[columns, 0], gone.across[columns, 0], gone.squared[0, 0]
-            seen = seen + gone.direction * along
-            images = images + gone.image * along + gone.direction * (across + length * along)
-            squares, free = self._rows_after(gone, 1.0)
-            variance = variance + np.square(along)
-            explained = explained + along * (2 * across + length * along)
-        roots = np.sqrt(variance)  # the square of a small variance would be no number
-        seen /= roots
-        errors = seen * (explained / variance)
-        images *= 2 / roots
-        errors -= images
-        errors *= seen
-        errors += squares[:, None]
-        left = np.square(seen, out=seen)
-        left /= -problem.weights[:, None]
-        left += free[:, None]
-        np.maximum(left, LEAST_FREEDOM, out=left)
-        errors /= left
-        errors /= left
-        return errors.sum(axis=0)
+        images -= own @ (self.inverse @ (own.T @ images))
+        errors = self._squares[:, None] + seen * (
+            seen * (self.explained[columns] / self.variance[columns]) - 2 * images
+        )
+        free = self._free[:, None] - np.square(seen) / self.problem.weights[:, None]
+        return np.sum(errors / np.square(np.maximum(free, LEAST_FREEDOM)), axis=0)
 
     def _at_members(self, stored: NDArray) -> NDArray:
         """Return the members' entries of their stored columns of S, or of their images."""
@@ -583,106 +574,6 @@ class Search:
         return self._own[:, : len(self.members)].T @ part
 
 
-def largest(values: NDArray, count: int) -> NDArray:
-    """Return the positions of the largest values, in no particular order."""
-    if values.size <= count:
-        return np.arange(values.size)
-    return np.argpartition(values, values.size - count)[values.size - count :]
-
-
 def _open_gains(variance: NDArray, explained: NDArray, floor: NDArray) -> NDArray:
     """Return what each column adds; nothing where it lies in the span."""
     return np.maximum(explained, 0) / np.where(variance > floor, variance, np.inf)
-
-
-def choose_columns(
-    problem: Problem,
-    *,
-    max_sweeps: int,
-    penalty: float | None = None,
-    on_sweep: Callable[[int, float], None] = lambda sweep, error: None,
-) -> tuple[NDArray, NDArray, dict[str, Any]]:
-    r"""Choose columns C of small regularised error
-
-    .. math:: \min_W \|A - A_C W\|_F^2 + \rho \sum_{i \in C} S_{ii} \|w_i\|^2.
-
-    Where rows are few and the penalty comes from the data, the columns of greedy steps without a penalty stay
-    unless others reconstruct held-out rows better, by more than the standard error.
-
-    ``on_sweep`` is called with the number of each sweep and the error after it.
-
-    Returns
-    -------
-    order, gains, attributes : ndarray, ndarray, dict
-        The units, the one that explains most first; by how much each unit outside would lower the error, as a
-        share of the variance; and the attributes of ``RebuildSelector``.
-    """
-
-    def exchanged(penalty: float, *, per_price: bool) -> tuple[Search, list[float]]:
-        search = Search(problem, penalty, per_price=per_price)
-        search.grow()
-        errors = [max(search.error() / problem.total, 0.0)]  # below 0 by rounding alone
-        for sweep in range(1, max_sweeps + 1):
-            n_swaps = search.sweep()
-            search.grow()
-            errors.append(max(search.error() / problem.total, 0.0))
-            if per_price:
-                on_sweep(sweep, errors[-1])
-            if n_swaps == 0 or errors[-1] > 0.99 * errors[-2]:  # the next would lower it by less
-                break
-        return search, errors
-
-    def as_greedy(n_sweeps: int) -> tuple[NDArray, NDArray, dict[str, Any]]:
-        errors = [problem.share_left(columns)(0.0)]
-        attributes = {"penalty_": 0.0, "objective_history_": errors, "n_iter_": n_sweeps}
-        return greedy, gains / problem.total, attributes
-
-    is_given = penalty is not None
-    if penalty is None:
-        greedy, columns, gains = problem.greedy()
-        if problem.is_heavy_tailed or greedy.size == 0:
-            # Neither the shrinkage, which is that of normal data, nor held-out rows tell what new rows will
-            # be like.
-            return as_greedy(0)
-        penalty = problem.penalty(columns)
-    search, errors = exchanged(penalty, per_price=True)
-    if problem.placement.prices is not None:
-        # Gain per price alone can miss one expensive column that is worth all cheap ones.
-        other, other_errors = exchanged(penalty, per_price=False)
-        if other_errors[-1] < errors[-1]:
-            search, errors = other, other_errors
-    if not is_given and problem.rows is not None and problem.rows.are_few():
-        chosen = np.flatnonzero(np.isin(problem.units.codes, search.chosen))
-        if not problem.rows.favour(chosen, columns):
-            return as_greedy(len(errors) - 1)
-    attributes = {"penalty_": penalty, "objective_history_": errors, "n_iter_": len(errors) - 1}
-    return search.order(), search.gains_outside() / problem.total, attributes
-
-
-def first_columns(
-    start: Sequence[int] = (),
-    placement: Callable[[GramOperator, int], Placement] | None = None,
-    penalty: float | None = None,
-    units: Units | None = None,
-) -> Callable[[GramOperator, int], NDArray]:
-    """Return a function of a Gram operator and a count that gives so many units by greedy steps.
-
-    ``placement`` gives the rules for an operator and a count; without it any column that varies may be taken.
-
-    A penalty from the data is that of the first operator: in the folds of a cross-validation most rows of one
-    are those of the next. Rows left out have a part in the penalty, not in the steps: a curve shows where the
-    error stops falling, for which they are not worth their time.
-    """
-
-    def path(gram: GramOperator, count: int) -> NDArray:
-        nonlocal penalty
-        size = max(count, len(start))
-        rules = Placement(np.asarray(gram.diag() > 0), size) if placement is None else placement(gram, size)
-        problem = Problem(gram, rules, units, start)
-        if penalty is None:
-            penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy()[1])
-        search = Search(problem, penalty, leaves_out=False)
-        search.grow()
-        return np.array(search.chosen[:count], dtype=np.intp)
-
-    return path

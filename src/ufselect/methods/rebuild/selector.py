@@ -1,4 +1,4 @@
-"""Columns from which the others can be rebuilt."""
+"""Columns from which the others can be reconstructed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from numbers import Integral
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect.gram import GramOperator
+from ufselect.gram.spectrum import rank_limit
 from ufselect.methods._base import NON_NEGATIVE, Columns, FitResult, Groups
 from ufselect.methods._columns import SelectionRequest, kept_first
 from ufselect.methods.rebuild.placement import PlacedSelector
-from ufselect.methods.rebuild.ridge import CenteredRows
-from ufselect.methods.rebuild.search import Problem, choose_columns, first_columns
+from ufselect.methods.rebuild.search import Problem, Search, centred_rows
 
 
 class RebuildSelector(PlacedSelector):
@@ -71,11 +72,11 @@ class RebuildSelector(PlacedSelector):
     columns of largest gain, so that no single row recommends a column; not with ``groups``, which count by
     what their columns add together.
 
-    With few rows, the selection of ``GreedyProjection(target="features")`` is kept, with ρ = 0 and no
-    exchanges, unless a penalty is given or other columns lower the error on held-out rows, in five folds, by
-    more than its standard error. It is also kept where a few of at most 200 rows hold more of the variance
-    than in any normal data. Rows are few while they amount to 400 or fewer, each counted by its share of the
-    variance; they are held out where they are in memory, have no missing values and no more than 20 million
+    Nothing is exchanged once the columns span all others. Unless a penalty is given, the selection of
+    ``GreedyProjection(target="features")`` is kept, with ρ = 0, where a few of at most 200 rows hold more of
+    the variance than in any normal data; and, with few rows, unless other columns lower the leave-one-out
+    error by more than its standard error. Rows are few while they amount to 400 or fewer, each counted by its
+    share of the variance; they are left out where they are in memory, and have no more than 20 million
     entries.
 
     For d ≤ n a greedy step and an exchange cost one product of S with a vector, 2 d² operations, and three
@@ -148,26 +149,68 @@ class RebuildSelector(PlacedSelector):
         self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
-        # With a penalty given nothing is compared on rows left out, and they need not be copied.
-        has_rows = request.data is not None and self._given_penalty() is None
-        rows = CenteredRows.of(request.data, gram, request.rows) if has_rows else None
         placement = self._placement(gram, request, request.n_selected)
+        # With a penalty given nothing is compared on held-out rows, and they need not be copied.
+        is_given = self.penalty != "auto"
+        rows = None if is_given else centred_rows(request.data, gram, request.rows)
         problem = Problem(gram, placement, request.units, request.kept.tolist(), rows)
-        order, gains, attributes = choose_columns(
-            problem,
-            max_sweeps=self.max_iter,
-            penalty=self._given_penalty(),
-            on_sweep=request.progress,
-        )
-        return self._placed(kept_first(order, request.kept), gains, placement, attributes, request.units)
+        penalty, n_sweeps = float(self.penalty) if is_given else 0.0, 0
+        if not is_given:
+            order, columns, gains = problem.greedy()
+            # Of heavy tails neither the shrinkage, which is that of normal data, nor held-out rows tell what
+            # new rows will be like.
+            is_greedy = order.size == 0 or problem.is_heavy_tailed
+            if not is_greedy:
+                penalty = problem.penalty(columns)
+        if is_given or not is_greedy:
+            search, errors = self._exchanged(problem, penalty, request)
+            n_sweeps = len(errors) - 1
+            chosen = np.flatnonzero(np.isin(request.units.codes, search.chosen))
+            is_greedy = not is_given and not problem.favours(chosen, columns, penalty)
+        if is_greedy:
+            penalty, errors = 0.0, [problem.share_left(columns)(0.0)]
+        else:
+            order, gains = search.order(), search.gains_outside()
+        attributes = {"penalty_": penalty, "objective_history_": errors, "n_iter_": n_sweeps}
+        order = kept_first(order, request.kept)
+        return self._placed(order, gains / problem.total, placement, attributes, request.units)
+
+    def _exchanged(
+        self, problem: Problem, penalty: float, request: SelectionRequest
+    ) -> tuple[Search, list[float]]:
+        """Return the search of least error, and its share of the variance before and after each sweep."""
+        found = []
+        # Gain per price alone can miss one expensive column that is worth all cheap ones.
+        for per_price in (True, False)[: 1 if problem.placement.prices is None else 2]:
+            search = Search(problem, penalty, per_price=per_price)
+            search.grow()
+            errors = [max(search.error() / problem.total, 0.0)]  # below 0 by rounding alone
+            # as many columns as the rank reconstruct the rows of the fit, whichever they are
+            spans = len(search.members) >= rank_limit(problem.gram)
+            for sweep in range(1, 1 + (0 if spans else self.max_iter)):
+                n_swaps = search.sweep()
+                search.grow()
+                errors.append(max(search.error() / problem.total, 0.0))
+                if per_price and request.progress is not None:
+                    request.progress(sweep, errors[-1])
+                if n_swaps == 0 or errors[-1] > 0.99 * errors[-2]:  # the next would lower it by less
+                    break
+            found.append((search, errors))
+        return min(found, key=lambda pair: pair[1][-1])
 
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
-        return first_columns(
-            request.kept.tolist(),
-            lambda gram, size: self._placement(gram, request, size),
-            self._given_penalty(),
-            request.units,
-        )
+        # A penalty from the data is that of the first fold, which has most rows in common with the next. In
+        # steps no row is left out: a curve shows where the error stops falling, for which it takes too long.
+        penalty = None if self.penalty == "auto" else float(self.penalty)
 
-    def _given_penalty(self) -> float | None:
-        return None if self.penalty == "auto" else float(self.penalty)
+        def first_units(gram: GramOperator, count: int) -> NDArray:
+            nonlocal penalty
+            placement = self._placement(gram, request, max(count, request.kept.size))
+            problem = Problem(gram, placement, request.units, request.kept.tolist())
+            if penalty is None:
+                penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy()[1])
+            search = Search(problem, penalty, leaves_out=False)
+            search.grow()
+            return np.array(search.chosen[:count], dtype=np.intp)
+
+        return first_units
