@@ -22,6 +22,7 @@ GOALS = {
     "PCALeverage": "baseline",
     "PartitionSelector": "clusters",
     "RNE": "neighbourhoods",
+    "RUFS": "clusters",
     "RandomSubset": "baseline",
     "RebuildSelector": "rebuilding",
     "SOGFS": "neighbourhoods",

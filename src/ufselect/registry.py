@@ -24,6 +24,7 @@ from ufselect.methods.rebuild.reconstructor import Reconstructor
 from ufselect.methods.rebuild.selector import RebuildSelector
 from ufselect.methods.redundancy import RedundancyFilter
 from ufselect.methods.rne import RNE
+from ufselect.methods.rufs import RUFS
 from ufselect.methods.sogfs import SOGFS
 from ufselect.methods.spcafs import SPCAFS
 from ufselect.methods.spcapsd import SPCAPSD
@@ -33,7 +34,7 @@ from ufselect.methods.udfs import UDFS
 # In the order of tables: baselines first.
 SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
     RandomSubset, PCALeverage, MaxVariance, DOptimalLeverage, GreedyProjection, RebuildSelector,
-    LaplacianScore, UDFS, NDFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS, DSCOFS, ConstrainedDSCOFS,
+    LaplacianScore, UDFS, NDFS, RUFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS, DSCOFS, ConstrainedDSCOFS,
     PartitionSelector, AutoSelector,
 )  # fmt: skip
 

@@ -188,7 +188,8 @@ def multiplicative_step(
     """
     above = weight * labels
     below = slope + above @ (labels.T @ labels)
-    factor = above / np.maximum(below, above / 16) if weight > 0 else np.ones_like(labels)
+    # Entries that have become 0 stay 0.
+    factor = np.divide(above, np.maximum(below, above / 16), out=np.ones_like(labels), where=labels > 0)
     last = value(labels)
     for halvings in range(8):
         moved = normalised(labels * factor ** (0.5**halvings))
