@@ -16,7 +16,10 @@ GOALS = {
     "DSCOFS": "variance",
     "FSPCA": "variance",
     "GreedyProjection": "rebuilding",
+    "IFPCA": "clusters",
+    "InfFS": "variance",
     "LaplacianScore": "neighbourhoods",
+    "MCFS": "clusters",
     "MaxVariance": "baseline",
     "NDFS": "clusters",
     "PCALeverage": "baseline",
@@ -28,6 +31,7 @@ GOALS = {
     "SOGFS": "neighbourhoods",
     "SPCAFS": "variance",
     "SPCAPSD": "variance",
+    "SPEC": "neighbourhoods",
     "TSFS": "clusters",
     "UDFS": "neighbourhoods",
 }

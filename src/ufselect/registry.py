@@ -18,7 +18,10 @@ from ufselect.methods.dscofs.estimator import DSCOFS
 from ufselect.methods.dscofs.path import DSCOFSPath, dscofs_path
 from ufselect.methods.fspca import FSPCA
 from ufselect.methods.greedy import DOptimalLeverage, GreedyProjection
+from ufselect.methods.ifpca import IFPCA
+from ufselect.methods.inffs import InfFS
 from ufselect.methods.laplacian_score import LaplacianScore
+from ufselect.methods.mcfs import MCFS
 from ufselect.methods.ndfs import NDFS
 from ufselect.methods.rebuild.reconstructor import Reconstructor
 from ufselect.methods.rebuild.selector import RebuildSelector
@@ -28,14 +31,15 @@ from ufselect.methods.rufs import RUFS
 from ufselect.methods.sogfs import SOGFS
 from ufselect.methods.spcafs import SPCAFS
 from ufselect.methods.spcapsd import SPCAPSD
+from ufselect.methods.spec import SPEC
 from ufselect.methods.tsfs import TSFS
 from ufselect.methods.udfs import UDFS
 
 # In the order of tables: baselines first.
 SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
     RandomSubset, PCALeverage, MaxVariance, DOptimalLeverage, GreedyProjection, RebuildSelector,
-    LaplacianScore, UDFS, NDFS, RUFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS, DSCOFS, ConstrainedDSCOFS,
-    PartitionSelector, AutoSelector,
+    LaplacianScore, SPEC, MCFS, InfFS, IFPCA, UDFS, NDFS, RUFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS,
+    DSCOFS, ConstrainedDSCOFS, PartitionSelector, AutoSelector,
 )  # fmt: skip
 
 _registered: dict[str, type[UnsupervisedSelector]] = {}

@@ -5,6 +5,7 @@ from ufselect.graphs.laplacian import (
     heat_affinity,
     incidence,
     laplacian_quotients,
+    smoothest_normalized_pairs,
     smoothest_vectors,
 )
 from ufselect.graphs.neighbors import balanced_neighbors, nearest_neighbors, usable_neighbors
@@ -16,6 +17,7 @@ __all__ = [
     "incidence",
     "laplacian_quotients",
     "nearest_neighbors",
+    "smoothest_normalized_pairs",
     "smoothest_vectors",
     "usable_neighbors",
 ]

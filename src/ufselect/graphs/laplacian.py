@@ -183,6 +183,44 @@ def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, 
     return np.hstack(columns)[:, order], int(n_components)
 
 
+def smoothest_normalized_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
+    r"""Return the lowest eigenpairs of the normalised Laplacian, but for the trivial one.
+
+    .. math::
+
+        (I - D^{-1/2} W D^{-1/2})\, u = \lambda u, \qquad u^\top D^{1/2} 1 = 0.
+
+    The eigenvalue 0 of a graph with several connected components has several vectors; those returned are
+    orthogonal to the trivial one, :math:`D^{1/2} 1`, whatever basis the solver finds.
+
+    Parameters
+    ----------
+    affinity : csr_array of shape (n_samples, n_samples)
+        Symmetric non-negative weights W without diagonal; each sample has a neighbour.
+    count : int
+        Number of pairs, below n_samples.
+
+    Returns
+    -------
+    values : ndarray of shape (count,)
+        Eigenvalues in [0, 2], ascending.
+    vectors : ndarray of shape (n_samples, count)
+        Orthonormal.
+    """
+    roots = np.sqrt(affinity.sum(axis=1))
+    halves = sparse.diags_array(1 / roots)
+    laplacian = (sparse.eye_array(roots.size) - halves @ affinity @ halves).tocsc()
+    # As near to zero as keeps the shifted matrix regular; the diagonal is 1.
+    values, vectors = symmetric_pairs(
+        laplacian, count + 1, lowest=True, dense_order=200, dense_share=0.2, sigma=-1e-4, which="LM"
+    )
+    tied = int(np.count_nonzero(values < 1e-10))
+    trivial = (roots / np.linalg.norm(roots))[:, None]
+    others = vectors[:, :tied] - trivial @ (trivial.T @ vectors[:, :tied])
+    basis = np.linalg.svd(others, full_matrices=False)[0][:, : tied - 1]
+    return np.clip(values[1:], 0, 2), np.hstack([basis, vectors[:, tied:]])
+
+
 def _lowest_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
     """Return the lowest eigenpairs of a connected graph's Laplacian."""
     size = affinity.shape[0]

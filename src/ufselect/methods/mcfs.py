@@ -1,0 +1,227 @@
+r"""MCFS: features that explain the clusters of a neighbour graph, by least angle regression.
+
+.. math::
+
+    L y_k = \lambda_k D y_k, \qquad a_k = \text{the point on the LARS path of } \|y_k - X a\|^2
+    \text{ with } r \text{ nonzero entries}, \qquad s_j = \max_k |a_{kj}| .
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+from sklearn.utils._param_validation import StrOptions
+
+from ufselect.gram import GramOperator, gram_operator
+from ufselect.gram.spectrum import rank_limit
+from ufselect.graphs import heat_affinity, nearest_neighbors, smoothest_normalized_pairs, usable_neighbors
+from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._columns import SelectionRequest
+from ufselect.methods.spec import clusters_asked
+
+SCORE_OF_CONSTANT = -2.0  # other scores are above −1
+
+
+class MCFS(UnsupervisedSelector):
+    r"""Select features that explain the clusters of the graph of nearest neighbours.
+
+    Multi-cluster feature selection [1]_ embeds the samples by the smoothest eigenvectors of the graph, one
+    for each cluster, and explains each eigenvector by few features with least angle regression. A feature
+    counts with its largest coefficient, so that a feature that explains one cluster well is selected.
+
+    Use it where there are clusters that neighbours show, and redundant features: unlike a score of single
+    features, the regression takes one of several copies. Where the graph shows no clusters the eigenvectors
+    are noise, and so is the selection. Coefficients are larger for features of a smaller unit: standardise
+    first unless units are comparable. At most n_samples − 1 features can enter a regression; beyond, the
+    order rests on correlations.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    n_clusters : int or "auto", default="auto"
+        Number c of eigenvectors. ``"auto"`` counts a component while its share of the variance is
+        larger than that of a piece of a stick broken at random.
+    {n_neighbors}
+    bandwidth : float or "auto", default="auto"
+        Bandwidth t of the heat kernel :math:`\exp(-\|x_i - x_j\|^2 / 2t^2)`, or the mean distance to the k
+        neighbours.
+    {constraints}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Largest absolute coefficient over the eigenvectors. For features that enter no regression, the largest
+        absolute correlation with an eigenvector minus 1, so at most 0; −2 for constant features.
+    {ranking_and_support}
+    components_ : ndarray of shape (n_clusters, n_features)
+        The coefficients :math:`a_k`.
+    n_clusters_, n_neighbors_ : int
+        The numbers used.
+
+    Notes
+    -----
+    Write W for the heat-kernel weights between samples of which one is among the k nearest neighbours of the
+    other, D for their sums and L = D − W. The targets are the c smoothest solutions of
+
+    .. math:: L y = \lambda D y, \qquad y^\top D y = \bar d,
+
+    after the constant one, with the mean :math:`\bar d` of D's diagonal, so that the unit of W does not
+    matter. For each, least angle regression on the centred features goes on until r of them, the number to
+    select, have entered, and
+
+    .. math:: s_j = \max_k |a_{kj}| .
+
+    A copy of a feature that has entered is left out of the regression. The regressions use columns of the
+    Gram matrix, which they share, and sparse data stay sparse.
+
+    Costs n² d for the neighbours, c eigenvectors of a sparse matrix, n d for each feature that enters, and
+    c r² d for the paths.
+
+    References
+    ----------
+    .. [1] D. Cai, C. Zhang and X. He (2010), "Unsupervised feature selection for multi-cluster data",
+       Proceedings of the 16th ACM SIGKDD International Conference on Knowledge Discovery and Data Mining.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect import MCFS
+    >>> pixels = load_digits().data
+    >>> MCFS(n_features_to_select=20, n_clusters=10).fit_transform(pixels).shape
+    (1797, 20)
+    """
+
+    accepts_sparse = True
+    label = "MCFS"
+    cost = "n² d + c r² d"
+
+    components_: NDArray
+    n_clusters_: int
+    n_neighbors_: int
+
+    _parameter_constraints: ClassVar = {
+        **UnsupervisedSelector._parameter_constraints,
+        "bandwidth": [POSITIVE, StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        n_clusters: int | str = "auto",
+        n_neighbors: int = 5,
+        bandwidth: float | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.bandwidth = bandwidth
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        gram = gram_operator(X)
+        limit = rank_limit(gram)
+        n_clusters = clusters_asked(self.n_clusters, X)
+        n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
+        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
+        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth)
+        _, vectors = smoothest_normalized_pairs(affinity, n_clusters)
+        degrees = affinity.sum(axis=1)
+        targets = vectors / np.sqrt(degrees / degrees.mean())[:, None]
+        targets -= targets.mean(axis=0)
+        # In the units of S. Centred rows lose no digits to a large mean; sparse ones have none to lose.
+        products = X.T @ targets if sparse.issparse(X) else (X - gram.mean).T @ targets
+        products = products / gram.scale
+        regression = LeastAngleRegression(gram)
+        count = min(request.n_selected, limit)
+        coefficients = np.array([regression.coefficients(product, count) for product in products.T])
+        norms = np.sqrt(gram.diag().astype(np.float64))[:, None] * np.linalg.norm(targets, axis=0)
+        correlations = np.divide(np.abs(products), norms, out=np.zeros(norms.shape), where=norms > 0)
+        largest = np.abs(coefficients).max(axis=0)
+        scores = np.where(largest > 0, largest / gram.scale, np.minimum(correlations.max(axis=1), 1) - 1)
+        return np.where(gram.diag() > 0, scores, SCORE_OF_CONSTANT), {
+            "components_": coefficients / gram.scale,
+            "n_clusters_": n_clusters,
+            "n_neighbors_": n_neighbors,
+        }
+
+
+class LeastAngleRegression:
+    """Least angle regressions of several targets on the same features, through columns of their Gram matrix.
+
+    Parameters
+    ----------
+    gram : GramOperator
+        S of the centred features; a column is asked for once, whatever the number of targets.
+    """
+
+    def __init__(self, gram: GramOperator) -> None:
+        self.gram = gram
+        self.squares = gram.diag().astype(np.float64)
+        self._columns: dict[int, NDArray] = {}
+
+    def coefficients(self, products: NDArray, count: int) -> NDArray:
+        """Return the coefficients at which the next feature after ``count`` would enter, or the last point.
+
+        Parameters
+        ----------
+        products : ndarray of shape (n_features,)
+            Inner products of the centred features with the target.
+        count : int
+            Number of features to let in; fewer enter once the target is explained.
+        """
+        correlations = np.array(products, dtype=np.float64)
+        weights = np.zeros(correlations.size)
+        is_open = self.squares > 0
+        smallest = 1e-10 * float(
+            np.abs(correlations).max(initial=0.0)
+        )  # what rounding leaves of an explained target
+        active: list[int] = []
+        signs = np.empty(count)
+        factor = np.zeros((count, count))  # of the active block, lower triangular
+        rows = np.empty((count, correlations.size))  # active columns of S
+        while len(active) < count and is_open.any():
+            sizes = np.where(is_open, np.abs(correlations), -1.0)
+            new = int(np.argmax(sizes))
+            level = float(sizes[new])
+            if level <= smallest:
+                break
+            is_open[new] = False
+            size = len(active)
+            column = self._column(new)
+            leverage = np.empty(0)
+            if size:
+                leverage = linalg.solve_triangular(factor[:size, :size], column[active], lower=True)
+            rest = self.squares[new] - leverage @ leverage
+            if rest <= 1e-10 * self.squares[new]:  # a combination of those that have entered
+                continue
+            factor[size, :size], factor[size, size] = leverage, np.sqrt(rest)
+            rows[size], signs[size] = column, np.sign(correlations[new])
+            active.append(new)
+            direction = linalg.cho_solve((factor[: size + 1, : size + 1], True), signs[: size + 1])
+            change = direction @ rows[: size + 1]  # of the correlations; 1 in size for the active ones
+            # The first open feature to be as correlated as the active ones, or the least-squares point.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                meets = np.stack(
+                    [(level - correlations) / (1 - change), (level + correlations) / (1 + change)]
+                )
+            meets = meets[:, is_open]
+            length = float(min(level, meets[meets > 1e-12 * level].min(initial=np.inf)))
+            weights[active] += length * direction
+            correlations -= length * change
+        return weights
+
+    def _column(self, index: int) -> NDArray:
+        if index not in self._columns:
+            self._columns[index] = self.gram.columns(np.array([index]))[:, 0].astype(np.float64)
+        return self._columns[index]

@@ -1,0 +1,222 @@
+r"""SPEC: features that are smooth on a graph of samples, by its spectrum.
+
+.. math::
+
+    \varphi_1 = \sum_{l=1}^{n} \lambda_l \alpha_l^2, \qquad
+    \varphi_2 = \frac{\varphi_1}{1 - \alpha_1^2}, \qquad
+    \varphi_3 = \sum_{l=2}^{c} (2 - \lambda_l)\, \alpha_l^2, \qquad
+    \alpha_l = \frac{u_l^\top D^{1/2} f}{\|D^{1/2} f\|},
+
+with :math:`(\lambda_l, u_l)` the eigenpairs of the normalised Laplacian, :math:`\lambda_1 = 0`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils._param_validation import StrOptions
+
+from ufselect.exceptions import ConstantDataError
+from ufselect.gram import gram_operator
+from ufselect.gram.spectrum import auto_n_components
+from ufselect.graphs import (
+    heat_affinity,
+    laplacian_quotients,
+    nearest_neighbors,
+    smoothest_normalized_pairs,
+    usable_neighbors,
+)
+from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._columns import SelectionRequest
+
+# The three functions lie between −2 and 2.
+SCORE_OF_CONSTANT = -3.0
+
+
+class SPEC(UnsupervisedSelector):
+    r"""Select features that agree with the spectrum of the graph of nearest neighbours.
+
+    Spectral feature selection [1]_ scores each feature f by itself. Three functions are offered: how smooth
+    it is on the graph (``"smoothness"``), the same without the feature's mean (``"normalized"``, which is the
+    Laplacian score), and how much of it lies in the eigenvectors that tell c clusters apart (``"leading"``).
+
+    Use it as a fast filter where neighbours carry the structure. Redundant features get equal scores and
+    are selected together, and the graph depends on the units of all features: standardise first unless they
+    are comparable. ``"smoothness"`` and ``"leading"`` also depend on where zero lies, because the norm of a
+    feature includes its mean.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    ranking : {"leading", "normalized", "smoothness"}, default="leading"
+        The function, :math:`\varphi_3`, :math:`\varphi_2` or :math:`\varphi_1` of [1]_.
+    n_clusters : int or "auto", default="auto"
+        The c of ``"leading"``, c − 1 eigenvectors count beside the trivial one, at least one. ``"auto"``
+        counts a component while its share of the variance is larger than that of a piece of a stick broken
+        at random.
+    {n_neighbors}
+    bandwidth : float or "auto", default="auto"
+        Bandwidth t of the heat kernel :math:`\exp(-\|x_i - x_j\|^2 / 2t^2)`, or the mean distance to the k
+        neighbours.
+    {constraints}
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        :math:`\varphi_3`, or minus :math:`\varphi_1` or :math:`\varphi_2`, which are small for good features;
+        −3 for constant features, which come last.
+    {ranking_and_support}
+    n_clusters_ : int
+        The c used by ``"leading"``, else 0.
+    n_neighbors_ : int
+        The number of neighbours used.
+
+    Notes ----- Write W for the heat-kernel weights between samples of which one is among the k nearest
+    neighbours of the other, D for their sums and :math:`I - D^{-1/2} W D^{-1/2}` for the normalised
+    Laplacian with eigenpairs :math:`(\lambda_l, u_l)`, :math:`\lambda_1 = 0`. With :math:`\alpha_l =
+    u_l^\top D^{1/2} f / \|D^{1/2} f\|`,
+
+    .. math::
+
+        \varphi_1 = \sum_{l=1}^{n} \lambda_l \alpha_l^2, \qquad
+        \varphi_2 = \frac{\varphi_1}{1 - \alpha_1^2}, \qquad
+        \varphi_3 = \sum_{l=2}^{c} (2 - \lambda_l)\, \alpha_l^2 .
+
+    The first two are sums over edges, so that no eigenvector is needed. A constant feature would be the
+    best by :math:`\varphi_1`; it is put last. The graph of [1]_ has all pairs: that is ``n_neighbors`` of
+    n_samples − 1.
+
+    Costs n² d for the neighbours, n k d for the sums over edges, and c eigenvectors of a sparse matrix for
+    ``"leading"``. Sparse data stay sparse.
+
+    References
+    ----------
+    .. [1] Z. Zhao and H. Liu (2007), "Spectral feature selection for supervised and unsupervised learning",
+       Proceedings of the 24th International Conference on Machine Learning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from ufselect import SPEC
+    >>> pixels = load_digits().data
+    >>> SPEC(n_features_to_select=20, n_clusters=10).fit_transform(pixels).shape
+    (1797, 20)
+    """
+
+    accepts_sparse = True
+    label = "SPEC"
+    cost = "n² d"
+    is_nested = True
+
+    n_clusters_: int
+    n_neighbors_: int
+
+    _parameter_constraints: ClassVar = {
+        **UnsupervisedSelector._parameter_constraints,
+        "ranking": [StrOptions({"leading", "normalized", "smoothness"})],
+        "bandwidth": [POSITIVE, StrOptions({"auto"})],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 0.1,
+        *,
+        ranking: str = "leading",
+        n_clusters: int | str = "auto",
+        n_neighbors: int = 5,
+        bandwidth: float | str = "auto",
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        groups: Groups | None = None,
+        max_correlation: float | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.ranking = ranking
+        self.n_clusters = n_clusters
+        self.n_neighbors = n_neighbors
+        self.bandwidth = bandwidth
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
+        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
+        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth)
+        if self.ranking == "leading":
+            n_clusters = clusters_asked(self.n_clusters, X)
+            scores = leading_shares(X, affinity, n_clusters)
+        else:
+            n_clusters = 0
+            scores = -laplacian_quotients(X, affinity)
+            if self.ranking == "smoothness":
+                scores *= shares_of_variance(X, affinity.sum(axis=1))
+        return np.where(np.isnan(scores), SCORE_OF_CONSTANT, scores), {
+            "n_clusters_": n_clusters,
+            "n_neighbors_": n_neighbors,
+        }
+
+
+def clusters_asked(n_clusters: int | str, X: Any) -> int:
+    """Return the number of clusters, ``"auto"`` from the spectrum of the data and at least 2.
+
+    Raises
+    ------
+    ValueError
+        If so many are asked for that there are not enough samples, or if no feature varies.
+    """
+    n_samples = X.shape[0]
+    if n_clusters == "auto":
+        return min(max(2, auto_n_components(gram_operator(X))), n_samples - 1)
+    if int(n_clusters) >= n_samples:
+        raise ValueError(f"n_clusters={n_clusters} needs more samples than the {n_samples} of X; lower it.")
+    return int(n_clusters)
+
+
+def leading_shares(X: Any, affinity: sparse.csr_array, n_clusters: int) -> NDArray:
+    """Return φ₃ of each feature, NaN for constant ones."""
+    values, vectors = smoothest_normalized_pairs(affinity, max(n_clusters - 1, 1))
+    degrees = affinity.sum(axis=1)
+    scaled, varies = in_own_units(X)
+    alpha = scaled.T @ (np.sqrt(degrees)[:, None] * vectors)
+    squares = scaled.power(2) if sparse.issparse(scaled) else scaled**2
+    norms = degrees @ squares
+    return np.divide(alpha**2 @ (2 - values), norms, out=np.full(norms.size, np.nan), where=varies)
+
+
+def shares_of_variance(X: Any, degrees: NDArray) -> NDArray:
+    """Return 1 − α₁², the share of a feature's weighted square norm that is not due to its mean."""
+    scaled, varies = in_own_units(X)
+    mean = degrees @ scaled / degrees.sum()
+    if sparse.issparse(scaled):
+        square = degrees @ scaled.power(2) / degrees.sum()
+        variance = np.maximum(square - mean**2, 0)
+    else:
+        variance = degrees @ (scaled - mean) ** 2 / degrees.sum()
+        square = variance + mean**2
+    return np.divide(variance, square, out=np.zeros(mean.size), where=varies)
+
+
+def in_own_units(X: Any) -> tuple[Any, NDArray]:
+    """Return the features divided by their largest entry, so that squares stay in range, and which vary.
+
+    Raises
+    ------
+    ConstantDataError
+        If none varies.
+    """
+    lowest, highest = X.min(axis=0), X.max(axis=0)
+    if sparse.issparse(X):
+        lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
+    varies = highest > lowest
+    if not varies.any():
+        raise ConstantDataError
+    largest = np.maximum(np.abs(lowest), np.abs(highest)).astype(np.float64)
+    unit = np.where(largest > 0, largest, 1.0)
+    if sparse.issparse(X):
+        return X.astype(np.float64) @ sparse.diags_array(1 / unit), varies
+    return X / unit, varies

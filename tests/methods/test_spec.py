@@ -1,0 +1,109 @@
+"""SPEC against its definition by a full eigendecomposition, and against scikit-feature's program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from ufselect import SPEC, LaplacianScore
+from ufselect.exceptions import ConstantDataError
+from ufselect.graphs import smoothest_normalized_pairs
+
+
+def heat_graph(X, k):
+    """Transcribe the graph: the k nearest in either direction, the mean distance as bandwidth."""
+    squared = cdist(X, X, "sqeuclidean")
+    np.fill_diagonal(squared, np.inf)
+    nearest = np.argsort(squared, axis=1, kind="stable")[:, :k]
+    distances = np.sqrt(np.take_along_axis(squared, nearest, axis=1))
+    weights = np.zeros(squared.shape)
+    np.put_along_axis(weights, nearest, np.exp(-(distances**2) / (2 * distances.mean() ** 2)), axis=1)
+    return np.maximum(weights, weights.T)
+
+
+def spec_by_definition(X, W, ranking, c):
+    degrees = W.sum(axis=1)
+    values, vectors = np.linalg.eigh(np.eye(len(W)) - W / np.sqrt(np.outer(degrees, degrees)))
+    found = []
+    for f in X.T:
+        scaled = np.sqrt(degrees) * f
+        alpha = vectors.T @ (scaled / np.linalg.norm(scaled))
+        if ranking == "leading":
+            found.append(np.sum((2 - values[1:c]) * alpha[1:c] ** 2))
+        elif ranking == "smoothness":
+            found.append(-np.sum(values * alpha**2))
+        else:
+            found.append(-np.sum(values[1:] * alpha[1:] ** 2) / (1 - alpha[0] ** 2))
+    return np.array(found)
+
+
+@pytest.fixture
+def clusters():
+    rng = np.random.default_rng(0)
+    centres = 0.7 * rng.standard_normal((3, 9))
+    return 1 + centres[np.repeat([0, 1, 2], 20)] + rng.standard_normal((60, 9))
+
+
+@pytest.mark.parametrize("ranking", ["leading", "normalized", "smoothness"])
+@pytest.mark.parametrize("k", [8, 59])
+def test_scores_are_those_of_the_definition(ranking, k, clusters):
+    fitted = SPEC(ranking=ranking, n_clusters=4, n_neighbors=k).fit(clusters)
+    expected = spec_by_definition(clusters, heat_graph(clusters, k), ranking, 4)
+    np.testing.assert_allclose(fitted.scores_, expected, rtol=1e-8)
+
+
+def test_without_the_mean_it_is_the_laplacian_score(clusters):
+    expected = LaplacianScore().fit(clusters).scores_
+    np.testing.assert_allclose(SPEC(ranking="normalized").fit(clusters).scores_, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("ranking", "style"), [("smoothness", -1), ("normalized", 0), ("leading", 4)])
+def test_agrees_with_scikit_feature(ranking, style, clusters):
+    spec = pytest.importorskip("skfeature.function.similarity_based.SPEC").spec
+    expected = spec(clusters, mode="raw", style=style, W=heat_graph(clusters, 8))
+    scores = SPEC(ranking=ranking, n_clusters=4, n_neighbors=8).fit(clusters).scores_
+    np.testing.assert_allclose(np.abs(scores), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("ranking", ["leading", "normalized", "smoothness"])
+def test_sparse_constant_and_duplicate_columns(ranking, clusters):
+    X = np.where(clusters > 1, clusters, 0.0)
+    X[:, 2], X[:, 5], X[:, 7] = 3.0, 0.0, X[:, 1]
+    fitted = SPEC(ranking=ranking, n_clusters=3).fit(X)
+    assert set(fitted.ranking_[[2, 5]]) == {8, 9}
+    assert fitted.scores_[7] == pytest.approx(fitted.scores_[1], rel=1e-12)
+    stored = SPEC(ranking=ranking, n_clusters=3).fit(sparse.csr_array(X))
+    np.testing.assert_allclose(stored.scores_, fitted.scores_, rtol=1e-8)
+
+
+def test_a_feature_that_shows_the_clusters_beats_noise():
+    rng = np.random.default_rng(3)
+    centres = 10 * rng.standard_normal((3, 4))
+    shown = centres[np.repeat([0, 1, 2], 40)] + 0.1 * rng.standard_normal((120, 4))
+    X = np.hstack([rng.standard_normal((120, 3)), shown])
+    assert set(np.flatnonzero(SPEC(4, n_clusters=3).fit(X).support_)) == {3, 4, 5, 6}
+
+
+@pytest.mark.parametrize("n_components", [1, 2, 4])
+def test_eigenvectors_leave_out_the_trivial_one_also_of_a_graph_in_parts(n_components):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((40, 3)) + 100 * np.repeat(np.arange(n_components), 40 // n_components)[:, None]
+    W = sparse.csr_array(heat_graph(X, 4))
+    values, vectors = smoothest_normalized_pairs(W, 5)
+    degrees = W.sum(axis=1)
+    laplacian = np.eye(40) - W.toarray() / np.sqrt(np.outer(degrees, degrees))
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(laplacian)[1:6], atol=1e-10)
+    np.testing.assert_allclose(laplacian @ vectors, vectors * values, atol=1e-9)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(5), atol=1e-9)
+    np.testing.assert_allclose(np.sqrt(degrees) @ vectors, 0, atol=1e-9)
+
+
+def test_what_cannot_be_is_refused(clusters):
+    with pytest.raises(ValueError, match="n_clusters=60 needs more samples than the 60"):
+        SPEC(n_clusters=60).fit(clusters)
+    with pytest.raises(ConstantDataError):
+        SPEC(n_clusters=2).fit(np.ones((12, 4)))
+    with pytest.raises(ValueError, match="'ranking' parameter"):
+        SPEC(ranking="phi").fit(clusters)
