@@ -110,7 +110,7 @@ def test_the_curve_ends_where_the_score_is_and_falls_on_the_way(pixels):
 
 @pytest.mark.parametrize("kind", ["sparse", "accumulator", "dask"])
 def test_every_kind_of_data_gives_the_same_map(pixels, kind):
-    dense = Reconstructor(RebuildSelector(6), ridge=0.01).fit(pixels)
+    dense = Reconstructor(RebuildSelector(6), "ridge", ridge=0.01).fit(pixels)
     if kind == "sparse":
         data = sparse.csr_array(pixels)
     elif kind == "accumulator":

@@ -20,7 +20,7 @@ def rows():
 
 def test_the_curve_lies_between_random_columns_and_components(rows):
     train, test = rows
-    reconstructor = Reconstructor(RebuildSelector(12)).fit(train)
+    reconstructor = Reconstructor(RebuildSelector(12), "ridge").fit(train)
     display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train, counts=[2, 6, 12])
     assert display.counts.tolist() == [2, 6, 12]
     assert display.random.shape == (10, 3)
