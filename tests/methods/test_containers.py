@@ -68,7 +68,7 @@ def test_methods_without_missing_values_refuse_masked_entries(container):
     "call",
     [
         lambda data: GraphClustering(2).fit(data),
-        lambda data: Reconstructor(MaxVariance(2)).fit(X).transform(data),
+        lambda data: Reconstructor(MaxVariance(2)).fit(X).score(data),
         lambda data: evaluate_selection(data, np.arange(24) % 2, features=[0, 1]),
         lambda data: neighbours_kept(data, [0, 1]),
     ],

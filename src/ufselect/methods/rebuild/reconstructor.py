@@ -158,10 +158,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                         "or pass rows in memory."
                     )
             else:
-                finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
-                rows = validate_data(
-                    self, tabular(X), ensure_min_samples=2, ensure_all_finite=finite, **NUMBERS
-                )
+                rows = self._checked(tabular(X), ensure_min_samples=2)
                 n_features = rows.shape[1]
                 if sparse.issparse(rows):
                     limit = "the data are sparse"
@@ -204,6 +201,11 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             if not limit and self.regressor != "ridge":
                 self._compare(np.asarray(rows, dtype=np.float64))
         return self
+
+    def _checked(self, X: Any, **options: Any) -> Any:
+        """Return numbers, with gaps if the selector takes them."""
+        finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
+        return validate_data(self, X, ensure_all_finite=finite, **options, **NUMBERS)
 
     def _selector(self) -> Any:
         """Return the selector to fit; columns that are given are those that one must keep."""
@@ -278,7 +280,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         X = open_if_stored(X)
         if not is_dask(X) and not is_lazy_table(X):
             X = tabular(X)
-            validate_data(self, X, reset=False, **NUMBERS)
+            self._checked(X, reset=False)
         return self.selector_.transform(X)
 
     def inverse_transform(self, X: Any) -> NDArray:
