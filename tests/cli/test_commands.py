@@ -55,7 +55,9 @@ def test_version_and_environment(capsys):
     assert "scikit-learn" in out
 
 
-@pytest.mark.parametrize("command", ["demo", "select", "score", "apply", "compare", "report", "datasets"])
+@pytest.mark.parametrize(
+    "command", ["demo", "select", "score", "apply", "reconstruct", "compare", "report", "datasets"]
+)
 def test_every_command_explains_itself(command, capsys):
     assert run([command, "--help"]) == 0
     out = capsys.readouterr().out

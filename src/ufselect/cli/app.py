@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ufselect.cli import apply, compare, datasets, demo, report, score, select
+from ufselect.cli import apply, compare, datasets, demo, reconstruct, report, score, select
 from ufselect.cli.text import allow_any_text, grid, output, say, with_flags
 
 INTERRUPTED, TERMINATED = 130, 143  # 128 + the signal, as shells count
@@ -38,6 +38,7 @@ for command in (
     select.select,
     score.score,
     apply.apply,
+    reconstruct.reconstruct,
     compare.compare,
     report.report,
     datasets.datasets,

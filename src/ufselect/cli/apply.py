@@ -66,7 +66,7 @@ def apply(
         written_as(output_table)
     folder, name = spooled_input() if data == "-" else (None, data)
     with working(f"Reading {Path(name).name} …"):
-        table = read_uncleaned(Path(name), _reading(found, typed))
+        table = read_uncleaned(Path(name), reading_of(found, typed))
     features = sorted(found["result"]["features"], key=lambda feature: feature["index"])
     selected = find_columns([feature["name"] for feature in features], table)
     remarks = [*table.notes]
@@ -94,7 +94,7 @@ def apply(
             say(f"Wrote {selected.size} columns to {output_table}")
 
 
-def _reading(record: dict[str, Any], typed: dict[str, Any]) -> ReadOptions:
+def reading_of(record: dict[str, Any], typed: dict[str, Any]) -> ReadOptions:
     """Return the record's way of reading, changed by what was typed; marks of text are found anew."""
     from ufselect.cli.record import request_of
     from ufselect.io import ReadOptions

@@ -132,6 +132,8 @@ RANKING = "Write every column with its rank and what represents it: .csv or .tsv
 RankingFile = Annotated[Path | None, _option("--ranking", help=RANKING)]
 NAMES = "Write the names of the selected columns here, one a line."
 NamesFile = Annotated[Path | None, _option("--names", help=NAMES)]
+MAP = "Store, beside the record, the map with which ufselect reconstruct fills in all other columns."
+SaveMap = Annotated[bool, _option("--save-map", help=MAP)]
 TEXT = "Leave text columns other than ids and labels out of the output."
 DropText = Annotated[bool, _option("--drop-text", help=TEXT)]
 STREAM = "Read a csv or parquet table in blocks instead of whole."

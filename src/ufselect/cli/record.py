@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import math
 import platform
@@ -19,13 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.cli.run import Request, Run, relative_scores
+from ufselect.cli.run import Request, Run, relative_scores, row_metadata
 from ufselect.cli.text import output, with_flags
 from ufselect.datasets.catalogue import names as dataset_names
 from ufselect.exceptions import TableError
 from ufselect.io import ReadOptions, Table
 from ufselect.io.files import Write, write_together
 from ufselect.io.write import ranked_rows, write_columns, written_as
+from ufselect.methods.rebuild.kernel import ColumnMap
+from ufselect.methods.rebuild.reconstructor import Reconstructor
 
 RECORD_FORMAT = 1
 
@@ -39,6 +43,7 @@ class Outputs:
     record: Path | None = None
     ranking: Path | None = None
     names: Path | None = None
+    map: Path | None = None
     drop_text: bool = False
     force: bool = False
 
@@ -48,7 +53,8 @@ class Outputs:
 
     def files(self) -> dict[str, Path]:
         """Return the files by kind, the record last because it names the others."""
-        found = {kind: getattr(self, kind) for kind in ("table", "report", "ranking", "names", "record")}
+        kinds = ("table", "report", "ranking", "names", "map", "record")
+        found = {kind: getattr(self, kind) for kind in kinds}
         if self.to_standard_output:
             del found["table"]
         return {kind: path for kind, path in found.items() if path is not None}
@@ -62,6 +68,10 @@ class Outputs:
         found = replace(found, drop_text=typed["drop_text"], force=typed["force"])
         if found.table is not None and not found.to_standard_output:
             found = replace(found, record=found.record or record_beside(found.table))
+        if typed.get("save_map"):
+            if found.record is None:
+                raise TableError("--save-map stores the map beside the record; add -o or --record.")
+            found = replace(found, map=found.record.with_suffix(".map.npz"))
         if found.ranking is not None and written_as(found.ranking)[0] not in (".csv", ".tsv"):
             raise TableError(f"{found.ranking} must end in .csv or .tsv, or these with a compression.")
         return found
@@ -224,6 +234,9 @@ def check_same(table: Table, record: Mapping[str, Any]) -> None:
 def write_outputs(run: Run, found: dict[str, Any], outputs: Outputs) -> None:
     """Write all files, together or not at all, and the table to standard output if it is to go there."""
     found["outputs"] = {kind: str(path) for kind, path in outputs.files().items()}
+    stored = b""
+    if outputs.map is not None:
+        stored, found["map"] = map_of(run, outputs.map.name)
     names, table = run.table.feature_names, outputs.table or Path()
     writers: dict[str, Write] = {
         "table": lambda target: write_columns(run.table, run.selected, target, table, outputs.drop_text),
@@ -232,11 +245,69 @@ def write_outputs(run: Run, found: dict[str, Any], outputs: Outputs) -> None:
         "names": lambda target: target.write_text(
             "".join(f"{names[j]}\n" for j in run.ranked), encoding="utf-8"
         ),
+        "map": lambda target: target.write_bytes(stored),
         "record": lambda target: target.write_text(json_text(found), encoding="utf-8"),
     }
     write_together({path: writers[kind] for kind, path in outputs.files().items()}, outputs.force)
     if outputs.to_standard_output:
         pipe_columns(run.table, run.selected, outputs.drop_text)
+
+
+def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
+    """Return the map back to all columns as an .npz file, and what the record says of it.
+
+    The file has arrays of numbers and names alone, so that reading it runs no code: those of ``ColumnMap``,
+    in the units in which columns were selected; means and deviations that lead from the table's units to
+    these; names; and, in the table's units, the standard deviation of each column's error.
+    """
+    request, scaler = run.request, run.prepared.scaler
+    obstacles = {
+        "--normalize needs all columns of a new row": request.normalize != "none",
+        "--batch and --weights treat rows differently, and the map takes all alike": row_metadata(run.table),
+        "--categorical makes columns that a new table has not": run.table.groups is not None,
+    }
+    for reason, holds in obstacles.items():
+        if holds:
+            raise TableError(f"--save-map cannot be used here: {reason}; leave one of them out.")
+    fitted = Reconstructor(run.selected.tolist()).fit(run.prepared.data)
+    n_features = run.table.shape[1]
+    centre, scale = np.zeros(n_features), np.ones(n_features)
+    if scaler.is_scaled_:
+        centre, scale = scaler.mean_, scaler.scale_
+    arrays = {
+        **{f"map_{key}": value for key, value in vars(fitted.column_map_).items()},
+        "names": np.array(run.table.feature_names, dtype=str),
+        "centre": centre,
+        "scale": scale,
+        "standard_deviations": fitted.standard_deviations_ * scale,
+        "column_errors": fitted.column_errors_,
+    }
+    stored = io.BytesIO()
+    np.savez_compressed(stored, **arrays)
+    facts = {
+        "file": name,
+        "sha256": hashlib.sha256(stored.getvalue()).hexdigest(),
+        "regressor": fitted.regressor_,
+        "reason": fitted.reason_,
+        "error": fitted.error_,
+    }
+    return stored.getvalue(), facts
+
+
+def read_map(path: Path, record: Mapping[str, Any]) -> tuple[ColumnMap, dict[str, NDArray]]:
+    """Return the map that a record names, and the arrays beside it."""
+    if "map" not in record:
+        raise TableError(f"{path} has no map; run ufselect select again with --save-map.")
+    place = path.parent / record["map"]["file"]
+    if not place.is_file():
+        raise TableError(f"The map of {path} is not at {place}; put it there.")
+    content = place.read_bytes()
+    if hashlib.sha256(content).hexdigest() != record["map"]["sha256"]:
+        raise TableError(f"{place} is not the map of {path}; run ufselect select again with --save-map.")
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    own = {name[4:]: arrays.pop(name) for name in list(arrays) if name.startswith("map_")}
+    return ColumnMap(**own), arrays
 
 
 def page(run: Run, found: Mapping[str, Any]) -> str:

@@ -41,6 +41,7 @@ def select(
     record: opt.RecordFile = None,
     ranking: opt.RankingFile = None,
     names: opt.NamesFile = None,
+    save_map: opt.SaveMap = False,
     details: opt.Details = False,
     repeat: Annotated[
         Path | None, typer.Option("--from", metavar="RECORD", help="Repeat the run of a record exactly.")
@@ -118,7 +119,7 @@ def select(
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     check_rows(request, make_selector(request, 1), *asked_of_rows(reading))
     outputs, is_silent = records.Outputs.of(typed), as_json or quiet
-    opt.check_files({"--record": outputs.record}, force, data)
+    opt.check_files({"--record": outputs.record, "--save-map": outputs.map}, force, data)
     opened = open_data(
         data, reading, image=shape, quiet=is_silent, stream=stream, normalize=request.normalize
     )

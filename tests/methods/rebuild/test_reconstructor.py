@@ -158,7 +158,7 @@ def test_more_rows_than_landmarks_do_as_well_as_a_sample_of_them():
     rows, state = on_a_curve(3000, rng), rng.bit_generator.state
     found = Reconstructor([0, 1], "kernel").fit(rows[:2500])
     some = Reconstructor([0, 1], "kernel").fit(rows[:500])
-    assert found._map.landmarks.shape == (1000, 2)
+    assert found.column_map_.landmarks.shape == (1000, 2)
     assert found.score(rows[2500:]) > some.score(rows[2500:]) - 1e-3
     assert rng.bit_generator.state == state
 

@@ -63,6 +63,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         of a given regressor and "ridge" in five folds.
     reason_ : str
         Why this map is used.
+    column_map_ : object
+        The linear or bent map as arrays.
     weights_ : ndarray of shape (n_selected, n_features)
         The linear map W, selected columns in the order of the data. The kernel's passes over into it for
         rows far from those seen.
@@ -197,7 +199,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             self.reason_ = f"The linear map, because {limit}." if limit else 'regressor="ridge".'
             measured: Any = np.zeros((0, columns.size)) if rows is None else rows[:, columns]
             measured = measured.toarray() if sparse.issparse(measured) else measured
-            self._map = ColumnMap.of(linear, measured - self.mean_[columns], columns)
+            self.column_map_ = ColumnMap.of(linear, measured - self.mean_[columns], columns)
             if not limit and self.regressor != "ridge":
                 self._compare(np.asarray(rows, dtype=np.float64))
         return self
@@ -218,14 +220,14 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     def _compare(self, rows: NDArray) -> None:
         """Fit the map asked for to dense rows, and take it instead of the linear one if it is better."""
-        n_rows, columns, others = len(rows), self._map.columns, ~self.support_
+        n_rows, columns, others = len(rows), self.column_map_.columns, ~self.support_
         squares = np.square(rows - self.mean_).sum(axis=0)
         if not np.any(squares[others] > 0):
             self.reason_ = "The linear map, because no other column varies."
             return
         if isinstance(self.regressor, str):
             squares *= (n_rows / (n_rows - 1)) ** 2  # each row less the mean of the others
-            bent, errors, kernel = bend(self._map, rows)
+            bent, errors, kernel = bend(self.column_map_, rows)
             gains = linear_errors(self._linear, rows, columns) - kernel
             by_name = {"ridge": float((gains + kernel).sum()), "kernel": float(kernel.sum())}
             self.errors_ = {name: float(np.sqrt(each / squares.sum())) for name, each in by_name.items()}
@@ -237,7 +239,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             )
             if self.regressor == "auto" and not is_better:
                 return
-            self._map, self.regressor_ = bent, "kernel"
+            self.column_map_, self.regressor_ = bent, "kernel"
         else:
             values, targets = rows[:, columns], rows[:, others]
             self.regressor_ = clone(self.regressor).fit(values, targets)
@@ -257,7 +259,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     def _reconstruct(self, values: NDArray) -> NDArray:
         """Return all columns from values of the selected ones."""
-        found = self._map.predict(values)
+        found = self.column_map_.predict(values)
         if not isinstance(self.regressor_, str):
             predicted = self.regressor_.predict(values).reshape(len(values), -1)
             others = ~self.support_
@@ -341,7 +343,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             Mask of the rows.
         """
         check_is_fitted(self, "weights_")
-        return self._map.is_far(check_array(tabular(X), dtype=np.float64))
+        return self.column_map_.is_far(check_array(tabular(X), dtype=np.float64))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of the variance that is reconstructed: 1 less the squared relative error.

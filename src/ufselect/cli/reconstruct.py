@@ -1,0 +1,140 @@
+"""``ufselect reconstruct``: all columns of a table from the selected ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ufselect.cli import options as opt
+
+
+def reconstruct(
+    record: Annotated[
+        Path, typer.Argument(help="The record of a run, the .json file that select --save-map wrote.")
+    ],
+    data: opt.Data,
+    output_table: Annotated[
+        Path, typer.Option("-o", "--output", help="Write all columns here, as select does; - for a pipe.")
+    ],
+    errors: Annotated[
+        Path | None,
+        typer.Option("--errors", help="Write each column with its error estimate here: .csv or .tsv."),
+    ] = None,
+    id_column: opt.IdColumn = None,
+    label_column: opt.LabelColumn = None,
+    separator: opt.Separator = None,
+    decimal: opt.Decimal = None,
+    header: opt.Header = None,
+    guess: opt.Guess = True,
+    missing: opt.Missing = None,
+    comment: opt.Comment = None,
+    transpose: opt.Transpose = False,
+    sheet: opt.Sheet = None,
+    layer: opt.Layer = None,
+    drop_text: opt.DropText = False,
+    quiet: opt.Quiet = False,
+    force: opt.Force = False,
+    debug: opt.Debug = False,
+) -> None:
+    """Reconstruct all columns of a table that has the selected ones, with an error estimate for each.
+
+    Example: ufselect reconstruct picked.json tomorrow.csv -o all.csv
+    """
+    typed = dict(locals())
+    opt.check_data(data)
+    opt.check_files({"-o": output_table, "--errors": errors}, force, data)
+    import numpy as np
+
+    from ufselect._utils.messages import listed
+    from ufselect.cli.apply import find_columns, reading_of
+    from ufselect.cli.record import pipe_columns, read_map, read_record
+    from ufselect.cli.table import spooled_input
+    from ufselect.cli.text import errors as error_console
+    from ufselect.cli.text import grid, note, output, say, short_name, working
+    from ufselect.exceptions import TableError
+    from ufselect.io.files import write_together
+    from ufselect.io.read import read_uncleaned
+    from ufselect.io.write import ranked_rows, write_columns, written_as
+
+    found = read_record(record)
+    column_map, arrays = read_map(record, found)
+    to_pipe = str(output_table) == "-"
+    if not to_pipe:
+        written_as(output_table)
+    folder, name = spooled_input() if data == "-" else (None, data)
+    with working(f"Reading {Path(name).name} …"):
+        table = read_uncleaned(Path(name), reading_of(found, typed))
+    names = [str(each) for each in arrays["names"]]
+    centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
+    selected = column_map.columns
+    measured = table.data[:, find_columns([names[j] for j in selected], table)]
+    measured = np.asarray(measured.toarray() if hasattr(measured, "toarray") else measured, dtype=np.float64)
+    gaps = np.flatnonzero(np.isnan(measured).any(axis=1))
+    if gaps.size:
+        raise TableError(
+            f"{gaps.size} of {len(measured)} rows lack a value of a selected column, row {gaps[0] + 1} the "
+            "first; fill it in or drop these rows."
+        )
+    scaled = (measured - centre[selected]) / scale[selected]
+    rebuilt = column_map.predict(scaled) * scale + centre
+    rebuilt[:, selected] = measured
+    far = np.flatnonzero(column_map.is_far(scaled))
+    remarks = [*table.notes]
+    replaced = [each for each in table.feature_names if each in names and names.index(each) not in selected]
+    if replaced:
+        remarks.append(f"{listed(replaced, 3)}: measured, but reconstructed from the selected columns here.")
+    if far.size:
+        rows = listed([str(row + 1) for row in far], 5)
+        remarks.append(
+            f"{far.size} of {len(rebuilt)} rows lie far from all rows that the map was fitted to, and their "
+            f"errors may be larger: {'row' if far.size == 1 else 'rows'} {rows}."
+        )
+    whole = np.zeros(len(names), dtype=bool)
+    table = replace(
+        table, data=rebuilt, feature_names=names, whole=whole, dialect=None, fills={}, n_missing=None
+    )
+    order = np.arange(len(names))
+    estimates: list[dict[str, Any]] = [
+        {
+            "column": names[j],
+            "measured": bool(np.isin(j, selected)),
+            "standard_deviation_of_error": float(deviations[j]),
+            "error_relative_to_mean": float(arrays["column_errors"][j]),
+        }
+        for j in order
+    ]
+    writers = {}
+    if not to_pipe:
+        writers[output_table] = lambda part: write_columns(table, order, part, output_table, drop_text)
+    if errors is not None:
+        writers[errors] = lambda part: ranked_rows(estimates, errors, part)
+    write_together(writers, force)
+    if to_pipe:
+        pipe_columns(table, order, drop_text)
+    del folder  # what came down a pipe is read no more
+    if quiet:
+        return
+    console = error_console() if to_pipe else output()
+    console.print(
+        f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones. Their "
+        f"error on held-out rows was {found['map']['error']:.2f} of what guessing each column's mean gives.",
+        highlight=False,
+    )
+    worst = sorted(estimates, key=lambda row: -row["error_relative_to_mean"])[:5]
+    cells = [
+        (
+            short_name(row["column"]),
+            f"{row['standard_deviation_of_error']:.3g}",
+            f"{row['error_relative_to_mean']:.2f}",
+        )
+        for row in worst
+        if not row["measured"]
+    ]
+    heading = ("column", "standard deviation of the error>", "relative to its mean's>")
+    console.print(grid("Least certain columns; --errors FILE gives all", heading, cells), highlight=False)
+    note(remarks)
+    for path in writers:
+        say(f"Wrote {path}")
