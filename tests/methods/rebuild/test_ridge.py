@@ -43,11 +43,15 @@ def fitted(train, columns, ridge, units):
 
 
 def held_out_errors(X, columns, ridge):
-    """Return each column's squared error in five folds, with units of the ridge from the fit."""
+    """Return each column's squared error in five folds; units of the ridge are from the fit, or all rows.
+
+    They are from all rows where there are more columns than rows.
+    """
     errors = np.zeros(X.shape[1])
     for fold in range(5):
         is_out = np.arange(len(X)) % 5 == fold
-        units = ridge_units(np.square(X[~is_out] - X[~is_out].mean(axis=0)).sum(axis=0)[columns])
+        rows = X if columns.size > len(X) else X[~is_out]
+        units = ridge_units(np.square(rows - rows.mean(axis=0)).sum(axis=0)[columns])
         mean, weights = fitted(X[~is_out], columns, ridge, units)
         rows = X[is_out] - mean
         errors += np.square(rows - rows[:, columns] @ weights).sum(axis=0)

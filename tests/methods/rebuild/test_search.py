@@ -12,6 +12,7 @@ from tests.methods.rebuild.oracles import brute_force_error, brute_force_left_ou
 from ufselect import GreedyProjection
 from ufselect.gram import FactoredGram, RowInfo, gram_operator
 from ufselect.methods.rebuild.placement import Placement
+from ufselect.methods.rebuild.ridge import RIDGES, ridge_units
 from ufselect.methods.rebuild.search import (
     MIN_RELATIVE_GAIN,
     Problem,
@@ -186,28 +187,49 @@ def test_errors_of_rows_left_out_are_those_of_refitting_without_each(shape, weig
     assert errors.sum() == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(31, 9), (12, 40)])
+@pytest.mark.parametrize("columns", [np.array([1, 4, 6]), np.arange(0, 40, 2)])
+def test_fold_errors_are_those_of_refitting(shape, columns):
+    X, columns = table(0, *shape), columns[columns < shape[1]]
+    others = np.setdiff1d(np.arange(shape[1]), columns)
+    problem = with_rows(X)
+    units = ridge_units(np.square(X - X.mean(axis=0)).sum(axis=0)[columns])
+    totals = []
+    for ridge in RIDGES[::4]:
+        total = 0.0
+        for fold in range(5):
+            is_out = np.arange(len(X)) % 5 == fold
+            rows, mean = X[~is_out], X[~is_out].mean(axis=0)
+            inner = (rows - mean)[:, columns].T @ (rows - mean)
+            weights = np.linalg.solve(inner[:, columns] + np.diag(ridge * units), inner)
+            total += np.square(((X - mean) - (X - mean)[:, columns] @ weights)[is_out][:, others]).sum()
+        totals.append(total)
+    found = problem.fold_errors(columns).sum() * problem.gram.scale**2
+    assert found == pytest.approx(min(totals), rel=1e-6)
+
+
 def test_better_columns_are_favoured_and_equal_ones_are_not():
     rng = np.random.default_rng(2)
     three = rng.standard_normal((60, 3))
     X = np.hstack([three, three @ rng.standard_normal((3, 10)), rng.standard_normal((60, 3))])
     told, noise = np.array([0, 1, 2]), np.array([13, 14, 15])
     problem = with_rows(X)
-    assert problem.favours(told, noise, 0.01)
-    assert not problem.favours(noise, told, 0.01)
-    assert not problem.favours(told, told, 0.01)
+    assert problem.favours(told, noise)
+    assert not problem.favours(noise, told)
+    assert not problem.favours(told, told)
     times = rng.integers(1, 4, 60)
     weighted, repeated = with_rows(X, 3, RowInfo(times.astype(float))), with_rows(np.repeat(X, times, axis=0))
     for first, second in ((told, noise), (noise, told)):
-        assert weighted.favours(first, second, 0.01) == repeated.favours(first, second, 0.01)
+        assert weighted.favours(first, second) == repeated.favours(first, second)
 
 
 def test_with_many_rows_nothing_is_compared_unless_few_of_them_have_the_variance():
     X = np.random.default_rng(4).standard_normal((5000, 5))
     worse, better = np.array([0]), np.array([1])
     X[:, 2] = X[:, 1]
-    assert with_rows(X).favours(worse, better, 0.01)
+    assert with_rows(X).favours(worse, better)
     X[:20] *= 1000
-    assert not with_rows(X).favours(worse, better, 0.01)
+    assert not with_rows(X).favours(worse, better)
 
 
 @pytest.mark.parametrize("shape", [(30, 8), (8, 30)])

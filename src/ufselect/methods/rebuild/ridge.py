@@ -48,7 +48,9 @@ def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
     return share / (1 - share)
 
 
-def errors_by_ridge(train: NDArray, test: NDArray, total: float, ridges: NDArray) -> NDArray:
+def errors_by_ridge(
+    train: NDArray, test: NDArray, squares: NDArray, ridges: NDArray, signs: NDArray
+) -> NDArray:
     r"""Return the squared error on held-out rows of the map of every ridge λ, from one eigendecomposition.
 
     With design columns P and targets T the map is :math:`(P^\top P + \lambda I)^{-1} P^\top T`; with
@@ -60,16 +62,18 @@ def errors_by_ridge(train: NDArray, test: NDArray, total: float, ridges: NDArray
                                {(\Lambda_i + \lambda)(\Lambda_j + \lambda)}.
 
     ``train`` and ``test`` have the products of the design columns with themselves and then with the targets,
-    over the rows of the fit and held-out ones; ``total`` is :math:`\|T'\|^2`.
+    over the rows of the fit and held-out ones; ``squares`` are those of :math:`T'`, summed for each target.
+    Targets of sign −1 are taken off.
     """
     size = len(train)
     values, vectors = np.linalg.eigh(train[:, :size])
     # turned before they are squared: of directions without variance nothing is left to be divided by λ
     fitted, seen = vectors.T @ train[:, size:], vectors.T @ test[:, size:]
     shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges)
-    quadratic = (fitted @ fitted.T) * (vectors.T @ test[:, :size] @ vectors)
-    linear = np.einsum("ij,ij->i", fitted, seen)
-    return total - 2 * linear @ shrunk + np.einsum("ik,ik->k", shrunk, quadratic @ shrunk)
+    signed = fitted * signs
+    quadratic = (signed @ fitted.T) * (vectors.T @ test[:, :size] @ vectors)
+    linear = np.einsum("ij,ij->i", signed, seen)
+    return squares @ signs - 2 * linear @ shrunk + np.einsum("ik,ik->k", shrunk, quadratic @ shrunk)
 
 
 def ridge_units(variances: NDArray) -> NDArray:
@@ -82,34 +86,40 @@ def ridge_units(variances: NDArray) -> NDArray:
     return (variances + np.mean(variances)) / 2 if np.any(variances > 0) else np.ones(len(variances))
 
 
-def in_row_space(
-    design: NDArray, rows: Any = slice(None), mean: NDArray | float = 0.0
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Return design columns in the ridge's units by some rows, no more than these; roots of units, and turn.
+def in_row_space(design: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Return centred design columns in the ridge's units, no more than rows; roots of units, and the turn.
 
     A ridge in equal units does not see the turn, so that many columns cost no more than few rows.
     """
-    spread = design[rows] - mean
-    roots = np.sqrt(ridge_units(np.einsum("ij,ij->j", spread, spread)))
-    part, turn = design / roots, np.eye(design.shape[1])
-    if len(turn) > len(spread):
-        turn = linalg.qr(part[rows].T, mode="economic", check_finite=False)[0]
-    return part @ turn, roots, turn
+    roots = np.sqrt(ridge_units(np.einsum("ij,ij->j", design, design)))
+    design, turn = design / roots, np.eye(design.shape[1])
+    if len(turn) > len(design):
+        turn = linalg.qr(design.T, mode="economic", check_finite=False)[0]
+    return design @ turn, roots, turn
 
 
 def fold_moments(
-    targets: Any, design: NDArray, folds: Sequence[Any], shift: NDArray | float = 0.0, weights: Any = None
-) -> tuple[NDArray, NDArray]:
-    """Return sums of products over each fold, and of the targets' squares; folds are slices or indices.
+    targets: Any,
+    design: NDArray,
+    folds: Sequence[NDArray],
+    shift: NDArray,
+    noise: NDArray | float = 0.0,
+    *,
+    weights: NDArray | None = None,
+    in_units: bool = False,
+) -> tuple[NDArray, list[tuple[NDArray, NDArray, NDArray]]]:
+    """Return products of design columns with each other and then with targets, over all rows and for folds.
 
-    The first has, for a column of ones and the design columns, the products with these and with the targets
-    less a shift. Rows of dense data may have weights, and are multiplied by their roots. Sparse targets are
-    never made dense.
+    Of each fold there are those over the other rows and over its own, less the others' mean, and the sums of
+    squares of the targets over its own. Targets are taken less a shift, the mean of all rows, and are never
+    made dense; ``noise`` has the variances with which the design columns will be measured. Unless these are
+    ``in_units`` of the ridge already, they are for folds in those of the other rows. Rows that have weights
+    are multiplied by their roots.
     """
-    roots = np.ones(len(design)) if weights is None else np.sqrt(weights)
-    products, squares = [], []
+    size, products, squares, pairs = design.shape[1], [], [], []
+    ones = np.ones(len(design)) if weights is None else np.sqrt(weights)
     for fold in folds:
-        left, part = np.column_stack([roots[fold], design[fold]]), targets[fold]
+        left, part = np.column_stack([ones[fold], design[fold]]), targets[fold]
         if sparse.issparse(part):
             sums = np.asarray(part.sum(axis=0)).ravel()
             cross = np.asarray(part.T @ left).T - np.outer(left.sum(axis=0), shift)
@@ -120,46 +130,20 @@ def fold_moments(
             cross, square = left.T @ part, np.einsum("ij,ij->j", part, part, dtype=np.float64)
         products.append(np.hstack([left.T @ left, cross]))
         squares.append(square)
-    return np.array(products), np.array(squares)
-
-
-def train_and_test(
-    products: NDArray, squares: NDArray, noise: NDArray | float = 0.0, *, in_units: bool = False
-) -> list[tuple[NDArray, NDArray, NDArray]]:
-    """Return, for each fold, products over the other rows and over its own, less the others' mean.
-
-    Products are those of the design columns with each other, and then with the targets, whose squares over
-    the fold come third. Design columns are in the ridge's units, which come from the other rows unless they
-    are ``in_units`` already; ``noise`` has the variances with which they will be measured.
-    """
-    size, pairs = products.shape[1] - 1, []
-    noise = np.broadcast_to(noise, size)
-    for fold, square in zip(products, squares, strict=True):
-        others = products.sum(axis=0) - fold
+    whole = np.sum(products, axis=0)
+    for fold_products, square in zip(products, squares, strict=True):
+        others = whole - fold_products
         mean = others[0] / others[0, 0]
         own, target = mean[: size + 1], mean[size + 1 :]
-        test = fold - np.outer(fold[:, 0], mean)
+        test = fold_products - np.outer(fold_products[:, 0], mean)
         train, test = (others - np.outer(own, others[0]))[1:, 1:], (test - np.outer(own, test[0]))[1:, 1:]
         roots = np.ones(size) if in_units else np.sqrt(ridge_units(train.diagonal()))
-        for moments, n_rows in ((train, others[0, 0]), (test, fold[0, 0])):
-            moments[:, :size] = (moments[:, :size] + n_rows * np.diag(noise)) / roots
+        for moments, n_rows in ((train, others[0, 0]), (test, fold_products[0, 0])):
+            moments[:, :size] = (moments[:, :size] + n_rows * np.diag(np.broadcast_to(noise, size))) / roots
             moments /= roots[:, None]
-        pairs.append((train, test, square - target * (2 * fold[0, size + 1 :] - fold[0, 0] * target)))
-    return pairs
-
-
-def cross_validated(
-    pairs: list[tuple[NDArray, NDArray, NDArray]], ridges: NDArray, wanted: NDArray
-) -> NDArray:
-    """Return the squared error of each fold by the map of the others: a row a fold, a column a ridge.
-
-    ``pairs`` are those of `train_and_test`; ``wanted`` masks the targets that count.
-    """
-    errors = []
-    for train, test, squares in pairs:
-        part = np.append(np.ones(len(train), dtype=bool), wanted)
-        errors.append(errors_by_ridge(train[:, part], test[:, part], float(squares[wanted].sum()), ridges))
-    return np.array(errors)
+        square = square - target * (2 * fold_products[0, size + 1 :] - fold_products[0, 0] * target)
+        pairs.append((train, test, square))
+    return whole[1:, 1:], pairs
 
 
 def ridge_weights(moments: NDArray, ridge: float) -> NDArray:
@@ -231,40 +215,31 @@ class LinearMap:
         shift = column_means(X) if sparse.issparse(X) else mean_and_scale(X)[0]
         design = dense(X[:, columns]) - shift[columns]
         noises = np.zeros(columns.size) if noise is None else noise[columns]
+        is_wide = noise is None and columns.size > n_samples
+        if is_wide:
+            design, roots, turn = in_row_space(design)
         n_folds = min(N_FOLDS, n_samples)
         folds = [np.arange(fold, n_samples, n_folds) for fold in range(n_folds)]
         if in_runs:
             folds = np.array_split(np.arange(n_samples), n_folds)
-        # more columns than rows are turned into as many as rows, in each fold and at last for all rows
-        is_wide = noise is None and columns.size > n_samples
-        if not is_wide:
-            products, fold_squares = fold_moments(X, design, folds, shift)
-            pairs = train_and_test(products, fold_squares, noises)
-        else:
-            pairs = []
-            for fold in folds:
-                others = np.setdiff1d(np.arange(n_samples), fold)
-                part, _, _ = in_row_space(design, others, design[others].mean(axis=0))
-                moments = fold_moments(X, part, [others, fold], shift)
-                pairs.append(train_and_test(*moments, in_units=True)[1])
+        size = design.shape[1]
+        whole, pairs = fold_moments(X, design, folds, shift, 0.0 if is_wide else noises, in_units=is_wide)
         squares = np.sum([square for _, _, square in pairs], axis=0)
         if ridge is None:
-            wanted = np.ones(n_features, dtype=bool)
-            wanted[columns] = noise is not None
-            totals = cross_validated(pairs, RIDGES, wanted).sum(axis=0)
-            ridge = float(RIDGES[np.argmin(totals)]) if totals.min() < squares[wanted].sum() else np.inf
+            wanted = np.ones(n_features)
+            wanted[columns] = float(noise is not None)
+            totals = np.sum([errors_by_ridge(*pair, RIDGES, wanted) for pair in pairs], axis=0)
+            ridge = float(RIDGES[np.argmin(totals)]) if totals.min() < squares @ wanted else np.inf
         errors = squares.copy()
         for train, test, _ in pairs:
-            weights, size = ridge_weights(train, ridge), len(train)
+            weights = ridge_weights(train, ridge)
             errors += np.sum(weights * (test[:, :size] @ weights - 2 * test[:, size:]), axis=0)
-        if not is_wide:
-            cross = products.sum(axis=0)[1:, 1 + columns.size :]
-            weights = map_weights(cross, columns, ridge, n_samples * noises)
+        cross = whole[:, size:]
+        if is_wide:
+            cross = roots[:, None] * (turn @ cross)
+            weights = (turn @ ridge_weights(whole, ridge)) / roots[:, None]
         else:
-            part, roots, turn = in_row_space(design)
-            ((whole,), _) = fold_moments(X, part, [slice(None)], shift)
-            cross = roots[:, None] * (turn @ whole[1:, 1 + n_samples :])
-            weights = (turn @ ridge_weights(whole[1:, 1:], ridge)) / roots[:, None]
+            weights = map_weights(cross, columns, ridge, n_samples * noises)
         return cls(shift, squares, errors, cross, weights, columns, ridge, n_samples, noise)
 
     @classmethod

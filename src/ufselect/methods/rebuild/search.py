@@ -24,7 +24,16 @@ from ufselect.methods.greedy import (
     squared_blocks,
 )
 from ufselect.methods.rebuild.placement import Placement
-from ufselect.methods.rebuild.ridge import MOST_ENTRIES, dense, shrinkage_weight
+from ufselect.methods.rebuild.ridge import (
+    MOST_ENTRIES,
+    N_FOLDS,
+    RIDGES,
+    dense,
+    errors_by_ridge,
+    fold_moments,
+    in_row_space,
+    shrinkage_weight,
+)
 
 # An exchange has to lower the error by this share: what is less is not worth a product with S.
 MIN_RELATIVE_GAIN = 1e-4
@@ -164,20 +173,36 @@ class Problem:
 
         The mean is refitted too, but for terms of the order 1/n².
         """
-        assert self.rows is not None
-        rows, weights = self.rows
+        rows, weights = self.rows  # type: ignore[misc]
         own = rows[:, columns]
         values, vectors = _turned(own.T @ own)
         own = own @ vectors
-        fitted, n_rows = own.T @ self._row_targets, weights.sum()
+        fitted = own.T @ self._row_targets
 
         def errors(weight: float) -> NDArray:
             shrunk = own / (values + weight)
             left = self._row_targets - shrunk @ fitted
-            free = 1 - 1 / n_rows - np.einsum("ij,ij->i", shrunk, own) / weights
+            free = 1 - 1 / weights.sum() - np.einsum("ij,ij->i", shrunk, own) / weights
             return np.einsum("ij,ij->i", left, left) / np.maximum(free, LEAST_FREEDOM) ** 2
 
         return errors
+
+    def fold_errors(self, columns: NDArray) -> NDArray:
+        """Return the squared errors of the other columns in five folds, at the ridge of least error."""
+        rows, weights = self.rows  # type: ignore[misc]
+        # rows that are equal, and so have equal products with any vector, are in one fold
+        marks = rows @ np.random.default_rng(0).standard_normal(rows.shape[1]) / np.sqrt(weights)
+        _, first, codes = np.unique(marks, return_index=True, return_inverse=True)
+        ranks, n_folds = np.argsort(np.argsort(first))[codes], min(N_FOLDS, first.size)
+        folds = [np.flatnonzero(ranks % n_folds == fold) for fold in range(n_folds)]
+        design, _, _ = in_row_space(rows[:, columns])
+        # the selected columns among the targets are taken off again
+        targets = np.hstack([self._row_targets, rows[:, columns]])
+        signs = np.repeat([1.0, -1.0], [targets.shape[1] - columns.size, columns.size])
+        _, pairs = fold_moments(targets, design, folds, np.zeros(len(signs)), weights=weights, in_units=True)
+        # every fourth ridge: the errors of neighbours hardly differ
+        errors = [errors_by_ridge(train, test, square, RIDGES[::4], signs) for train, test, square in pairs]
+        return np.array(errors)[:, np.argmin(np.sum(errors, axis=0))]
 
     @cached_property
     def _row_targets(self) -> NDArray:
@@ -211,8 +236,8 @@ class Problem:
             weight = unit * max(share(weight), np.finfo(np.float64).eps)
         return weight
 
-    def favours(self, columns: NDArray, others: NDArray, penalty: float) -> bool:
-        """Tell whether columns are better than others by more than one standard error, each row left out.
+    def favours(self, columns: NDArray, others: NDArray) -> bool:
+        """Tell whether columns are better than others by more than one standard error over five folds.
 
         True also where rows are many: more than 400, each counted by its share of the variance. There, what
         lowers the error of the fit lowers that of new rows: on the sets of the benchmark nothing was lost by
@@ -224,10 +249,9 @@ class Problem:
         squares = np.einsum("ij,ij->i", rows, rows)
         if np.square(squares.sum()) > 400 * np.sum(np.square(squares) / weights):
             return True
-        gains = (self.errors_left_out(others)(penalty) - self.errors_left_out(columns)(penalty)) / weights
-        mean = np.average(gains, weights=weights)
-        spread = np.average(np.square(gains - mean), weights=weights)
-        return bool(mean > np.sqrt(spread / (weights.sum() - 1)))
+        gains = self.fold_errors(others) - self.fold_errors(columns)
+        # what a single fold gains is equal to the standard error, but for rounding
+        return bool(gains.mean() > (1 + 1e-9) * gains.std(ddof=1) / np.sqrt(gains.size))
 
 
 def _turned(inner: NDArray) -> tuple[NDArray, NDArray]:

@@ -74,10 +74,10 @@ class RebuildSelector(PlacedSelector):
 
     Nothing is exchanged once the columns span all others. Unless a penalty is given, the selection of
     ``GreedyProjection(target="features")`` is kept, with ρ = 0, where a few of at most 200 rows hold more of
-    the variance than in any normal data; and, with few rows, unless other columns lower the leave-one-out
-    error by more than its standard error. Rows are few while they amount to 400 or fewer, each counted by its
-    share of the variance; they are left out where they are in memory, and have no more than 20 million
-    entries.
+    the variance than in any normal data; and, with few rows, unless other columns lower the error on held-out
+    rows, in five folds, by more than its standard error. Rows are few while they amount to 400 or fewer, each
+    counted by its share of the variance; they are held out where they are in memory, and have no more than 20
+    million entries.
 
     For d ≤ n a greedy step and an exchange cost one product of S with a vector, 2 d² operations, and three
     with an array of d × r; else two products of the data with a vector, 4 n d operations. More than 2000
@@ -166,7 +166,7 @@ class RebuildSelector(PlacedSelector):
             search, errors = self._exchanged(problem, penalty, request)
             n_sweeps = len(errors) - 1
             chosen = np.flatnonzero(np.isin(request.units.codes, search.chosen))
-            is_greedy = not is_given and not problem.favours(chosen, columns, penalty)
+            is_greedy = not is_given and not problem.favours(chosen, columns)
         if is_greedy:
             penalty, errors = 0.0, [problem.share_left(columns)(0.0)]
         else:
