@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("typer")
-pandas = pytest.importorskip("pandas")
+pytest.importorskip("pandas")
+
+import pandas
 
 from ufselect import Reconstructor
 from ufselect.cli.app import run
