@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from ufselect import (
     DSCOFS,
     FSPCA,
+    GraphClustering,
     GreedyProjection,
     LaplacianScore,
     MaxVariance,
@@ -401,3 +402,37 @@ def test_names_go_through_a_pipeline():
     small = pipeline.fit_transform(frame("pandas"))
     assert small.columns.tolist() == pipeline.get_feature_names_out().tolist()
     assert set(small.columns) <= set(NAMES)
+
+
+# Storing
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "estimator",
+    [*GRAM_METHODS, LaplacianScore(4), Reconstructor(RebuildSelector(4)), GraphClustering(2)],
+    ids=identify,
+)
+def test_skops_stores_what_is_fitted(estimator):
+    """All that must be trusted is ours, a NumPy dtype or a sparse matrix."""
+    skops = pytest.importorskip("skops.io")
+    fitted = clone(estimator).fit(X)
+    stored = skops.dumps(fitted)
+    types = skops.get_untrusted_types(data=stored)
+    ours = [name for name in types if name.startswith("ufselect.")]
+    assert set(types) - set(ours) <= {"numpy.dtype", "scipy.sparse._csr.csr_array"}
+    again = skops.loads(stored, trusted=types)
+    assert again.get_params().keys() == fitted.get_params().keys()
+    attribute = "labels_" if hasattr(fitted, "labels_") else "support_"
+    np.testing.assert_array_equal(getattr(again, attribute), getattr(fitted, attribute))
+    if hasattr(fitted, "transform"):
+        np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mlflow_stores_what_is_fitted(tmp_path):
+    mlflow = pytest.importorskip("mlflow")
+    pipeline = make_pipeline(StandardScaler(), DSCOFS(4)).fit(X)
+    mlflow.sklearn.save_model(pipeline, tmp_path / "model", serialization_format="cloudpickle")
+    again = mlflow.sklearn.load_model(tmp_path / "model")
+    np.testing.assert_array_equal(again.transform(X), pipeline.transform(X))

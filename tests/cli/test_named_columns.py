@@ -121,3 +121,24 @@ def test_every_goal_takes_constraints(folder):
 def test_what_cannot_be_met_is_said_in_a_sentence(folder, capsys, words, message):
     assert call(f"select cells.csv {METHOD} {words}") != 0
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_names_with_line_breaks_are_not_written_one_a_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    values = np.random.default_rng(0).standard_normal((30, 3))
+    rows = "\n".join(",".join(map(str, row)) for row in values)
+    (tmp_path / "table.csv").write_text(f'"two\nlines",red,blue\n{rows}\n', encoding="utf-8")
+    assert call(f"select table.csv -k 3 {METHOD} --names names.txt") == 1
+    assert "'two\\nlines' has a line break in its name; use --ranking" in " ".join(
+        capsys.readouterr().err.split()
+    )
+    assert not (tmp_path / "names.txt").exists()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000 + "]" * 100_000, '{"a": 1' + "0" * 5000 + "}"])
+def test_records_that_python_cannot_decode_are_refused(text, tmp_path, folder, capsys):
+    (tmp_path / "record.json").write_text(text, encoding="utf-8")
+    assert call("apply record.json cells.csv -o picked.csv") == 1
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the .json file that ufselect select wrote" in said
+    assert "report it" not in said

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -191,13 +191,21 @@ def versions() -> dict[str, str]:
     return found
 
 
+def _one_a_line(names: Sequence[str], columns: Iterable[int]) -> str:
+    chosen = [names[j] for j in columns]
+    for name in chosen:
+        if len(name.splitlines()) > 1:
+            raise TableError(f"Column {name!r} has a line break in its name; use --ranking, not --names.")
+    return "".join(f"{name}\n" for name in chosen)
+
+
 def read_record(path: Path) -> dict[str, Any]:
     """Read a record that :func:`record_of` made."""
     if not path.is_file():
         raise TableError(f"There is no record {path}; give the .json file that ufselect select wrote.")
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise TableError(f"{path} is not JSON; give the .json file that ufselect select wrote.") from error
     if not isinstance(record, dict) or record.get("ufselect_record") != RECORD_FORMAT:
         raise TableError(
@@ -242,9 +250,7 @@ def write_outputs(run: Run, found: dict[str, Any], outputs: Outputs) -> None:
         "table": lambda target: write_columns(run.table, run.selected, target, table, outputs.drop_text),
         "report": lambda target: target.write_text(page(run, found), encoding="utf-8"),
         "ranking": lambda target: ranked_rows(ranking(run), outputs.ranking or target, target),
-        "names": lambda target: target.write_text(
-            "".join(f"{names[j]}\n" for j in run.ranked), encoding="utf-8"
-        ),
+        "names": lambda target: target.write_text(_one_a_line(names, run.ranked), encoding="utf-8"),
         "map": lambda target: target.write_bytes(stored),
         "record": lambda target: target.write_text(json_text(found), encoding="utf-8"),
     }
