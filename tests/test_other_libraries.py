@@ -323,7 +323,7 @@ def stand_in(module, base=object, **members):
 
 
 def test_a_frame_of_spark_says_how_to_bring_its_rows():
-    with pytest.raises(TypeError, match=r"rows are on a cluster; .*GramAccumulator, .*toPandas\(\)"):
+    with pytest.raises(TypeError, match=r"rows are on a cluster; .*GramAccumulator .*toPandas\(\)"):
         DSCOFS(4).fit(stand_in("pyspark.sql.dataframe", collect=lambda self: [], columns=["a"])())
 
 
