@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from benchmarks.paper.methods import LAPSCORE_AS_RUN, PAPER_GRID, RNE_AS_RUN, TWINS
 from benchmarks.paper.printed import DISCUSSED_SETS, HEAT_MAP_SETS, TITLES
+from benchmarks.paper.rank_test import RankTest
 from benchmarks.paper.shapes import KINDS, TRUE_FEATURES, is_published, shape_draw
 from benchmarks.paper.study import Study
 from numpy.typing import NDArray
 
 from ufselect.evaluation.methods import ALL_FEATURES
-from ufselect.evaluation.rank_test import RankTest
 from ufselect.evaluation.tables import METRICS, Row, best, choose, grouped, method_labels
 from ufselect.plotting import PixelsDisplay
 from ufselect.plotting.style import COLOURS, MARKERS, STRONG, line_styles, matplotlib, tidy

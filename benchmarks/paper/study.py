@@ -28,6 +28,7 @@ from benchmarks.paper.methods import (
 )
 from benchmarks.paper.printed import FIGURE_SETS, TIMED_SET, TITLES
 from benchmarks.paper.printed import TSFS as TSFS_SETS
+from benchmarks.paper.rank_test import RankTest, rank_test
 from benchmarks.paper.shapes import drawn_planes, shape_results
 from benchmarks.paper.tables import TABLE_COUNT, paper_rank_test, study_tables
 from numpy.typing import NDArray
@@ -37,7 +38,6 @@ from ufselect import TSFS
 from ufselect.datasets import DatasetUnavailableError, load_dataset
 from ufselect.evaluation.methods import Method, choose_methods
 from ufselect.evaluation.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
-from ufselect.evaluation.rank_test import RankTest, rank_test
 from ufselect.evaluation.runner import Outcome, Runner
 from ufselect.evaluation.tables import METRICS, Row, Table, choose, method_labels
 from ufselect.registry import missing_requirements
@@ -148,7 +148,13 @@ def reproduce(
         _load(study)
         _run(study, Runner(protocol, folder / "cache", n_jobs, progress), methods)
     for table in study.tables:
-        table.write(folder / "tables")
+        (folder / "tables").mkdir(exist_ok=True)
+        for ending, text in (
+            ("csv", table.to_csv()),
+            ("md", table.to_markdown()),
+            ("tex", table.to_latex()),
+        ):
+            (folder / "tables" / f"{table.name}.{ending}").write_text(text, encoding="utf-8")
     (folder / "summary.json").write_text(json.dumps(study.summary, indent=1), encoding="utf-8")
     rows = [{"mode": mode, **row} for mode in study.outcomes for row in study.rows(mode)]
     with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:

@@ -18,10 +18,10 @@ from benchmarks.paper.printed import (
     TSFS,
     published,
 )
+from benchmarks.paper.rank_test import RankTest, rank_test
 from benchmarks.paper.shapes import shapes_table
 
 from ufselect.evaluation.methods import ALL_FEATURES
-from ufselect.evaluation.rank_test import RankTest, rank_test
 from ufselect.evaluation.tables import (
     METRICS,
     Row,

@@ -7,7 +7,6 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -145,12 +144,6 @@ class Table:
         ]
         end = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
         return "\n".join([*start, head, r"\midrule", *body, *end])
-
-    def write(self, folder: Path) -> None:
-        """Write the three forms into a folder."""
-        folder.mkdir(parents=True, exist_ok=True)
-        for ending, text in (("csv", self.to_csv()), ("md", self.to_markdown()), ("tex", self.to_latex())):
-            (folder / f"{self.name}.{ending}").write_text(text, encoding="utf-8")
 
 
 def main_table(

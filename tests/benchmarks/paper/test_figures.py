@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.paper.rank_test import rank_test
 from tests.evaluation.rows import make_row
-
-from ufselect.evaluation.rank_test import rank_test
 
 figure_module = pytest.importorskip("matplotlib.figure")
 

@@ -17,6 +17,7 @@ pytest.importorskip("scikit_posthocs")
 pytest.importorskip("matplotlib")
 
 from benchmarks.paper.page import publish
+from benchmarks.paper.rank_test import RankTest
 from benchmarks.paper.study import Study, reproduce
 from tests.evaluation.rows import make_row
 
@@ -25,7 +26,6 @@ from benchmarks.paper import study as module
 from ufselect.datasets import DatasetUnavailableError
 from ufselect.evaluation import Protocol
 from ufselect.evaluation.protocol import QUICK, make_problem
-from ufselect.evaluation.rank_test import RankTest
 from ufselect.evaluation.runner import Outcome
 from ufselect.registry import all_selectors
 

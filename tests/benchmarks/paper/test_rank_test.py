@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.paper.rank_test import rank_test
 from scipy import stats
-
-from ufselect.evaluation.rank_test import rank_test
 
 
 def test_friedman_by_its_formula():
