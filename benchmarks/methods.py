@@ -1,0 +1,372 @@
+"""Every selector of the registry on the labelled sets, beside 100 random selections of the same size.
+
+::
+
+    python benchmarks/methods.py --minutes 30  # again until nothing is left; finished cells are kept
+    python benchmarks/methods.py --table | python benchmarks/record.py methods
+
+The sets are those of ``labelled_sets.py`` (of the five views of mfeat only the pixels), at most 500 rows of
+each, standardised where `AutoScaler` finds different units. Methods have default parameters,
+``random_state=0`` and no labels; 20, 50 and 100 columns are selected, as far as that is at most half of
+them, and half of fewer than 40 columns. A method and a set are a cell, one line of JSON in
+``UFSELECT_LABELLED/methods.jsonl``; the cheap methods come first. A fit may take 5 CPU seconds; the entry
+is "too slow" if one does not end by then.
+
+- **ACC and NMI**: 10 runs of K-means with as many clusters as classes, the labels for scoring only.
+- **Rank among random**: per cent of 100 random selections of the same size that score lower, half of
+  the ties included; 50 is what random columns have. The mean over the counts is the rank on a set.
+- **Better, worse**: the rank is above, or below, that of 95 of the 100 random selections themselves,
+  each taken as the method. By chance both happen on 5 per cent of the sets.
+- **Graph clustering**: the same rank of the ACC of `GraphClustering`, at the middle count, among ten
+  random selections.
+- **Reconstruction**: the rank of the error on held-out rows at the middle count, among ten random
+  selections: columns selected, and the linear map fitted, on one half of the rows, and the other way round.
+- **Stability**: agreement of the columns from the two halves (Nogueira et al. 2018), 0 by chance, 1 if
+  equal.
+- **Friedman and Nemenyi** over sets, on the rank of ACC. Where a method gave no columns, it
+  has the 50 of random ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import time
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from common import print_table
+from labelled_sets import FOLDER, LabelledSet, labelled_sets
+from threadpoolctl import threadpool_limits
+
+from ufselect import GraphClustering
+from ufselect.evaluation.rank_test import rank_test
+from ufselect.methods._base import UnsupervisedSelector
+from ufselect.methods.rebuild.ridge import LinearMap
+from ufselect.metrics import clustering_accuracy, evaluate_selection, selection_stability
+from ufselect.preprocessing import AutoScaler
+from ufselect.registry import all_selectors, missing_requirements
+
+COUNTS = (20, 50, 100)
+MOST_ROWS = 500
+N_RANDOM, N_RANDOM_SLOW, N_RUNS = 100, 10, 10
+SECONDS = 5.0
+VIEWS = ("mfeat_fac", "mfeat_fou", "mfeat_kar", "mfeat_zer")  # of the rows of mfeat_pix
+# Those that take seconds on some sets come last, so that a run that is cut off has the others whole.
+SLOW = (
+    "BSUFS", "UDFS", "NDFS", "RUFS", "SPCAFS", "SPCAPSD", "RNE", "SOGFS", "ConstrainedDSCOFS",
+    "PartitionSelector", "AutoSelector", "TSFS",
+)  # fmt: skip
+ROWS = FOLDER / "methods.jsonl"
+
+
+class JudgedSet:
+    """A labelled set as the methods get it, and the scores of random columns on it."""
+
+    def __init__(self, each: LabelledSet) -> None:
+        rows = np.sort(np.random.default_rng(0).permutation(len(each.X))[:MOST_ROWS])
+        self.name, self.y = each.name, each.y[rows]
+        self.X = np.asarray(AutoScaler().fit_transform(each.X[rows]))
+        n_features = self.X.shape[1]
+        self.counts = [count for count in COUNTS if 2 * count <= n_features] or [n_features // 2]
+        shuffled = np.random.default_rng(1).permutation(len(rows))
+        self.halves = np.sort(shuffled[::2]), np.sort(shuffled[1::2])
+        rng = np.random.default_rng(2)
+        self.random = [rng.permutation(n_features) for _ in range(N_RANDOM)]
+
+    def clustering(self, columns: np.ndarray) -> tuple[float, float]:
+        """Return ACC and NMI of K-means on the columns."""
+        score = evaluate_selection(self.X, self.y, columns, n_runs=N_RUNS)
+        return score.acc_mean, score.nmi_mean
+
+    def graph_clustering(self, columns: np.ndarray) -> float:
+        """Return the ACC of graph clustering on the columns."""
+        found = GraphClustering(int(self.y.max()) + 1, random_state=0).fit_predict(self.X[:, columns])
+        return 100 * clustering_accuracy(self.y, found)
+
+    def reconstruction(self, columns: np.ndarray, half: int) -> float:
+        """Return the error on the other half of the rows, in units of that of the means."""
+        known, new = self.X[self.halves[half]], self.X[self.halves[1 - half]]
+        fitted = LinearMap.from_rows(known, columns, None, None)
+        centred = new - fitted.mean
+        return float(np.linalg.norm(centred - centred[:, columns] @ fitted.weights) / np.linalg.norm(centred))
+
+    def random_scores(self) -> dict[str, Any]:
+        """Return what random columns have: one list for each count, and all columns."""
+        middle = self.counts[len(self.counts) // 2]
+        pairs = [[self.clustering(order[:count]) for order in self.random] for count in self.counts]
+        slow = self.random[:N_RANDOM_SLOW]
+        return {
+            "ACC": [[acc for acc, _ in each] for each in pairs],
+            "NMI": [[nmi for _, nmi in each] for each in pairs],
+            "graph": [[self.graph_clustering(order[:middle]) for order in slow]],
+            "error": [[self.reconstruction(order[:middle], 0) for order in slow]],
+            "all": self.clustering(np.arange(self.X.shape[1])),
+        }
+
+    def scores(self, selector: type[UnsupervisedSelector]) -> dict[str, Any]:
+        """Return the scores of a method, one entry for each count."""
+        started = time.process_time()
+        whole = selections(selector, self.X, self.counts)
+        seconds = time.process_time() - started
+        pairs = [self.clustering(columns) for columns in whole]
+        middle = len(whole) // 2
+        halves = [selections(selector, self.X[rows], self.counts) for rows in self.halves]
+        masks = [[np.isin(np.arange(self.X.shape[1]), columns) for columns in half] for half in halves]
+        return {
+            "ACC": [acc for acc, _ in pairs],
+            "NMI": [nmi for _, nmi in pairs],
+            "graph": [self.graph_clustering(whole[middle])],
+            "error": [
+                float(np.mean([self.reconstruction(half[middle], side) for side, half in enumerate(halves)]))
+            ],
+            "stability": [selection_stability(pair) for pair in zip(*masks, strict=True)],
+            "seconds": seconds / (1 if selector.is_nested else len(self.counts)),
+        }
+
+
+def selections(selector: type[UnsupervisedSelector], X: np.ndarray, counts: list[int]) -> list[np.ndarray]:
+    """Return the columns that a method selects for each count, within the seconds for each fit."""
+    seed = {"random_state": 0} if selector.is_stochastic else {}
+    if selector.is_nested:
+        order = np.argsort(fitted(selector(counts[-1], **seed), X).ranking_)
+        return [order[:count] for count in counts]
+    return [np.flatnonzero(fitted(selector(count, **seed), X).support_) for count in counts]
+
+
+def fitted(selector: UnsupervisedSelector, X: np.ndarray) -> UnsupervisedSelector:
+    """Fit, or raise TimeoutError after so many CPU seconds."""
+
+    def stop(*_: Any) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    try:
+        return selector.fit(X)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def judged() -> Iterable[LabelledSet]:
+    """Return the sets, the smallest first."""
+    return [each for each in labelled_sets() if each.name not in VIEWS]
+
+
+def methods() -> dict[str, type[UnsupervisedSelector]]:
+    """Return the selectors that can run, the cheap ones first."""
+    found = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
+    del found["RandomSubset"]
+    return dict(sorted(found.items(), key=lambda item: SLOW.index(item[0]) if item[0] in SLOW else -1))
+
+
+def stored_rows() -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the finished cells by method and set."""
+    lines = ROWS.read_text(encoding="utf-8").splitlines() if ROWS.exists() else []
+    return {(row["method"], row["set"]): row for row in map(json.loads, lines)}
+
+
+def run(minutes: float) -> None:
+    """Work on the cells that are not finished, until so many CPU minutes are over."""
+    deadline = time.process_time() + 60 * minutes
+    sets = {each.name: JudgedSet(each) for each in judged()}
+    done = set(stored_rows())
+    tasks = [("random", None), *methods().items()]
+    for method, selector in tasks:
+        for name, data in sets.items():
+            if (method, name) in done:
+                continue
+            if time.process_time() > deadline:
+                return
+            row: dict[str, Any] = {"method": method, "set": name}
+            try:
+                row |= data.random_scores() if selector is None else data.scores(selector)
+            except TimeoutError:
+                row["missing"] = "too slow"
+            except (ValueError, RuntimeError) as error:
+                row["missing"] = str(error)
+            with ROWS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+        print(method, f"{time.process_time():.0f} s", flush=True)
+
+
+def percentile(value: float, others: list[float]) -> float:
+    """Return the per cent of other scores that are lower, half of the ties included."""
+    compared = np.asarray(others)
+    return 100 * float(np.mean(compared < value) + np.mean(compared == value) / 2)
+
+
+def set_rank(row: dict[str, Any], random: dict[str, Any], measure: str) -> float:
+    """Return the mean over the counts of the rank among random selections; small errors rank high."""
+    sign = -1 if measure == "error" else 1
+    return float(
+        np.mean(
+            [
+                percentile(sign * value, [sign * other for other in others])
+                for value, others in zip(row[measure], random[measure], strict=True)
+            ]
+        )
+    )
+
+
+def noise_band(random: dict[str, Any]) -> tuple[float, float]:
+    """Return the 5th and 95th percentile of the ranks that random selections have among each other."""
+    table = np.array(random["ACC"])
+    ranks = [
+        np.mean([percentile(value, each) for value, each in zip(draw, table, strict=True)])
+        for draw in table.T
+    ]
+    return float(np.quantile(ranks, 0.05)), float(np.quantile(ranks, 0.95))
+
+
+def tables() -> None:
+    """Print what the finished cells say."""
+    rows = stored_rows()
+    random = {name: row for (method, name), row in rows.items() if method == "random"}
+    about = {each.name: each for each in judged() if each.name in random}
+    names = list(about)
+    bands = {name: noise_band(random[name]) for name in names}
+    complete = [method for method in methods() if all((method, name) in rows for name in names)]
+    ranks = {
+        method: {
+            measure: {
+                name: set_rank(rows[method, name], random[name], measure)
+                for name in names
+                if "missing" not in rows[method, name]
+            }
+            for measure in ("ACC", "NMI", "graph", "error")
+        }
+        for method in complete
+    }
+
+    def mean(values: Iterable[float]) -> str:
+        found = list(values)
+        return f"{np.mean(found):.0f}" if found else "–"
+
+    def of(method: str, measure: str, chosen: Iterable[str]) -> str:
+        known = ranks[method][measure]
+        return mean(known[name] for name in chosen if name in known)
+
+    kinds = {
+        "images": [name for name in names if about[name].kind == "images"],
+        "genes": [name for name in names if about[name].kind == "genes"],
+        "other": [name for name in names if about[name].kind not in ("images", "genes")],
+    }
+    held_out = [name for name in names if about[name].part == "held_out"]
+    filled = np.array([[ranks[method]["ACC"].get(name, 50.0) for method in complete] for name in names])
+    test = rank_test(filled, complete)
+    order = np.argsort(-filled.mean(axis=0), kind="stable")
+    lines = []
+    for place in order:
+        method = complete[place]
+        known = ranks[method]["ACC"]
+        cells = [rows[method, name] for name in names if "missing" not in rows[method, name]]
+        lines.append([
+            method, mean(filled[:, place]), *(of(method, "ACC", chosen) for chosen in kinds.values()),
+            of(method, "ACC", held_out),
+            mean(100.0 * (rank > bands[name][1]) for name, rank in known.items()),
+            mean(100.0 * (rank < bands[name][0]) for name, rank in known.items()),
+            *(of(method, measure, names) for measure in ("NMI", "graph", "error")),
+            f"{np.mean([np.mean(cell['stability']) for cell in cells]):.2f}",
+            f"{np.median([cell['seconds'] for cell in cells]):.2g}",
+            str(len(names) - len(cells)), f"{test.average_ranks[place]:.1f}",
+        ])  # fmt: skip
+    print_table(
+        "Methods",
+        (
+            "method",
+            "all sets",
+            *kinds,
+            "held-out sets",
+            "better %",
+            "worse %",
+            "NMI",
+            "graph clustering",
+            "reconstruction",
+            "stability",
+            "CPU s",
+            "no answer",
+            "average rank",
+        ),
+        lines,
+    )
+    first = complete[int(order[0])]
+    apart = [complete[place] for place in order if test.pairwise[order[0], place] < test.level]
+    print_table(
+        "Facts",
+        ("fact", "value"),
+        [
+            ["sets", str(len(names))],
+            *([f"sets of {kind}", str(len(chosen))] for kind, chosen in kinds.items()),
+            ["held-out sets", str(len(held_out))],
+            ["methods", str(len(complete))],
+            ["Friedman p", f"{test.p_value:.1e}"],
+            ["critical difference", f"{test.critical_difference:.1f}"],
+            ["best", first],
+            ["methods that differ from the best", str(len(apart))],
+            ["which", ", ".join(apart)],
+            ["not finished", ", ".join(name for name in methods() if name not in complete) or "none"],
+            [
+                "all columns, rank",
+                mean(
+                    np.mean([percentile(random[name]["all"][0], each) for each in random[name]["ACC"]])
+                    for name in names
+                ),
+            ],
+        ],
+    )
+    print_table(
+        "Sets",
+        ("set", "kind", "part", "rows", "columns", "classes", "random ACC", "all columns ACC", *complete),
+        [
+            [
+                name,
+                about[name].kind,
+                about[name].part.replace("_", "-"),
+                str(min(len(about[name].X), MOST_ROWS)),
+                str(about[name].X.shape[1]),
+                str(about[name].y.max() + 1),
+                f"{np.mean(random[name]['ACC']):.1f}",
+                f"{random[name]['all'][0]:.1f}",
+                *(
+                    mean([ranks[method]["ACC"][name]]) if name in ranks[method]["ACC"] else "–"
+                    for method in complete
+                ),
+            ]
+            for name in names
+        ],
+    )
+    reasons = {
+        (method, row["missing"]) for (method, name), row in rows.items() if "missing" in row and name in about
+    }
+    print_table(
+        "No answer",
+        ("method", "reason", "sets"),
+        [
+            [method, reason, ", ".join(name for name in names if rows[method, name].get("missing") == reason)]
+            for method, reason in sorted(reasons)
+            if method in complete
+        ],
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--minutes", type=float, default=60.0, help="CPU minutes after which to stop")
+    parser.add_argument("--table", action="store_true", help="print the tables of what is finished")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    if arguments.table:
+        tables()
+        return
+    with threadpool_limits(1):
+        run(arguments.minutes)
+
+
+if __name__ == "__main__":
+    main()
