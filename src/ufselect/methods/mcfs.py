@@ -188,7 +188,7 @@ class LeastAngleRegression:
         )  # what rounding leaves of an explained target
         active: list[int] = []
         signs = np.empty(count)
-        factor = np.zeros((count, count))  # of the active block, lower triangular
+        factor = np.zeros((count, count), order="F")  # of the active block, lower triangular
         rows = np.empty((count, correlations.size))  # active columns of S
         while len(active) < count and is_open.any():
             sizes = np.where(is_open, np.abs(correlations), -1.0)
@@ -199,16 +199,16 @@ class LeastAngleRegression:
             is_open[new] = False
             size = len(active)
             column = self._column(new)
-            leverage = np.empty(0)
-            if size:
-                leverage = linalg.solve_triangular(factor[:size, :size], column[active], lower=True)
+            leverage = column[active]
+            if size:  # LAPACK itself: SciPy's checks take longer than systems of this size
+                leverage = linalg.lapack.dtrtrs(factor[:size, :size], leverage, lower=1)[0]
             rest = self.squares[new] - leverage @ leverage
             if rest <= 1e-10 * self.squares[new]:  # a combination of those that have entered
                 continue
             factor[size, :size], factor[size, size] = leverage, np.sqrt(rest)
             rows[size], signs[size] = column, np.sign(correlations[new])
             active.append(new)
-            direction = linalg.cho_solve((factor[: size + 1, : size + 1], True), signs[: size + 1])
+            direction = linalg.lapack.dpotrs(factor[: size + 1, : size + 1], signs[: size + 1], lower=1)[0]
             change = direction @ rows[: size + 1]  # of the correlations; 1 in size for the active ones
             # The first open feature to be as correlated as the active ones, or the least-squares point.
             with np.errstate(divide="ignore", invalid="ignore"):
