@@ -60,6 +60,7 @@ SLOW = (
     "BSUFS", "UDFS", "NDFS", "RUFS", "SPCAFS", "SPCAPSD", "RNE", "SOGFS", "ConstrainedDSCOFS",
     "PartitionSelector", "AutoSelector", "TSFS",
 )  # fmt: skip
+FEWEST_SETS = 30
 ROWS = FOLDER / "methods.jsonl"
 
 
@@ -223,134 +224,93 @@ def noise_band(random: dict[str, Any]) -> tuple[float, float]:
 
 
 def tables() -> None:
-    """Print what the finished cells say."""
+    """Print what the finished cells say, of methods that have at least `FEWEST_SETS`."""
     rows = stored_rows()
     random = {name: row for (method, name), row in rows.items() if method == "random"}
     about = {each.name: each for each in judged() if each.name in random}
     names = list(about)
     bands = {name: noise_band(random[name]) for name in names}
-    complete = [method for method in methods() if all((method, name) in rows for name in names)]
+    finished = {method: [name for name in names if (method, name) in rows] for method in methods()}
+    shown = [method for method, known in finished.items() if len(known) >= FEWEST_SETS]
+    answered = {
+        method: [name for name in finished[method] if "missing" not in rows[method, name]] for method in shown
+    }
     ranks = {
-        method: {
-            measure: {
-                name: set_rank(rows[method, name], random[name], measure)
-                for name in names
-                if "missing" not in rows[method, name]
-            }
-            for measure in ("ACC", "NMI", "graph", "error")
-        }
-        for method in complete
+        (method, measure, name): set_rank(rows[method, name], random[name], measure)
+        for method in shown
+        for measure in ("ACC", "NMI", "graph", "error")
+        for name in answered[method]
+    }
+    kinds = {
+        "images": [name for name in names if about[name].kind == "images"],
+        "genes": [name for name in names if about[name].kind == "genes"],
+        "other": [name for name in names if about[name].kind not in ("images", "genes")],
+        "held-out sets": [name for name in names if about[name].part == "held_out"],
     }
 
     def mean(values: Iterable[float]) -> str:
         found = list(values)
         return f"{np.mean(found):.0f}" if found else "–"
 
-    def of(method: str, measure: str, chosen: Iterable[str]) -> str:
-        known = ranks[method][measure]
-        return mean(known[name] for name in chosen if name in known)
+    def mean_rank(method: str, chosen: list[str], measure: str = "ACC") -> str:
+        return mean(ranks[method, measure, name] for name in chosen if name in answered[method])
 
-    kinds = {
-        "images": [name for name in names if about[name].kind == "images"],
-        "genes": [name for name in names if about[name].kind == "genes"],
-        "other": [name for name in names if about[name].kind not in ("images", "genes")],
-    }
-    held_out = [name for name in names if about[name].part == "held_out"]
-    filled = np.array([[ranks[method]["ACC"].get(name, 50.0) for method in complete] for name in names])
-    test = rank_test(filled, complete)
-    order = np.argsort(-filled.mean(axis=0), kind="stable")
+    def with_random(method: str) -> list[float]:
+        return [ranks.get((method, "ACC", name), 50.0) for name in finished[method]]
+
+    whole = [method for method in shown if len(finished[method]) == len(names)]
+    test = rank_test(np.transpose([with_random(method) for method in whole]), whole)
+    average = dict(zip(whole, test.average_ranks, strict=True))
     lines = []
-    for place in order:
-        method = complete[place]
-        known = ranks[method]["ACC"]
-        cells = [rows[method, name] for name in names if "missing" not in rows[method, name]]
+    for method in sorted(shown, key=lambda method: -np.mean(with_random(method))):
+        cells = [rows[method, name] for name in answered[method]]
+        own = {name: ranks[method, "ACC", name] for name in answered[method]}
         lines.append([
-            method, mean(filled[:, place]), *(of(method, "ACC", chosen) for chosen in kinds.values()),
-            of(method, "ACC", held_out),
-            mean(100.0 * (rank > bands[name][1]) for name, rank in known.items()),
-            mean(100.0 * (rank < bands[name][0]) for name, rank in known.items()),
-            *(of(method, measure, names) for measure in ("NMI", "graph", "error")),
+            method, mean(with_random(method)), *(mean_rank(method, chosen) for chosen in kinds.values()),
+            mean(100.0 * (rank > bands[name][1]) for name, rank in own.items()),
+            mean(100.0 * (rank < bands[name][0]) for name, rank in own.items()),
+            *(mean_rank(method, names, measure) for measure in ("NMI", "graph", "error")),
             f"{np.mean([np.mean(cell['stability']) for cell in cells]):.2f}",
             f"{np.median([cell['seconds'] for cell in cells]):.2g}",
-            str(len(names) - len(cells)), f"{test.average_ranks[place]:.1f}",
+            str(len(cells)), str(len(finished[method]) - len(cells)),
+            f"{average[method]:.1f}" if method in average else "–",
         ])  # fmt: skip
-    print_table(
-        "Methods",
-        (
-            "method",
-            "all sets",
-            *kinds,
-            "held-out sets",
-            "better %",
-            "worse %",
-            "NMI",
-            "graph clustering",
-            "reconstruction",
-            "stability",
-            "CPU s",
-            "no answer",
-            "average rank",
-        ),
-        lines,
-    )
-    first = complete[int(order[0])]
-    apart = [complete[place] for place in order if test.pairwise[order[0], place] < test.level]
-    print_table(
-        "Facts",
-        ("fact", "value"),
-        [
-            ["sets", str(len(names))],
-            *([f"sets of {kind}", str(len(chosen))] for kind, chosen in kinds.items()),
-            ["held-out sets", str(len(held_out))],
-            ["methods", str(len(complete))],
-            ["Friedman p", f"{test.p_value:.1e}"],
-            ["critical difference", f"{test.critical_difference:.1f}"],
-            ["best", first],
-            ["methods that differ from the best", str(len(apart))],
-            ["which", ", ".join(apart)],
-            ["not finished", ", ".join(name for name in methods() if name not in complete) or "none"],
-            [
-                "all columns, rank",
-                mean(
-                    np.mean([percentile(random[name]["all"][0], each) for each in random[name]["ACC"]])
-                    for name in names
-                ),
-            ],
-        ],
-    )
+    header = (
+        "method", "all sets", *kinds, "better %", "worse %", "NMI", "graph clustering", "reconstruction",
+        "stability", "CPU s", "sets", "no answer", "average rank",
+    )  # fmt: skip
+    print_table("Methods", header, lines)
+    best = min(average, key=lambda method: average[method])
+    apart = [method for method in whole if test.pairwise[whole.index(best), whole.index(method)] < test.level]
+    everything = [
+        np.mean([percentile(random[name]["all"][0], each) for each in random[name]["ACC"]]) for name in names
+    ]
+    facts = {
+        "sets": len(names),
+        **{f"sets: {kind}": len(chosen) for kind, chosen in kinds.items()},
+        "methods": len(shown),
+        "methods on all sets": len(whole),
+        "Friedman p": f"{test.p_value:.1e}",
+        "critical difference": f"{test.critical_difference:.1f}",
+        "best average rank": best,
+        "worse than that, Nemenyi": ", ".join(apart) or "none",
+        "not run on enough sets": ", ".join(method for method in finished if method not in shown) or "none",
+        "rank of all columns": mean(everything),
+    }
+    print_table("Facts", ("fact", "value"), list(facts.items()))
     print_table(
         "Sets",
-        ("set", "kind", "part", "rows", "columns", "classes", "random ACC", "all columns ACC", *complete),
+        ("set", "kind", "part", "rows", "columns", "classes", "random ACC", "all columns ACC", *shown),
         [
-            [
-                name,
-                about[name].kind,
-                about[name].part.replace("_", "-"),
-                str(min(len(about[name].X), MOST_ROWS)),
-                str(about[name].X.shape[1]),
-                str(about[name].y.max() + 1),
-                f"{np.mean(random[name]['ACC']):.1f}",
-                f"{random[name]['all'][0]:.1f}",
-                *(
-                    mean([ranks[method]["ACC"][name]]) if name in ranks[method]["ACC"] else "–"
-                    for method in complete
-                ),
-            ]
-            for name in names
+            [name, each.kind, each.part, min(len(each.X), MOST_ROWS), each.X.shape[1], each.y.max() + 1]
+            + [f"{np.mean(random[name]['ACC']):.1f}", f"{random[name]['all'][0]:.1f}"]
+            + [mean_rank(method, [name]) for method in shown]
+            for name, each in about.items()
         ],
     )
-    reasons = {
-        (method, row["missing"]) for (method, name), row in rows.items() if "missing" in row and name in about
-    }
-    print_table(
-        "No answer",
-        ("method", "reason", "sets"),
-        [
-            [method, reason, ", ".join(name for name in names if rows[method, name].get("missing") == reason)]
-            for method, reason in sorted(reasons)
-            if method in complete
-        ],
-    )
+    missing = [(method, rows[method, name]["missing"], name) for method in shown for name in finished[method]
+               if name not in answered[method]]  # fmt: skip
+    print_table("No answer", ("method", "reason", "set"), missing)
 
 
 def main() -> None:
