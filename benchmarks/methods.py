@@ -40,10 +40,10 @@ from typing import Any
 import numpy as np
 from common import print_table
 from labelled_sets import FOLDER, LabelledSet, labelled_sets
+from paper.rank_test import rank_test
 from threadpoolctl import threadpool_limits
 
 from ufselect import GraphClustering
-from ufselect.evaluation.rank_test import rank_test
 from ufselect.methods._base import UnsupervisedSelector
 from ufselect.methods.rebuild.ridge import LinearMap
 from ufselect.metrics import clustering_accuracy, evaluate_selection, selection_stability
