@@ -1,4 +1,4 @@
-"""The broken-stick rule."""
+"""The broken-stick rule, ranks, and eigenpairs of a given accuracy."""
 
 from __future__ import annotations
 
@@ -54,3 +54,45 @@ def test_more_components_than_rank_are_refused():
 def test_constant_data_are_refused():
     with pytest.raises(ValueError, match="constant"):
         component_spectrum(gram_operator(np.ones((5, 3))), "auto")
+
+
+def decaying_data(variances, n_samples=500, n_features=400):
+    """Centred rows whose scatter has these eigenvalues and zeros."""
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((n_samples, len(variances)))
+    scores = np.linalg.qr(scores - scores.mean(axis=0))[0]
+    return (scores * np.sqrt(variances)) @ np.linalg.qr(rng.standard_normal((n_features, len(variances))))[
+        0
+    ].T
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(500, 400), (300, 500)])
+def test_rank_does_not_shrink_with_the_order_of_the_matrix(dtype, shape):
+    """A tenth eigenvalue of 2e-5 is 170 times the rounding of float32, and the eleventh is nothing else."""
+    data = decaying_data(np.geomspace(1, 2e-5, 10), *shape)
+    assert component_spectrum(gram_operator(data.astype(dtype)), 10).values.size == 10
+    with pytest.raises(ValueError, match="more than the rank 10"):
+        component_spectrum(gram_operator(data.astype(dtype)), 11)
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("shape", [(500, 400), (1300, 1200), (300, 2000)])
+def test_rough_eigenpairs_are_as_exact_as_they_say(shape, copy):
+    variances = np.append(np.linspace(3, 1, 12), np.full(200, 0.5))
+    exact = gram_operator(data := decaying_data(variances, *shape), copy=copy).eigenpairs(12)
+    gram = gram_operator(data, copy=copy)
+    rough = gram.eigenpairs(12, tol=1e-4)
+    assert rough.vectors.dtype == np.float64
+    np.testing.assert_allclose(rough.vectors.T @ rough.vectors, np.eye(12), atol=1e-12)
+    residual = gram.matmat(rough.vectors) - rough.vectors * rough.values
+    assert np.linalg.norm(residual, axis=0).max() <= 2e-4 * rough.values[0]
+    assert np.all(rough.values * (1 + rough.error) >= exact.values * (1 - 1e-12))
+    # exact ones replace them when asked for
+    np.testing.assert_allclose(gram.eigenpairs(12).values, exact.values, rtol=1e-12)
+
+
+def test_rough_eigenpairs_below_the_resolution_of_float32_are_found_in_float64():
+    variances = np.geomspace(1, 1e-9, 12)
+    rough = gram_operator(decaying_data(variances, 600, 500)).eigenpairs(12, tol=1e-4)
+    np.testing.assert_allclose(rough.values / rough.values[0], variances, rtol=1e-4)

@@ -16,7 +16,7 @@ from ufselect._utils.arrays import polar_factor, row_blocks
 from ufselect._utils.validation import has_missing
 from ufselect.gram.centring import centre_and_scale, is_extreme
 from ufselect.gram.rows import RowInfo
-from ufselect.gram.spectrum import Spectrum, leading_spectrum
+from ufselect.gram.spectrum import EXACT, Spectrum, leading_spectrum
 
 # Forming S beats applying it through the data up to about square data, where it takes no more memory than
 # the centred copy that it makes unnecessary.
@@ -79,7 +79,7 @@ class GramOperator(ABC):
     mean: NDArray | None = None
     missing: MissingSummary | None = None
     feature_names: NDArray | None = None
-    _widest: tuple[int, Spectrum] | None = None
+    _widest: tuple[int, float, Spectrum] | None = None
     _single: GramOperator | None = None
 
     @abstractmethod
@@ -114,16 +114,39 @@ class GramOperator(ABC):
             norms[block] = np.square(self.columns(block), dtype=np.float64).sum(axis=0)
         return norms
 
-    def eigenpairs(self, count: int) -> Spectrum:
+    def eigenpairs(self, count: int, tol: float = EXACT) -> Spectrum:
         """Return up to ``count`` leading eigenpairs, fewer when the rank is smaller.
 
-        The widest are remembered: asking again for as many or fewer costs nothing.
+        Residuals are at most ``tol`` times the eigenvalue; above 1e-6 large matrices are decomposed in
+        float32 and the eigenvalues corrected. The widest are remembered: asking again for as many or fewer,
+        no more exactly, costs nothing.
         """
-        asked, widest = self._widest or (0, None)
-        if widest is None or (asked < count and widest.values.size == asked):
-            widest = self._leading_pairs(count)
-            self._widest = (count, widest)
+        asked, reached, widest = self._widest or (0, tol, None)
+        if widest is None or reached > tol or (asked < count and widest.values.size == asked):
+            widest = self._rough_pairs(count, tol) if tol > 1e-6 else None
+            widest = self._leading_pairs(count, tol) if widest is None else widest
+            self._widest = (count, tol, widest)
         return widest.head(count)
+
+    def _rough_pairs(self, count: int, tol: float) -> Spectrum | None:
+        """Return eigenpairs found in float32, turned and with eigenvalues in the precision of the data.
+
+        None where that saves nothing or where some are too small beside the largest to be found there.
+        """
+        single = self.single() if self.pays_in_single(count) else None
+        if single is None:
+            return None
+        rough = single.eigenpairs(count, tol)
+        if rough.values.size < count or rough.values[-1] < 1e-3 * rough.values[0]:
+            return None
+        vectors = polar_factor(rough.vectors.astype(self.dtype))
+        values, rotation = np.linalg.eigh(vectors.T @ self.matmat(vectors))
+        return Spectrum(values[::-1], np.asfortranarray(vectors @ rotation[:, ::-1]), tol)
+
+    def pays_in_single(self, n_vectors: int) -> bool:
+        """Tell whether some products with so many vectors take longer than a change to float32."""
+        n_features = self.shape[0]
+        return self.dtype != np.float32 and n_vectors * n_features * min(n_features, self.n_samples) > 2e6
 
     def single(self) -> GramOperator | None:
         """Return the matrix in float32 for products in half the time, remembered; None without dense form."""
@@ -134,7 +157,7 @@ class GramOperator(ABC):
     def _in_single(self) -> GramOperator | None:
         return None
 
-    def _leading_pairs(self, count: int) -> Spectrum:
+    def _leading_pairs(self, count: int, tol: float) -> Spectrum:
         """Compute up to ``count`` leading eigenpairs."""
         operator = LinearOperator(
             self.shape,
@@ -142,7 +165,7 @@ class GramOperator(ABC):
             matmat=self.matmat,
             dtype=self.dtype,
         )
-        return leading_spectrum(operator, count)
+        return leading_spectrum(operator, count, tol)
 
 
 class FormedGram(GramOperator):
@@ -177,8 +200,8 @@ class FormedGram(GramOperator):
     def _in_single(self) -> GramOperator:
         return FormedGram(self.matrix.astype(np.float32), self.n_samples, self.scale)
 
-    def _leading_pairs(self, count: int) -> Spectrum:
-        return leading_spectrum(self.matrix, count)
+    def _leading_pairs(self, count: int, tol: float) -> Spectrum:
+        return leading_spectrum(self.matrix, count, tol)
 
 
 class WideGram(GramOperator):
@@ -198,17 +221,17 @@ class WideGram(GramOperator):
     def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
         """Return ``Fᵀ (vectors / divisors)``, n_features × k, for n_rows × k vectors."""
 
-    def _leading_pairs(self, count: int) -> Spectrum:
+    def _leading_pairs(self, count: int, tol: float) -> Spectrum:
         # F Fᵀ is formed up to 8 MB, or a small share of the rows themselves.
         if self.n_rows <= max(1000, 0.15 * self.shape[0]):
-            small = leading_spectrum(self._row_products(), count)
+            small = leading_spectrum(self._row_products(), count, tol)
         else:
             shape = (self.n_rows, self.n_rows)
             operator = LinearOperator(shape, matvec=self._apply_row_products, dtype=self.dtype)
-            small = leading_spectrum(operator, count)
+            small = leading_spectrum(operator, count, tol)
         # Small eigenvalues lose digits on the way; the nearest orthonormal columns restore them.
         vectors = polar_factor(self._combine_rows(small.vectors, np.sqrt(small.values)))
-        return Spectrum(small.values, vectors)
+        return Spectrum(small.values, vectors, small.error)
 
 
 class FactoredGram(WideGram):
@@ -480,7 +503,7 @@ def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> 
     if rows is not None:
         return weighted_gram(X, rows)
     mean, scale = centre_and_scale(X)
-    if n_features <= FORM_RATIO * n_rows:
+    if n_features <= (FORM_RATIO * n_rows if copy else 1100 * (2 - n_features / n_rows)):
         return FormedGram(_accumulate(X, mean, scale), n_rows, scale, mean)
     # A mean of at most eight times the spread costs no more than a digit in products that are centred later.
     if not copy and np.abs(mean).max() <= 8 * scale and not is_extreme(scale, X.dtype):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ufselect.gram.operator import GramOperator
 
 LANCZOS_SEED = 20240917
+EXACT = 1e-9  # residuals, relative to the eigenvalue, of pairs that depend on S alone
 # Where a Krylov space is exhausted ARPACK goes on from a random vector, which SciPy draws from ``rng``, and
 # from fresh entropy if that is not given; before 1.17 it came from ARPACK's own constant seed.
 _FIXED_RESTARTS: dict[str, Any] = (
@@ -29,29 +30,33 @@ class Spectrum:
     """Leading eigenvalues, largest first, and their orthonormal eigenvectors as columns.
 
     Pairs that are zero to working precision are left out: fewer pairs than asked for means that the
-    rank is reached.
+    rank is reached. ``error`` is the share of itself by which an eigenvalue may be too small.
     """
 
     values: NDArray
     vectors: NDArray
+    error: float = 0.0
 
     def head(self, count: int) -> Spectrum:
         """Return the first ``count`` pairs."""
-        return Spectrum(self.values[:count], self.vectors[:, :count])
+        return Spectrum(self.values[:count], self.vectors[:, :count], self.error)
 
 
-def leading_spectrum(matrix: NDArray | LinearOperator, count: int) -> Spectrum:
+def leading_spectrum(matrix: NDArray | LinearOperator, count: int, tol: float = EXACT) -> Spectrum:
     """Return up to ``count`` leading eigenpairs of a positive semidefinite matrix or operator.
 
-    Lanczos runs to full accuracy, so that the result does not depend on its start beyond rounding.
+    Lanczos runs to residuals of ``tol`` times the eigenvalue, by default to full accuracy, so that the result
+    does not depend on its start beyond rounding.
     """
     order = matrix.shape[0]
     # Clustered eigenvalues that need more restarts get a wider Krylov space.
-    values, vectors = symmetric_pairs(matrix, min(count, order), maxiter=1000, tol=1e-9)
+    values, vectors = symmetric_pairs(matrix, min(count, order), maxiter=1000, tol=tol)
     values, vectors = values[::-1], vectors[:, ::-1]
-    cutoff = max(float(values[0]), 0.0) * order * np.finfo(values.dtype).eps
+    # Of centred data of low rank rounding leaves eigenvalues of up to 3 eps, whatever the order.
+    cutoff = max(float(values[0]), 0.0) * min(order, 32) * np.finfo(values.dtype).eps
     rank = int(np.count_nonzero(values > cutoff))
-    return Spectrum(values[:rank], np.asfortranarray(vectors[:, :rank]))
+    error = tol if tol > EXACT and order > 128 else 0.0
+    return Spectrum(values[:rank], np.asfortranarray(vectors[:, :rank]), error)
 
 
 def symmetric_pairs(
@@ -165,8 +170,10 @@ def suggest_n_components(values: NDArray, trace: float, order: int) -> int | Non
     return max(1, int(np.argmin(np.append(exceeds, False))))
 
 
-def component_spectrum(gram: GramOperator, n_components: int | str) -> Spectrum:
+def component_spectrum(gram: GramOperator, n_components: int | str, tol: float = EXACT) -> Spectrum:
     """Return the leading eigenpairs, as many as ``n_components`` says, ``"auto"`` included.
+
+    ``tol`` is that of `GramOperator.eigenpairs`.
 
     Raises
     ------
@@ -174,10 +181,10 @@ def component_spectrum(gram: GramOperator, n_components: int | str) -> Spectrum:
         If more components are asked for than the centred data have rank.
     """
     if isinstance(n_components, str) and n_components == "auto":
-        count, spectrum = _broken_stick(gram)
+        count, spectrum = _broken_stick(gram, tol)
         return spectrum.head(count)
     count = int(n_components)
-    spectrum = gram.eigenpairs(min(count, rank_limit(gram)))
+    spectrum = gram.eigenpairs(min(count, rank_limit(gram)), tol)
     rank = spectrum.values.size
     if rank < count:
         raise ValueError(
@@ -199,20 +206,21 @@ def rank_limit(gram: GramOperator) -> int:
     return limit
 
 
-def _broken_stick(gram: GramOperator) -> tuple[int, Spectrum]:
+def _broken_stick(gram: GramOperator, tol: float = EXACT) -> tuple[int, Spectrum]:
     """Widen the spectrum until the rule decides; most data need one round."""
     order = rank_limit(gram)
     trace = gram.trace()
     width = 32  # more than most data keep
     while True:
-        spectrum = gram.eigenpairs(min(width, order))
+        spectrum = gram.eigenpairs(min(width, order), tol)
         reached_rank = spectrum.values.size < min(width, order)
         count = suggest_n_components(spectrum.values, trace, order)
         if count is None and reached_rank:
             count = spectrum.values.size
         if count is not None:
             return count, spectrum
-        width *= 2
+        # A flat spectrum: each round begins anew, so that few wide ones are the cheaper way.
+        width *= 3
 
 
 def leading_pairs(matrix: NDArray, count: int) -> Spectrum:

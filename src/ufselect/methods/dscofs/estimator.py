@@ -17,7 +17,7 @@ from ufselect._utils.messages import warn_user
 from ufselect._utils.validation import generator
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.gram.spectrum import component_spectrum
+from ufselect.gram.spectrum import EXACT, component_spectrum
 from ufselect.methods._base import (
     AT_LEAST_ONE,
     NON_NEGATIVE,
@@ -57,6 +57,7 @@ class DoubleSparseSelector(GramSelector):
     mu_entry: float = 0.1
     mu_row: float = 0.01
     tau: float = 1e-3
+    tol: float = 0.0
 
     _parameter_constraints: ClassVar = {
         **GramSelector._parameter_constraints,
@@ -75,7 +76,12 @@ class DoubleSparseSelector(GramSelector):
         count = self.n_components
         if isinstance(count, str) and count == "auto" and np.ndim(self.init) == 2:
             count = int(np.shape(self.init)[1])
-        return component_spectrum(gram, count)
+        return component_spectrum(gram, count, self._spectrum_tol)
+
+    @property
+    def _spectrum_tol(self) -> float:
+        """How exactly the start is to be known for steps that end at ``tol``."""
+        return min(max(0.1 * self.tol, EXACT), 1e-4)
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
@@ -414,10 +420,9 @@ class DSCOFS(DoubleSparseSelector):
         """
         gram = problem.gram
         n_features, n_components = start.point.shape
-        size = n_features * n_components * min(n_features, gram.n_samples)
-        is_small = size < (2e6 if self.tol > 1e-5 else 1e5)
+        n_vectors = n_components * (1 if self.tol > 1e-5 else 20)
         is_drowned = problem.mu_row + problem.mu_entry > n_components * problem.leading_variance
-        if gram.dtype == np.float32 or self.x_solver == "pencf" or is_small or is_drowned:
+        if self.x_solver == "pencf" or is_drowned or not gram.pays_in_single(n_vectors):
             return None
         variances = np.sort(gram.diag())
         if variances[-min(problem.n_rows, n_features)] < 1e-6 * variances[-1]:

@@ -148,11 +148,12 @@ def variance_bound(
     if units is not None and not units.is_single:
         squares = np.square(spectrum.vectors, dtype=np.float64)
         norms = np.sqrt([units.sums(column) for column in squares.T]).T
-        spectrum, diagonal = Spectrum(spectrum.values, norms), units.sums(diagonal)
+        spectrum, diagonal = Spectrum(spectrum.values, norms, spectrum.error), units.sums(diagonal)
     eigenvalues = float(spectrum.values[:n_components].sum(dtype=np.float64))
     largest = float(np.sort(np.asarray(diagonal, dtype=np.float64))[::-1][:n_rows].sum())
     spectral = spectral_bound(spectrum, n_rows, n_components, is_complete=False)
-    return min(eigenvalues, largest, spectral) * (1 + 1e-12)  # rounding must not make it a false claim
+    # Rounding must not make it a false claim.
+    return min(eigenvalues, largest, spectral) * (1 + max(spectrum.error, 1e-12))
 
 
 def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_complete: bool) -> float:
