@@ -66,22 +66,53 @@ def _ratio(totals: NDArray, weights: NDArray) -> NDArray:
     return np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
 
 
-def complete(data: NDArray, missing: NDArray, rows: RowInfo) -> NDArray:
+def complete(data: NDArray, missing: NDArray, rows: RowInfo, enough: int = 1000) -> NDArray:
     """Fill in missing deviations from the observed means, in place.
 
-    Each round starts from the leading directions of the last one and shrinks each by its share of noise.
+    Below one per cent of missing entries the fit sees the rows and columns that have some and, evenly spaced,
+    ``enough`` of the others.
 
     Returns
     -------
     lacking : ndarray of shape (n_features,)
         What to add to the diagonal of S: the sum of squares that each column lacks for being filled in.
     """
-    n_rows, n_features = data.shape
     data[missing] = 0.0
-    deviation = np.sqrt(_ratio(rows.weights @ np.square(data), rows.n_samples - rows.weights @ missing))
-    varies = deviation > 0
-    unit = np.where(varies, deviation, 1.0).astype(data.dtype)
-    data /= unit
+    total = rows.n_samples - rows.weights @ missing
+    deviation = np.sqrt(_ratio(rows.weights @ np.square(data), total))
+    unit = np.where(deviation > 0, deviation, 1.0).astype(data.dtype)
+    gappy = np.any(missing, axis=0)
+    if missing.mean() < 0.01:
+        part = np.ix_(_with_some(np.any(missing, axis=1), enough), _with_some(gappy, enough))
+        block = data[part] / unit[part[1]]
+        _fill(block, missing[part], rows.of(part[0][:, 0]))
+        data[part] = np.where(missing[part], block * unit[part[1]], data[part])
+    else:
+        data /= unit
+        _fill(data, missing, rows)
+        data *= unit
+    changed = data[:, gappy]
+    changed -= rows.expand(rows.means(changed)).astype(data.dtype)
+    data[:, gappy] = changed
+    lacking = np.zeros(data.shape[1])
+    lacking[gappy] = np.square(deviation[gappy]) * rows.n_samples - rows.weights @ np.square(changed)
+    return np.clip(lacking, 0, None)
+
+
+def _with_some(marked: NDArray, count: int) -> NDArray:
+    """Return the places that are marked and, evenly spaced, at most ``count`` of the others."""
+    others = np.flatnonzero(~marked)
+    taken = marked.copy()
+    taken[others[:: -(-others.size // count) or 1]] = True
+    return np.flatnonzero(taken)
+
+
+def _fill(data: NDArray, missing: NDArray, rows: RowInfo) -> None:
+    """Fill in missing entries of standardised data, in place.
+
+    Each round starts from the leading directions of the last one and shrinks each by its share of noise.
+    """
+    n_rows, n_features = data.shape
 
     def turned(basis: NDArray, mean: NDArray) -> tuple[NDArray, NDArray]:
         """Turn a basis towards the leading eigenvectors, and return it with the scores along it."""
@@ -122,10 +153,6 @@ def complete(data: NDArray, missing: NDArray, rows: RowInfo) -> NDArray:
         # The error of what is filled in is many times this share of it.
         if not size or np.sqrt(changed / size) <= 1e-3:
             break
-    data -= rows.expand(rows.means(data)).astype(data.dtype)
-    lacking = np.where(varies, rows.n_samples - rows.weights @ np.square(data), 0.0)
-    data *= unit
-    return np.clip(lacking, 0, None) * np.square(unit, dtype=np.float64)
 
 
 @dataclass(frozen=True)

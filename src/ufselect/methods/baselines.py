@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._utils.validation import generator
-from ufselect.gram import GramOperator
+from ufselect._utils.validation import generator, is_out_of_core
+from ufselect.gram import GramOperator, ImplicitGram, MissingSummary
+from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.spectrum import component_spectrum
 from ufselect.methods._base import Columns, FitResult, GramSelector, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
@@ -145,6 +146,22 @@ class MaxVariance(GramSelector):
         self.exclude = exclude
         self.groups = groups
         self.max_correlation = max_correlation
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        if not isinstance(X, np.ndarray) or is_out_of_core(X) or request.rows is not None:
+            return super()._fit(X, request)
+        missing = np.isnan(X)
+        n_missing = missing.sum(axis=0)
+        if not n_missing.any():
+            return self._fit_gram(ImplicitGram(X, *centre_and_scale(X)), request)
+        # The mean of the observed values adds nothing to their sum of squares.
+        observed = np.maximum(len(X) - n_missing, 1)
+        first = X[np.argmin(missing, axis=0), np.arange(X.shape[1])]
+        middle = np.nan_to_num(first + np.where(missing, 0, X - first).sum(axis=0) / observed)
+        filled = np.where(missing, middle, X).astype(X.dtype)
+        scores = self._fit_gram(ImplicitGram(filled, *centre_and_scale(filled)), request)
+        summary = MissingSummary("pairwise", float(n_missing.sum() / X.size), 0.0)
+        return scores * np.sqrt(len(X) / observed), {"missing_": summary}
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         return np.sqrt(gram.diag() / gram.n_samples) * gram.scale
