@@ -110,3 +110,19 @@ def test_float32_stays():
     gram = gram_operator(X)
     assert gram.dtype == np.float32
     np.testing.assert_allclose(units(gram), units(gram_operator(X.astype(float))), rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("shape", [(400, 30), (60, 300)], ids=["tall", "wide"])
+def test_few_gaps_are_filled_from_some_of_the_rows_and_columns(shape):
+    A = low_rank(*shape)
+    A -= A.mean(axis=0)
+    missing = np.zeros(shape, dtype=bool)
+    missing[3, 5] = missing[7, 2] = missing[11, 5] = True
+    filled = np.where(missing, np.nan, A)
+    filled -= np.nanmean(filled, axis=0)
+    before = filled.copy()
+    lacking = complete(filled, missing, RowInfo(np.ones(shape[0])), enough=25)
+    assert np.linalg.norm((filled - A)[missing]) < 0.5 * np.linalg.norm(A[missing])  # the mean leaves 1
+    untouched = ~missing.any(axis=0)
+    np.testing.assert_array_equal(filled[:, untouched], before[:, untouched])
+    np.testing.assert_array_equal(lacking[untouched], 0)

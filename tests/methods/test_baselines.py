@@ -111,3 +111,14 @@ def test_random_states_of_every_kind():
     X = np.eye(6)
     for state in (None, np.random.RandomState(0), np.random.default_rng(0)):
         assert RandomSubset(n_features_to_select=3, random_state=state).fit(X).support_.sum() == 3
+
+
+@pytest.mark.parametrize("unit", [1e-150, 1.0, 1e150])
+def test_variance_of_what_is_observed(unit):
+    rng = np.random.default_rng(0)
+    data = 100 + rng.standard_normal((50, 6)) * np.arange(6)  # the first column is constant
+    data[rng.random(data.shape) < 0.1] = np.nan
+    data[0, 1:3] = data[1:, 5] = np.nan
+    scores = MaxVariance(2).fit(data * unit).scores_ / unit
+    np.testing.assert_allclose(scores, np.nanstd(data, axis=0), rtol=1e-10, atol=1e-12)
+    assert scores[0] == scores[5] == 0
