@@ -315,6 +315,8 @@ def test_tensors_of_torch():
     np.testing.assert_array_equal(DSCOFS(4).fit(tensor).support_, DSCOFS(4).fit(X).support_)
     with pytest.raises(TypeError, match=r"^X is a Tensor, which records gradients; pass X\.detach\(\)\.$"):
         DSCOFS(4).fit(tensor.requires_grad_())
+    with pytest.raises(TypeError, match=r"which is on another device; call sklearn\.set_config"):
+        DSCOFS(4).fit(torch.empty((5, 5), device="meta"))
 
 
 def stand_in(module, base=object, **members):

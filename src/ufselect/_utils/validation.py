@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn import get_config
 from sklearn.utils import check_random_state
+from sklearn.utils._array_api import _is_numpy_namespace as is_numpy_namespace
+from sklearn.utils._array_api import get_namespace, move_to
 
 
 def check_positive_int(name: str, value: Any) -> None:
@@ -29,8 +32,32 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
 DATES = "Mm"  # kinds of NumPy types
 
 
-def tabular(X: Any, name: str = "X") -> Any:
+def device_namespace(X: Any) -> Any | None:
+    """Return the namespace of an array of another library, with scikit-learn's array API dispatch on.
+
+    None for NumPy arrays and whatever is no array, and without dispatch.
+    """
+    if isinstance(X, np.ndarray) or not hasattr(X, "__dlpack__") or not get_config()["array_api_dispatch"]:
+        return None
+    xp = get_namespace(X)[0]
+    return None if is_numpy_namespace(xp) else xp
+
+
+def as_numpy(X: Any) -> Any:
+    """Return an array of another library as one of NumPy, and anything else as it is."""
+    return X if device_namespace(X) is None else move_to(X, xp=np, device="cpu")
+
+
+def like(values: NDArray, X: Any) -> Any:
+    """Return a NumPy array in the library and on the device of X."""
+    xp = device_namespace(X)
+    return values if xp is None else move_to(values, xp=xp, device=X.device)
+
+
+def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
     """Return what a user passed as data, with masked entries as NaN.
+
+    Arrays of other libraries, with scikit-learn's array API dispatch on, are refused unless ``on_device``.
 
     Raises
     ------
@@ -44,6 +71,11 @@ def tabular(X: Any, name: str = "X") -> Any:
             "matrix or a data frame."
         )
     advice = _what_to_do_instead(X)
+    if advice is None and not on_device and device_namespace(X) is not None:
+        advice = (
+            "and only selectors that work through the Gram matrix, such as DSCOFS, take arrays of other "
+            "libraries; pass a NumPy array."
+        )
     if advice is not None:
         raise TypeError(f"{name} is a {type(X).__name__}, {advice}")
     if sparse.issparse(X) and X.ndim != 2:
@@ -72,6 +104,8 @@ def _what_to_do_instead(X: Any) -> str | None:
     if is_lazy_table(X) or (hasattr(X, "collect") and not hasattr(X, "__array__")):
         call = "collect" if hasattr(X, "collect") else "to_table"
         return f"whose values are not there yet; call {call}() first."
+    if getattr(getattr(X, "device", None), "type", "cpu") != "cpu" and not get_config()["array_api_dispatch"]:
+        return "which is on another device; call sklearn.set_config(array_api_dispatch=True), or X.cpu()."
     if getattr(X, "requires_grad", False):
         return "which records gradients; pass X.detach()."
     return None

@@ -19,17 +19,21 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._array_api import supported_float_dtypes
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._utils.messages import warn_user, without_warnings
 from ufselect._utils.validation import (
+    as_numpy,
     canonical_csr,
+    device_namespace,
     is_dask,
     is_lazy_table,
     is_out_of_core,
     is_store,
+    like,
     tabular,
 )
 from ufselect.blocks import GramAccumulator, ReductionSummary, open_blocks, reduce_data
@@ -37,6 +41,7 @@ from ufselect.blocks.dask import check_collection, is_frame
 from ufselect.blocks.reduce import MAX_ORDER
 from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning
 from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, row_info
+from ufselect.gram.device import device_gram
 from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose, identical_columns
 
 if TYPE_CHECKING:
@@ -191,12 +196,18 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
     return stand_in.shape[1]
 
 
+def float_dtypes(X: Any) -> list:
+    """Return single and double precision as the library of X has them."""
+    xp = device_namespace(X)
+    return [np.float64, np.float32] if xp is None else list(supported_float_dtypes(xp, X.device))
+
+
 def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
     """Return data in single or double precision, with options of scikit-learn's ``validate_data``."""
     try:
         # scikit-learn sums all entries to find one that is not finite
         with np.errstate(over="ignore", invalid="ignore"):
-            return validate_data(selector, X, dtype=[np.float64, np.float32], **options)
+            return validate_data(selector, X, dtype=float_dtypes(X), **options)
     except ValueError as error:
         if not str(error).startswith("setting an array element"):
             raise
@@ -232,6 +243,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     ----------
     accepts_sparse : bool
         Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
+    accepts_device_arrays : bool
+        Whether ``fit`` takes arrays of other libraries, with scikit-learn's array API dispatch on.
     accepts_missing : bool
         Whether NaN in the data marks a missing value; else it is refused.
     row_metadata : tuple of {"sample_weight", "batch"}
@@ -258,6 +271,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """
 
     accepts_sparse: ClassVar[bool] = False
+    accepts_device_arrays: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
     row_metadata: ClassVar[tuple[str, ...]] = ()
     is_stochastic: ClassVar[bool] = False
@@ -363,7 +377,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 "X.collect() or X.to_table(), or a sample of its rows, "
                 "or use a selector that works through the Gram matrix, such as DSCOFS."
             )
-        X = tabular(X)
+        X = tabular(as_numpy(X) if self.accepts_device_arrays else X)
         # Sorted indices and no duplicates, whose sum is what is checked to be finite.
         X = canonical_csr(X) if sparse.issparse(X) and self.accepts_sparse else X
         X = as_numbers(
@@ -424,6 +438,16 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         stays_polars = hasattr(X, "collect_schema") and (
             is_lazy_table(X) or _get_output_config("transform", self)["dense"] == "polars"
         )
+        xp = device_namespace(X)
+        if xp is not None:
+            X = validate_data(
+                self,
+                tabular(X, on_device=True),
+                dtype=None,
+                reset=False,
+                ensure_all_finite="allow-nan" if self.accepts_missing else True,
+            )
+            return xp.take(X, like(np.flatnonzero(self._get_support_mask()), X), axis=1)
         if not is_dask(X) and not stays_polars:
             return super().transform(tabular(X))
         check_is_fitted(self, "support_")
@@ -432,6 +456,20 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             return X.select(np.asarray(X.collect_schema().names())[self.support_].tolist())
         columns = np.flatnonzero(self.support_)
         return X[[X.columns[column] for column in columns]] if is_frame(X) else X[:, columns]
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return X with columns of zeros where others were dropped.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected)
+            The selected columns.
+
+        Returns
+        -------
+        X_all : of the kind of X, of shape (n_samples, n_features)
+        """
+        return like(super().inverse_transform(as_numpy(X)), X)
 
     def _get_support_mask(self) -> NDArray:
         check_is_fitted(self, "support_")
@@ -497,6 +535,7 @@ class GramSelector(UnsupervisedSelector):
     """
 
     accepts_sparse = True
+    accepts_device_arrays = True
     accepts_missing = True
     row_metadata = ("sample_weight", "batch")
     copies_wide_data: ClassVar[bool] = True
@@ -536,6 +575,12 @@ class GramSelector(UnsupervisedSelector):
         return super().fit(X, y, sample_weight=sample_weight, batch=batch)
 
     def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        xp = device_namespace(X)
+        if xp is not None and sample_weight is None and batch is None and not self._needs_rows():
+            options = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
+            gram = device_gram(as_numbers(self, tabular(X, on_device=True), **options), xp)
+            if gram is not None:
+                return gram, None
         if not is_out_of_core(X):
             return super()._validated(X, sample_weight, batch)
         check_columns(self, X, reset=True)
@@ -566,6 +611,10 @@ class GramSelector(UnsupervisedSelector):
         if reduced is not None:
             attributes["reduction_"] = reduced.summary(self._n_leading(request, attributes))
         return scores, attributes
+
+    def _needs_rows(self) -> bool:
+        """Whether the Gram matrix alone would give another result than rows in memory do."""
+        return self.max_correlation is not None
 
     def _components_asked(self) -> int | None:
         """Return the number of leading components that will be needed, where it is a given number."""
@@ -605,7 +654,7 @@ class GramSelector(UnsupervisedSelector):
             self._check_parameters()
             data = as_numbers(
                 self,
-                tabular(X, "The batch"),
+                tabular(as_numpy(X), "The batch"),
                 reset=earlier is None,
                 accept_sparse="csr",
                 ensure_all_finite="allow-nan",

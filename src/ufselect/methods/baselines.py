@@ -204,6 +204,7 @@ class RandomSubset(UnsupervisedSelector):
     accepts_sparse = True
     is_stochastic = True
     label = "Random"
+    accepts_device_arrays = True
     depends_on_scale = False
     cost = "d"
     is_nested = True

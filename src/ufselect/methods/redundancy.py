@@ -118,6 +118,9 @@ class RedundancyFilter(GramSelector):
         self.keep = keep
         self.exclude = exclude
 
+    def _needs_rows(self) -> bool:
+        return self.method == "spearman"
+
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         if self.method == "pearson":
             return super()._fit(X, request)

@@ -172,6 +172,9 @@ class PlacedSelector(GramSelector):
             return ColumnConstraints.of(self, n_features).request(1.0)
         return super()._request(n_features)
 
+    def _needs_rows(self) -> bool:
+        return True  # some are held out
+
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         if not self._is_auto:
             return super()._fit(X, request)

@@ -15,7 +15,15 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._utils.messages import listed
-from ufselect._utils.validation import has_missing, is_dask, is_lazy_table, is_out_of_core, tabular
+from ufselect._utils.validation import (
+    as_numpy,
+    has_missing,
+    is_dask,
+    is_lazy_table,
+    is_out_of_core,
+    like,
+    tabular,
+)
 from ufselect.blocks import reduce_data
 from ufselect.gram import gram_operator
 from ufselect.methods._base import NON_NEGATIVE, check_columns, open_if_stored, unchanged_on_error
@@ -150,7 +158,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._validate_params()
-            X, rows, limit = open_if_stored(X), None, ""
+            X, rows, limit = as_numpy(open_if_stored(X)), None, ""
             if is_out_of_core(X):
                 n_features, X = check_columns(self, X, reset=True), reduce_data(X)
                 gram, limit = X.gram, "the data are not in memory"
@@ -281,8 +289,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         X = open_if_stored(X)
         if not is_dask(X) and not is_lazy_table(X):
-            X = tabular(X)
-            self._checked(X, reset=False)
+            X = tabular(X, on_device=True)
+            self._checked(as_numpy(X), reset=False)
         return self.selector_.transform(X)
 
     def inverse_transform(self, X: Any) -> NDArray:
@@ -303,7 +311,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             If there are more or fewer columns, or the names of a frame are others or in another order.
         """
         check_is_fitted(self, "weights_")
-        values = check_array(tabular(X), accept_sparse=True, dtype=[np.float64, np.float32])
+        values = check_array(tabular(as_numpy(X)), accept_sparse=True, dtype=[np.float64, np.float32])
         values = values.toarray() if hasattr(values, "toarray") else values
         if values.shape[1] != len(self.weights_):
             raise ValueError(
@@ -324,7 +332,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                     f"X has columns that were not selected: {listed(others or given)}; give those of "
                     f"get_feature_names_out(): {listed(asked)}."
                 )
-        return self._reconstruct(values).astype(values.dtype, copy=False)
+        return like(self._reconstruct(values).astype(values.dtype, copy=False), X)
 
     def is_far(self, X: Any) -> NDArray:
         """Tell which rows are far from all those of ``fit``: their errors may be larger than expected.
@@ -425,7 +433,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """Return rows, and rows reconstructed from their selected columns."""
         check_is_fitted(self, "weights_")
         X = open_if_stored(X)
-        rows = validate_data(self, tabular(X.compute() if is_dask(X) else X), reset=False, **NUMBERS)
+        X = X.compute() if is_dask(X) else as_numpy(X)
+        rows = validate_data(self, tabular(X), reset=False, **NUMBERS)
         rows = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
         return rows, self._reconstruct(rows[:, self.support_])
 
