@@ -11,6 +11,7 @@ from ufselect.methods._base import UnsupervisedSelector
 # What the columns of a method are for; a method from outside the package says it in its own documentation.
 GOALS = {
     "AutoSelector": "clusters or rebuilding",
+    "BSUFS": "variance",
     "ConstrainedDSCOFS": "variance",
     "DOptimalLeverage": "rebuilding",
     "DSCOFS": "variance",

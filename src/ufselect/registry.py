@@ -13,6 +13,7 @@ from ufselect.blocks import gram_from_covariance
 from ufselect.clusters import GraphClustering
 from ufselect.methods._base import GramSelector, UnsupervisedSelector
 from ufselect.methods.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.methods.bsufs import BSUFS
 from ufselect.methods.dscofs.constrained import ConstrainedDSCOFS
 from ufselect.methods.dscofs.estimator import DSCOFS
 from ufselect.methods.dscofs.path import DSCOFSPath, dscofs_path
@@ -39,7 +40,7 @@ from ufselect.methods.udfs import UDFS
 SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
     RandomSubset, PCALeverage, MaxVariance, DOptimalLeverage, GreedyProjection, RebuildSelector,
     LaplacianScore, SPEC, MCFS, InfFS, IFPCA, UDFS, NDFS, RUFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS,
-    DSCOFS, ConstrainedDSCOFS, PartitionSelector, AutoSelector,
+    BSUFS, DSCOFS, ConstrainedDSCOFS, PartitionSelector, AutoSelector,
 )  # fmt: skip
 
 _registered: dict[str, type[UnsupervisedSelector]] = {}

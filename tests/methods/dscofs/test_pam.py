@@ -221,16 +221,16 @@ def test_other_proximal_maps_take_the_place_of_the_projections():
     rng = np.random.default_rng(0)
     problem, spectrum = make_problem(rng.standard_normal((50, 10)), 3, 10, 2)
 
-    def entry_step(X, Y, support):
-        return np.sign(X) * np.maximum(np.abs(X) - 0.1, 0), None
+    class Shrinkage(DoubleSparsePCA):
+        def entry_step(self, X, Y, last):
+            return np.sign(X) * np.maximum(np.abs(X) - 0.1, 0), None
 
-    def row_step(X, Z, support):
-        norms = np.linalg.norm(X, axis=1, keepdims=True)
-        return X * np.maximum(1 - 0.1 / np.maximum(norms, 0.1), 0), None
+        def row_step(self, X, Z, last):
+            norms = np.linalg.norm(X, axis=1, keepdims=True)
+            return X * np.maximum(1 - 0.1 / np.maximum(norms, 0.1), 0), None
 
-    method = ProximalAlternatingMinimisation(
-        problem, pca_start(spectrum), power_step, 0.0, entry_step=entry_step, row_step=row_step
-    )
+    problem = Shrinkage(**vars(problem))
+    method = ProximalAlternatingMinimisation(problem, pca_start(spectrum), power_step, 0.0)
     state = iterate(method, max_iter=20, tol=0.0).state
-    np.testing.assert_array_equal(state.Y, entry_step(state.X, None, None)[0])
-    np.testing.assert_array_equal(state.Z, row_step(state.X, None, None)[0])
+    np.testing.assert_array_equal(state.Y, problem.entry_step(state.X, None, None)[0])
+    np.testing.assert_array_equal(state.Z, problem.row_step(state.X, None, None)[0])

@@ -34,6 +34,7 @@ from ufselect.methods.dscofs.problem import (
     DoubleSparsePCA,
     optimality_gap,
     optimality_message,
+    penalty_unit,
     variance_bound,
 )
 from ufselect.methods.dscofs.start import Start, best_random_start, given_start, graph_start, pca_start
@@ -85,15 +86,8 @@ class DoubleSparseSelector(GramSelector):
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
-        is_relative = self.penalty_scale == "relative"
-        unit = float(spectrum.values[0]) if is_relative else 1 / gram.scale / gram.scale
-        largest = float(np.finfo(gram.dtype).max) ** 0.4  # its square leaves a fifth of the range for sums
-        for name in ("mu_row", "mu_entry", "tau"):
-            if not getattr(self, name) * unit < largest:
-                raise ValueError(
-                    f"{name}={getattr(self, name)} is too large for data of this scale and would overflow; "
-                    f"use a value below {largest / unit:.0e}, or rescale X."
-                )
+        penalties = {name: getattr(self, name) for name in ("mu_row", "mu_entry", "tau")}
+        unit = penalty_unit(gram, spectrum, penalties, is_relative=self.penalty_scale == "relative")
         n_rows = request.units.most_rows(request.n_selected)
         return DoubleSparsePCA(
             gram=gram,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ufselect._utils.arrays import polar_factor
 from ufselect.methods._iterate import Descent
 from ufselect.methods._sets import Support
-from ufselect.methods.dscofs.problem import DoubleSparsePCA, inner, squared_distance
+from ufselect.methods.dscofs.problem import SplitPCA, inner, squared_distance
 from ufselect.methods.dscofs.start import Start
 
 # Relative decrease of the objective at which extrapolation sets in. A run that stops near the paper's
@@ -46,9 +46,7 @@ class PamState:
 
 
 # Returns the X after a state, given its ascent, or what extrapolation proposes in place of that.
-XStep = Callable[[DoubleSparsePCA, PamState, NDArray], NDArray]
-# Returns the next copy and its support, given the new X, the last copy and its support.
-SparseStep = Callable[[NDArray, NDArray, Support | None], tuple[NDArray, Support | None]]
+XStep = Callable[[SplitPCA, PamState, NDArray], NDArray]
 
 
 class ProximalAlternatingMinimisation(Descent):
@@ -56,7 +54,7 @@ class ProximalAlternatingMinimisation(Descent):
 
     Parameters
     ----------
-    problem : DoubleSparsePCA
+    problem : SplitPCA
         What to minimise.
     start : Start or PamState
         Where to begin; a state, of whatever precision, is gone on from. From a point that does not know the
@@ -65,26 +63,19 @@ class ProximalAlternatingMinimisation(Descent):
         Solves the X-step, or makes descent on it.
     onset : float
         Relative decrease of the objective at which extrapolation sets in; 0 for never.
-    entry_step, row_step : callable, optional
-        The Y- and the Z-step, proximal maps of X; the problem's own by default.
     """
 
     def __init__(
         self,
-        problem: DoubleSparsePCA,
+        problem: SplitPCA,
         start: Start | PamState,
         x_step: XStep,
         onset: float = LATE_ONSET,
-        *,
-        entry_step: SparseStep | None = None,
-        row_step: SparseStep | None = None,
     ) -> None:
         self.problem = problem
         self.start = start
         self.x_step = x_step
         self.onset = onset
-        self.entry_step = entry_step or problem.entry_step
-        self.row_step = row_step or problem.row_step
         self.unit = problem.unit
         # The objective sums four terms, each rounded in the precision of the data.
         self.resolution = 4 * float(np.finfo(problem.gram.dtype).eps)
@@ -140,8 +131,9 @@ class ProximalAlternatingMinimisation(Descent):
 
     def _complete(self, X: NDArray, last: PamState | None, product: NDArray | None = None) -> PamState:
         """Make the Y- and Z-steps for a new X and evaluate the objective there."""
-        Y, entries = self.entry_step(X, last.Y, last.entries) if last else self.entry_step(X, X, None)
-        Z, rows = self.row_step(X, last.Z, last.rows) if last else self.row_step(X, X, None)
+        problem = self.problem
+        Y, entries = problem.entry_step(X, last.Y, last.entries) if last else problem.entry_step(X, X, None)
+        Z, rows = problem.row_step(X, last.Z, last.rows) if last else problem.row_step(X, X, None)
         if product is None:
             product = self.problem.gram.matmat(X)
         objective = self.problem.objective(X, product, Y, Z)

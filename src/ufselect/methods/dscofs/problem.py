@@ -1,7 +1,9 @@
-"""The penalised double-sparsity problem, its Y- and Z-step, and bounds on what any solution can reach."""
+"""PCA with two sparse copies, the penalised double-sparsity problem, and bounds on what it can reach."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,21 +16,21 @@ from ufselect.methods._sets import Support, project_entries, project_rows
 PROVEN_GAP = 1e-10  # sums of eigenvalues that differ by less, relatively, differ by rounding
 
 
-@dataclass(frozen=True)
-class DoubleSparsePCA:
-    r"""Double-sparsity constrained PCA with the two sparsity constraints penalised.
+class SplitPCA(ABC):
+    r"""PCA whose loadings X are drawn towards an entry-sparse copy Y and a row-sparse copy Z.
 
     .. math::
 
-        \min_{X, Y, Z}\; -\mathrm{Tr}(X^\top S X) + \mu_1 \|X - Y\|_F^2 + \mu_2 \|X - Z\|_F^2
-        \quad\text{s.t.}\quad X^\top X = I,\; \|Y\|_0 \le s,\; \|Z\|_{2,0} \le r
+        \min_{X, Y, Z}\; -\mathrm{Tr}(X^\top S X) + \mu_1 \|X - Y\|_F^2 + \mu_2 \|X - Z\|_F^2 + g(Y) + h(Z)
+        \quad\text{s.t.}\quad X^\top X = I
+
+    A subclass is a choice of g and h: their proximal maps, `entry_step` and `row_step`, and their values,
+    `penalty`, 0 for the indicator of a set. The proximal alternating loop needs nothing else.
 
     Attributes
     ----------
     gram : GramOperator
         S, divided by the square of its ``scale``; all penalties are in the same units.
-    n_rows, n_entries : int
-        r and s. With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
     mu_row, mu_entry : float
         :math:`\mu_2` and :math:`\mu_1`.
     tau : float
@@ -39,25 +41,27 @@ class DoubleSparsePCA:
         What counts as 1 in the stopping rule and in the bounds on step sizes.
     leading_variance : float
         Mean of the m largest eigenvalues of S, beside which penalties are small or large; 0 if not known.
-    rules : UnitRequest or None
-        Groups of rows that count as one in r, and rows that Z keeps in any case; None without any.
     """
 
     gram: GramOperator
-    n_rows: int
-    n_entries: int
     mu_row: float
     mu_entry: float
     tau: float
     memory: float
     unit: float
-    leading_variance: float = 0.0
-    rules: UnitRequest | None = None
+    leading_variance: float
 
-    @property
-    def units(self) -> Units:
-        """The rows that count as one in r."""
-        return Units.single(self.gram.shape[0]) if self.rules is None else self.rules.units
+    @abstractmethod
+    def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
+        """Return the Y after X and the last Y, and its support (flat); None where all entries are kept."""
+
+    @abstractmethod
+    def row_step(self, X: NDArray, Z: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
+        """Return the Z after X and the last Z, and the support of its rows; None where all are kept."""
+
+    def penalty(self, Y: NDArray, Z: NDArray) -> float:
+        """Return g(Y) + h(Z)."""
+        return 0.0
 
     def pull(self, Y: NDArray, Z: NDArray) -> NDArray:
         r"""Return :math:`\mu_1 Y + \mu_2 Z`, which draws X towards its sparse copies."""
@@ -77,23 +81,69 @@ class DoubleSparsePCA:
 
     def objective(self, X: NDArray, product: NDArray, Y: NDArray, Z: NDArray) -> float:
         """Return f(X, Y, Z), given ``product = S @ X``."""
-        return (
-            -inner(X, product) + self.mu_entry * squared_distance(X, Y) + self.mu_row * squared_distance(X, Z)
-        )
+        to_entries = self.mu_entry * squared_distance(X, Y)
+        return -inner(X, product) + to_entries + self.mu_row * squared_distance(X, Z) + self.penalty(Y, Z)
+
+
+@dataclass(frozen=True)
+class DoubleSparsePCA(SplitPCA):
+    r"""Double-sparsity constrained PCA: Y has at most s entries, Z at most r rows that are not zero.
+
+    Attributes
+    ----------
+    n_rows, n_entries : int
+        r and s. With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
+    rules : UnitRequest or None
+        Groups of rows that count as one in r, and rows that Z keeps in any case; None without any.
+    gram, mu_row, mu_entry, tau, memory, unit, leading_variance
+        As in `SplitPCA`.
+    """
+
+    gram: GramOperator
+    n_rows: int
+    n_entries: int
+    mu_row: float
+    mu_entry: float
+    tau: float
+    memory: float
+    unit: float
+    leading_variance: float = 0.0
+    rules: UnitRequest | None = None
+
+    @property
+    def units(self) -> Units:
+        """The rows that count as one in r."""
+        return Units.single(self.gram.shape[0]) if self.rules is None else self.rules.units
 
     def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
-        """Return the next Y and its support (flat, column by column), None where all entries are kept."""
         if self.n_entries >= X.size:
             return X, None
         average = proximal_average(X, Y, self.memory)
         return project_entries(average, self.n_entries, last, out=average)
 
     def row_step(self, X: NDArray, Z: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
-        """Return the next Z and the support of its rows or groups, None where all are kept."""
         if self.n_rows >= (len(X) if self.rules is None else self.rules.units.count):
             return X, None
         average = proximal_average(X, Z, self.memory)
         return project_rows(average, self.n_rows, last, out=average, rules=self.rules)
+
+
+def penalty_unit(
+    gram: GramOperator, spectrum: Spectrum, penalties: Mapping[str, float], *, is_relative: bool
+) -> float:
+    """Return what a penalty of 1 is in units of the operator, refusing penalties that would overflow.
+
+    Relative penalties count in units of the largest eigenvalue of S, absolute ones in those of the data.
+    """
+    unit = float(spectrum.values[0]) if is_relative else 1 / gram.scale / gram.scale
+    largest = float(np.finfo(gram.dtype).max) ** 0.4  # its square leaves a fifth of the range for sums
+    for name, value in penalties.items():
+        if not value * unit < largest:
+            raise ValueError(
+                f"{name}={value} is too large for data of this scale and would overflow; "
+                f"use a value below {largest / unit:.0e}, or rescale X."
+            )
+    return unit
 
 
 def proximal_average(X: NDArray, last: NDArray, memory: float) -> NDArray:

@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from ufselect._utils.arrays import orthonormality_defect, polar_factor, rotate_towards
 from ufselect.methods._iterate import barzilai_borwein
 from ufselect.methods.dscofs.pam import PamState, XStep
-from ufselect.methods.dscofs.problem import DoubleSparsePCA
+from ufselect.methods.dscofs.problem import SplitPCA
 
 
-def make_x_step(name: str, problem: DoubleSparsePCA) -> XStep:
+def make_x_step(name: str, problem: SplitPCA) -> XStep:
     """Return the X-step of that name; ``"auto"`` rotates the power step where penalties are small.
 
     Penalties that together stay below a tenth of the mean leading eigenvalue leave the rotation of X nearly
@@ -26,7 +26,7 @@ def make_x_step(name: str, problem: DoubleSparsePCA) -> XStep:
     return rotated_power_step if name == "rotated" else power_step
 
 
-def power_step(problem: DoubleSparsePCA, state: PamState, ascent: NDArray) -> NDArray:
+def power_step(problem: SplitPCA, state: PamState, ascent: NDArray) -> NDArray:
     r"""Return :math:`\mathrm{polar}(SX + B)`, one step of the power method.
 
     On the manifold the X-step maximises :math:`\mathrm{Tr}(X^\top SX) + 2\mathrm{Tr}(X^\top B)`, which is
@@ -36,7 +36,7 @@ def power_step(problem: DoubleSparsePCA, state: PamState, ascent: NDArray) -> ND
     return polar_factor(ascent)
 
 
-def rotated_power_step(problem: DoubleSparsePCA, state: PamState, ascent: NDArray) -> NDArray:
+def rotated_power_step(problem: SplitPCA, state: PamState, ascent: NDArray) -> NDArray:
     r"""Return a power step after the best rotation within its span.
 
     .. math::
@@ -85,7 +85,7 @@ class PenCF:
         self.max_steps = max_steps
         self.n_left = max_run_steps
 
-    def __call__(self, problem: DoubleSparsePCA, state: PamState, ascent: NDArray) -> NDArray:
+    def __call__(self, problem: SplitPCA, state: PamState, ascent: NDArray) -> NDArray:
         """Return a minimiser of the X-step, started at the state's X."""
         if self.n_left == 0:
             return polar_factor(ascent)
