@@ -29,14 +29,15 @@ def test_the_error_is_that_of_the_best_ridge_regression_of_the_other_columns(see
     columns = rng.permutation(15)[:k]
     others = np.setdiff1d(np.arange(15), columns)
     train, test = np.arange(60), np.arange(60, 90)
-    found = _Reconstruction(X, False, rng).values((train, test), [columns])[0]
+    # the ridge is that of least error in the other split, which is the same here
+    found = _Reconstruction(X, False, rng).values([(train, test)] * 2, [[columns]] * 2)[0, 0]
     new = X[test] - X[train].mean(axis=0)
     expected = []
     for ridge in np.geomspace(1e-8, 1e3, 30):
         model = Ridge(60 * ridge).fit(X[train][:, columns], X[train][:, others])
         rest = X[test][:, others] - model.predict(X[test][:, columns])
         expected.append(np.linalg.norm(rest) / np.linalg.norm(new[:, others]))
-    # one ridge is chosen for all columns by the training rows, and what it reconstructs badly is left out
+    # the ridge has other units for each column
     assert 0.9 * min(expected) <= np.exp(found) <= 1.1 * min(expected)
 
 
@@ -45,12 +46,19 @@ def test_verdicts_are_mirrored_with_the_sign(values, shift, seed):
     random = 0.01 * np.random.default_rng(seed).standard_normal((20, len(values)))
     ours = np.array(values) + shift
     words = {"better": "worse", "worse": "better"}
-    verdict, effect, (low, high) = compare(ours, random, 0.5, 1.0, 0.05)
-    mirrored = compare(-ours, -random, 0.5, 1.0, 0.05)
+    verdict, effect, (low, high) = compare(ours, random, 1.0, 0.05)
+    mirrored = compare(-ours, -random, 1.0, 0.05)
     assert mirrored[0] == words.get(verdict, verdict)
-    assert compare(-ours, -random, 0.5, -1.0, 0.05)[0] == verdict
+    assert compare(-ours, -random, -1.0, 0.05)[0] == verdict
     assert low <= effect <= high
-    assert verdict != "better" or low > 0
+
+
+def test_better_takes_an_effect_all_splits_and_nearly_all_random_columns():
+    random = np.tile(np.linspace(-0.1, 0.1, 20)[:, None], 6)
+    assert compare(np.full(6, 0.2), random, 1.0, 0.05)[0] == "better"
+    assert compare(np.full(6, 0.2), random, 1.0, 0.25)[0] == "no better"
+    assert compare(np.append(np.full(5, 0.3), -0.01), random, 1.0, 0.05)[0] == "undecided"
+    assert compare(np.full(6, 0.07), random, 1.0, 0.05)[0] == "undecided"
 
 
 def test_factors_are_found_and_the_error_is_that_of_new_rows():
@@ -61,6 +69,9 @@ def test_factors_are_found_and_the_error_is_that_of_new_rows():
     assert found.mean("principal components") < found.mean("selected") < found.mean("random columns")
     assert "5 random columns leave" in found.message
     assert found.frequencies.sum() == pytest.approx(5)
+    masks = 6 * found.frequencies  # of six selections: how many columns do two of them share?
+    shared = np.sum(masks * (masks - 1)) / 30 / 5
+    assert f"about {shared:.0%} of the columns stay the same" in found.message
 
 
 def test_planted_clusters_are_found():
@@ -153,6 +164,12 @@ def test_row_groups_are_held_out_together():
 def test_unknown_choices_are_refused(options, name):
     with pytest.raises(ValueError, match=name):
         assess([0], np.eye(20), **options)
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "batch"])
+def test_weights_and_batches_are_refused_with_what_to_do(name):
+    with pytest.raises(ValueError, match="row_groups"):
+        assess([0], np.eye(20), **{name: np.ones(20)})
 
 
 def test_the_same_seed_gives_the_same_assessment_of_a_random_selector():

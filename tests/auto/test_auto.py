@@ -107,6 +107,17 @@ def test_the_number_of_columns_for_reconstruction_is_chosen_on_held_out_rows():
         AutoSelector("auto").fit(X)
 
 
+def test_outlying_rows_are_set_aside_and_named_when_columns_are_to_reconstruct():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 4)) @ rng.standard_normal((4, 60)) + 0.3 * rng.standard_normal((120, 60))
+    wild = X.copy()
+    wild[[3, 70]] = 60 * rng.standard_normal((2, 60))
+    selector = AutoSelector(5, goal="rebuild", random_state=0).fit(wild)
+    assert np.array_equal(selector.support_, RebuildSelector(5).fit(np.delete(X, [3, 70], axis=0)).support_)
+    assert selector.verdict_ == "better"
+    assert "Rows 3, 70 stand far apart" in selector.assessment_.message
+
+
 @pytest.mark.parametrize("kind", ["two rows", "one cell"])
 def test_outliers_hide_no_clusters(kind):
     X, _ = planted(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar
@@ -14,12 +15,20 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import is_dask
-from ufselect.assessment import Assessment, assess
+from ufselect.assessment.held_out import Assessment, assess, outlier_note
 from ufselect.auto.partition import PartitionSelector
 from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.clustering import labels_of
 from ufselect.clusters.counts import cluster_count, count_to_judge_by
-from ufselect.clusters.graph import Reference, build_reference, rows_to_cluster, seed_from
+from ufselect.clusters.graph import (
+    Reference,
+    build_reference,
+    outlying_rows,
+    rows_of,
+    rows_to_cluster,
+    sampled_indices,
+    seed_from,
+)
 from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import ColumnConstraints, SelectionRequest
 from ufselect.methods.dscofs.estimator import DSCOFS
@@ -213,8 +222,14 @@ class AutoSelector(UnsupervisedSelector):
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
         found = None
+        outliers = np.empty(0, dtype=np.intp)
         with one_blas_thread():  # products this small only lose time in threads
-            if self.goal == "clusters":
+            if self.goal == "rebuild":
+                # A row far from all others would ask for columns of its own.
+                chosen = sampled_indices(X.shape[0], self.max_samples, seed)
+                outliers = chosen[outlying_rows(rows_of(X[chosen]))]
+                X = X[np.delete(np.arange(X.shape[0]), outliers)] if outliers.size else X
+            else:
                 rows, chosen = rows_to_cluster(X, self.max_samples, seed)
                 found = cluster_count(self.n_clusters, rows, seed)
             tried = self._tried(X, request, seed, found)
@@ -243,6 +258,9 @@ class AutoSelector(UnsupervisedSelector):
                 best._expand_to_all_columns(request)
                 best.n_features_in_ = request.n_features
         assessment = tried[0][2]
+        if outliers.size:
+            notes = [outlier_note(outliers, "the columns were selected without"), *assessment.notes]
+            assessment = replace(assessment, notes=notes)
         return scores, {
             **attributes,
             "best_estimator_": best,
@@ -261,14 +279,16 @@ class AutoSelector(UnsupervisedSelector):
         tried = []
         for number, (name, estimator) in enumerate(self._named_candidates(request, seed, found), 1):
             started = perf_counter()
+            is_mixture = isinstance(estimator, PartitionSelector)
             outcome = assess(
-                estimator,
+                # two cuts of each graph do for an assessment
+                clone(estimator).set_params(n_partitions=2) if is_mixture else estimator,
                 X,
                 goal=self.goal,
                 n_clusters=found or "auto",
                 clusterer=self.clusterer,
                 row_groups=self.row_groups,
-                max_samples=min(self.max_samples, 1000),
+                max_samples=min(self.max_samples, 500),
                 random_state=seed,
             )
             tried.append((name, estimator, outcome, perf_counter() - started))
@@ -287,7 +307,7 @@ class AutoSelector(UnsupervisedSelector):
             mixture = PartitionSelector(
                 n_clusters=max(found or 2, 2),  # one cluster tells nothing about columns
                 rule=MIXTURES[self.clusterer],
-                n_partitions=6,
+                n_partitions=3,
                 max_samples=self.max_samples,
                 random_state=seed,
             )

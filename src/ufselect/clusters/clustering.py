@@ -199,7 +199,7 @@ def _votes(reference: Reference, scores: NDArray) -> NDArray:
 
 def _ballot(known: NDArray, new: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
     k = min(N_NEIGHBORS, len(known))
-    search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(known.astype(np.float32))
+    search = NearestNeighbors(n_neighbors=k).fit(known.astype(np.float32))
     nearest = search.kneighbors(new.astype(np.float32), return_distance=False)
     distances = np.linalg.norm(new[:, None] - known[nearest], axis=2)
     shares = 1 / np.maximum(distances, np.finfo(float).tiny ** 0.25)

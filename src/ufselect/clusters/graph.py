@@ -191,9 +191,6 @@ class Reference:
         The consensus of several cuts of the graph, 0, 1, … without gaps.
     n_clusters : int
         Number of clusters asked for.
-    gap : float
-        How much more cleanly the graph can be cut than that of as many Gaussian scores with the same weights;
-        NaN where the powers were given.
     """
 
     rows: Rows
@@ -205,7 +202,18 @@ class Reference:
     vectors: NDArray
     labels: NDArray
     n_clusters: int
-    gap: float
+
+    @cached_property
+    def gap(self) -> float:
+        """How much more cleanly the graph can be cut than that of as many Gaussian scores with its weights.
+
+        The few samples that do for comparing powers do not do here: the more samples, the larger the
+        eigenvalues of a graph in which each has few neighbours.
+        """
+        drawn = gaussian_scores(*self.scores.values.shape)
+        graph = _mean_graph([score_graph(drawn * self.scores.spread**p, self.widths) for p in self.powers])
+        null = smooth_vectors(graph, self.n_clusters)[0]
+        return clarity(self.values, self.n_clusters) - clarity(null, self.n_clusters)
 
     @cached_property
     def scatters(self) -> tuple[NDArray, NDArray]:
@@ -286,7 +294,7 @@ def build_reference(
 
     Of several degrees of whitening those are taken whose graphs are cut more cleanly than Gaussian data of
     the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged. With
-    ``powers`` given, it is the graphs of these, and the gap is not worked out.
+    ``powers`` given, it is the graphs of these.
     """
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
     scores = leading_scores(rows, max(counts))
@@ -295,11 +303,9 @@ def build_reference(
         tied = _widest(scores, counts, n_clusters)
         powers, graph = [cut.power for cut in tied], _mean_graph([cut.graph for cut in tied])
         values, vectors = tied[0].pairs if len(tied) == 1 else walk_pairs(graph, n_clusters)
-        gap = _gap(values, scores, counts, n_clusters, powers)
     else:
         graph = _mean_graph([score_graph(scores.values * scores.spread**power, counts) for power in powers])
         values, vectors = walk_pairs(graph, n_clusters)
-        gap = np.nan
     labels = _cut(values, vectors, n_clusters, seed)
     return Reference(
         rows=rows,
@@ -311,7 +317,6 @@ def build_reference(
         values=values,
         labels=labels,
         n_clusters=n_clusters,
-        gap=gap,
     )
 
 
@@ -348,19 +353,6 @@ def _mean_graph(graphs: Sequence[sparse.csr_array]) -> sparse.csr_array:
     return sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
 
 
-def _gap(
-    values: NDArray, scores: Scores, counts: list[int], n_clusters: int, powers: Sequence[float]
-) -> float:
-    """Return how much more cleanly a graph is cut than a Gaussian one of its size.
-
-    The few samples that do for comparing powers do not do here: the more samples, the larger the eigenvalues
-    of a graph in which each has few neighbours.
-    """
-    drawn = gaussian_scores(*scores.values.shape)
-    graph = _mean_graph([score_graph(drawn * scores.spread**power, counts) for power in powers])
-    return clarity(values, n_clusters) - clarity(smooth_vectors(graph, n_clusters)[0], n_clusters)
-
-
 def gaussian_scores(n_samples: int, width: int) -> NDArray:
     """Return whitened scores of Gaussian data, the same for the same numbers."""
     return _whitened_draw(np.random.default_rng(NULL_SEED), n_samples, width)
@@ -392,7 +384,7 @@ def gaussian_clarity(n_samples: int, weights: NDArray, widths: Sequence[int], n_
     return float(np.mean(clarities))
 
 
-def gaussian_excess(rows: Rows, n_clusters: int, seed: int, n_draws: int = 9, max_rows: int = 500) -> float:
+def gaussian_excess(rows: Rows, n_clusters: int, seed: int, n_draws: int = 9, max_rows: int = 300) -> float:
     """Return by how many standard deviations a graph is cut more cleanly than those of Gaussian data.
 
     Scores are whitened and half whitened; the larger excess counts.
