@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 from ufselect.evaluation.methods import ALL_FEATURES
 from ufselect.evaluation.tables import METRICS, Row, best, choose, grouped, method_labels
 from ufselect.plotting import PixelsDisplay
-from ufselect.plotting.style import COLOURS, MARKERS, STRONG, line_styles, matplotlib, tidy
+from ufselect.plotting.style import COLOURS, matplotlib
 from ufselect.registry import all_selectors
 
+# A line style and a marker go with each colour, so that grey print will do.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+LINES = ("-", "--", "-.", ":")
+STRONG = {"DSCOFS": "#000000"}
 # Lines of a loading matrix that a panel can show.
 SHOWN_ROWS = 160
 
@@ -399,3 +403,40 @@ def pixels_figure(study: Study) -> StudyFigure:
         "choose quite different pixels, because neighbouring pixels carry nearly the same information."
     )
     return StudyFigure("pixels", "Selected pixels", caption, figure)
+
+
+def line_styles(labels: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Give each label its own colour, marker and line; DSCOFS is black and on top."""
+    styles: dict[str, dict[str, Any]] = {}
+    for position, label in enumerate(label for label in labels if label not in STRONG):
+        colour, turn = COLOURS[position % len(COLOURS)], position // len(COLOURS)
+        styles[label] = {
+            "color": colour,
+            "marker": MARKERS[position % len(MARKERS)],
+            "markerfacecolor": colour if turn % 2 == 0 else "white",
+            "linestyle": LINES[turn % len(LINES)],
+            "linewidth": 1.3,
+            "markersize": 4,
+            "zorder": 2,
+        }
+    for label in labels:
+        if label in STRONG:
+            styles[label] = {
+                "color": STRONG[label],
+                "marker": "o",
+                "markerfacecolor": STRONG[label],
+                "linestyle": "-",
+                "linewidth": 2.2,
+                "markersize": 5,
+                "zorder": 3,
+            }
+    return styles
+
+
+def tidy(ax: Any, title: str = "", x: str = "", y: str = "") -> None:
+    """Label axes and take away the frame's upper and right sides."""
+    ax.set_title(title, fontsize=10)
+    ax.set_xlabel(x, fontsize=9)
+    ax.set_ylabel(y, fontsize=9)
+    ax.tick_params(labelsize=8)
+    ax.spines[["top", "right"]].set_visible(False)

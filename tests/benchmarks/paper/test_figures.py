@@ -10,6 +10,7 @@ from tests.evaluation.rows import make_row
 figure_module = pytest.importorskip("matplotlib.figure")
 
 from benchmarks.paper.figures import (  # noqa: E402
+    line_styles,
     plot_boxes,
     plot_critical_difference,
     plot_curves,
@@ -17,8 +18,6 @@ from benchmarks.paper.figures import (  # noqa: E402
     plot_sensitivity,
     plot_sparsity,
 )
-
-from ufselect.plotting.style import line_styles  # noqa: E402
 
 
 @pytest.fixture
