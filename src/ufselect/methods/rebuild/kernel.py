@@ -49,8 +49,7 @@ class ColumnMap:
         """Return a linear map, given the selected columns of the rows seen, less their mean."""
         n_rows, n_features = len(design), linear.mean.size
         unit = float(np.sqrt(np.einsum("ij,ij->", design, design) / max(n_rows, 1))) or 1.0
-        some = np.sort(np.random.default_rng(0).permutation(n_rows)[:MOST_LANDMARKS])
-        landmarks = design[some] / unit
+        landmarks = some_rows(design, MOST_LANDMARKS) / unit
         reach = np.inf
         if n_rows > 1:
             distances = euclidean_distances(landmarks)
@@ -81,6 +80,13 @@ class ColumnMap:
             return np.zeros(len(values), dtype=bool)
         part = (np.asarray(values, dtype=np.float64) - self.mean[self.columns]) / self.unit
         return euclidean_distances(part, self.landmarks).min(axis=1) > 1.5 * self.reach
+
+
+def some_rows(rows: NDArray, most: int) -> NDArray:
+    """Return all rows, or some of them at random, always the same, where there are more."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:most])]
 
 
 def linear_errors(linear: LinearMap, rows: NDArray, columns: NDArray) -> NDArray:
@@ -175,9 +181,9 @@ def _search(
     :math:`\sum_j Q_{ij}^2 s_j - 1/n`. 32 random combinations of the columns stand for all of them.
     """
     rng = np.random.default_rng(0)
-    some = np.sort(rng.permutation(len(rows))[:300])
-    part = (rows[some][:, flat.columns] - flat.mean[flat.columns]) / flat.unit
-    targets = (rows[some][:, others] - flat.mean[others]) @ rng.standard_normal((others.size, 32))
+    rows = some_rows(rows, 300)
+    part = (rows[:, flat.columns] - flat.mean[flat.columns]) / flat.unit
+    targets = (rows[:, others] - flat.mean[others]) @ rng.standard_normal((others.size, 32))
     targets -= targets.mean(axis=0)
     squares = euclidean_distances(part, squared=True)
     apart = squares[np.triu_indices(len(part), 1)]
