@@ -540,7 +540,7 @@ class PixelsDisplay:
 
 @dataclass
 class ReconstructionDisplay:
-    """Relative error of rebuilding against the number of columns, between random columns and PCA.
+    """Relative reconstruction error against the number of columns, between random columns and PCA.
 
     Parameters
     ----------
@@ -593,7 +593,7 @@ class ReconstructionDisplay:
         random_state: Any = 0,
         ax: Any = None,
     ) -> ReconstructionDisplay:
-        """Draw the error of rebuilding rows from fewer and fewer of the selected columns.
+        """Draw the error of reconstructing rows from fewer and fewer of the selected columns.
 
         Parameters
         ----------
