@@ -42,7 +42,7 @@ SHOWN = {
     '`regressor="kernel"`': "kernel",
     '`regressor="ridge"`': "ridge",
     "random columns, ridge": "random columns",
-    "PySensors 0.4.3, its own columns and reconstruction": "PySensors",
+    "PySensors 0.4.3, its own columns and reconstruction, as many modes": "PySensors",
 }
 SPECTRA = ("coffee", "coffee_spectra", "fermentation_spectra", "indianpines")
 
