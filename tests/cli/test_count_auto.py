@@ -44,7 +44,7 @@ def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
     count = record["count"]
     assert 5 <= count["chosen"] == record["result"]["n_selected"] <= 10
     assert [row["count"] for row in count["curve"]] == list(range(1, 16))
-    assert f"-k auto selected {count['chosen']} columns: {count['why']}." in out
+    assert f"-k auto selected {count['chosen']}: {count['why']}." in out
     marked = [row for row in out.splitlines() if row.rstrip().endswith("*")]
     assert len(marked) == 1
     assert f"{count['curve'][count['chosen'] - 1]['error']:.3f}" in marked[0]

@@ -175,7 +175,50 @@ def test_what_is_excluded_is_not_called_dropped():
     table = genes().assign(again=lambda t: t["gene0"])
     table.to_csv("t.csv", index=False)
     record = answer("select t.csv --for redundancy --exclude gene3,gene4")
-    assert record["message"].startswith("Each of the 1 dropped columns")
+    assert record["message"].startswith("The dropped column is correlated")
     represented = [each["name"] for column in record["result"]["features"] for each in column["represents"]]
     assert represented in (["again"], ["gene0"])
     assert "none is dropped" in answer("select t.csv --for redundancy --exclude again")["message"]
+
+
+def test_of_a_small_table_half_is_selected_by_default():
+    genes(n_columns=5).to_csv("t.csv", index=False)
+    assert answer("select t.csv")["result"]["n_selected"] == 2
+
+
+def test_columns_that_lose_most_of_the_others_are_not_called_good():
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((600, 24))
+    values[:, 1:4] += 1.5 * values[:, :1]
+    pandas.DataFrame(values).add_prefix("x").to_csv("t.csv", index=False)
+    record = answer("select t.csv -k 2")
+    assert record["trust"] == "doubtful"
+    assert "% of their variance; more columns reconstruct more." in record["message"]
+
+
+def test_a_number_found_among_text_columns_is_that_of_the_sentence():
+    rng = np.random.default_rng(0)
+    table = genes().assign(colour=rng.choice(["red", "green", "blue"], 150), size=rng.choice(["s", "m"], 150))
+    table.to_csv("t.csv", index=False)
+    record = answer("select t.csv -k auto --categorical onehot")
+    assert f"From these {record['result']['n_selected']} columns" in record["message"]
+    assert any(
+        "--categorical onehot to select from them too" in line for line in answer("select t.csv")["assumed"]
+    )
+
+
+def test_a_filter_names_the_columns_that_represent_no_other():
+    genes().assign(again=lambda t: t["gene0"]).to_csv("t.csv", index=False)
+    told = ufselect("select t.csv --for redundancy").stdout
+    assert "11 more represent no other column: " in told
+    assert all(f"gene{j}" in told for j in range(1, 10))
+
+
+@pytest.mark.parametrize(
+    "columns", [["ACGTACGTAC-1", "TTGACCATGG-1", "CCATTGACGA-2"], ["GSM11", "GSM12", "GSM13"]]
+)
+def test_genes_in_rows_are_noticed(columns):
+    symbols = ["TP53", "BRCA1", "CD4", "MS4A1", "GNLY", "LYZ", "HES4", "ISG15", "CCR7", "ITGB2"]
+    rng = np.random.default_rng(0)
+    pandas.DataFrame(rng.standard_normal((10, 3)), index=symbols, columns=columns).to_csv("t.csv")
+    assert any("--transpose turns the table" in line for line in answer("select t.csv -k 1")["assumed"])

@@ -33,7 +33,7 @@ def test_a_list_is_compared_and_completed(folder, capsys):
     assert run(["score", "t.csv", "--columns", "panel.txt", "--add", "1"]) == 0
     out = capsys.readouterr().out
     assert "your columns" in out
-    assert "best of the same size" in out
+    assert "3 columns that ufselect selects" in out
     assert "random columns" in out
     assert "5 columns that yours do not represent" in out
     assert "Add next, in this order: c" in out
@@ -43,7 +43,7 @@ def test_a_list_is_compared_and_completed(folder, capsys):
     assert {each["name"] for each in found["not_represented"]} == {f"c{j}" for j in range(5)}
     assert found["add"][0].startswith("c")
     errors = {row["columns"]: row["mean"] for row in found["table"]}
-    assert errors["best of the same size"] < errors["your columns"]
+    assert errors["3 columns that ufselect selects"] < errors["your columns"]
     assert found["trust"] in ("good", "doubtful", "bad")
 
 
@@ -54,7 +54,10 @@ def test_a_list_for_clusters(folder, capsys):
     assert run(["score", "blobs.csv", "--columns", "v0,v1", "--clusters", "3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["goal"] == "clusters"
-    assert [row["columns"] for row in found["table"]][:2] == ["your columns", "best of the same size"]
+    assert [row["columns"] for row in found["table"]][:2] == [
+        "your columns",
+        "2 columns that ufselect selects",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def apply(
     force: opt.Force = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Take the columns of an earlier run from another table, such as a validation cohort, as they are there.
+    """Take the columns of an earlier run from another table.
 
     Example: ufselect apply picked.json cohort.csv -o cohort-picked.csv
     """

@@ -17,7 +17,7 @@ N_PIXELS = 20
 
 
 def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
-    """See it work on handwritten digits: 20 of 64 pixels, and what they are worth."""
+    """See it work on images of handwritten digits."""
     opt.check_files({"picture": PICTURE, "page": PAGE}, force, None)
     import numpy as np
     from sklearn.cluster import KMeans

@@ -73,7 +73,7 @@ METHODS = (
 Methods = Annotated[Words, _option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (
     "How many columns to select: 50, a share: 0.1 or 10%, or auto: enough to reconstruct the others. By "
-    "default a tenth, at least 5 and at most 50."
+    "default a tenth, at least 5 and at most 50, or half of a small table."
 )
 Count = Annotated[Word, _option("-k", "--features", metavar="K", help=COUNT)]
 PARAMETER = "A parameter of the method; may be repeated."

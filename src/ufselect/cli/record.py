@@ -147,7 +147,10 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
     curve = getattr(selector, "count_curve_", None)
     if curve is not None:
         chosen = next(row for row in curve if row["chosen"])
-        record["count"] = {"chosen": int(chosen["count"]), "why": str(chosen["note"])}
+        why = "more columns would hardly lower the error on held-out rows"
+        if chosen is curve[-1]:
+            why = f"the most it tries of {table.shape[1]}; more columns may still lower the error"
+        record["count"] = {"chosen": int(chosen["count"]), "why": why}
         figures = ("count", "error", "standard_error")
         record["count"]["curve"] = [{name: plain_value(row[name]) for name in figures} for row in curve]
     if hasattr(selector, "report_"):

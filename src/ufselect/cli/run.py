@@ -49,7 +49,7 @@ class Request:
 
     goal: str = "rebuild"
     method: str | None = None  # that of the goal
-    n_features: int | float | str | None = None  # a tenth, at least 5 and at most 50
+    n_features: int | float | str | None = None  # a tenth, at least 5 and at most 50, at most half
     n_clusters: int | str = "auto"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
@@ -137,7 +137,8 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
             f"{method.__name__} does not choose the number of columns; use a number, or --for rebuild."
         )
     count = request.n_features
-    count = min(max(5, min(50, round(0.1 * n_columns))), n_columns) if count is None else count
+    if count is None:  # all of a small table would be no selection
+        count = max(1, min(max(5, min(50, round(0.1 * n_columns))), n_columns // 2))
     limit = request.max_correlation
     if limit is None:  # below any difference that matters, above what rounding leaves of copies
         limit = 0.95 if method is RedundancyFilter else 0.999
@@ -260,19 +261,23 @@ class Run:
         if repeats and self.request.goal != "redundancy":
             be = "column repeats" if len(repeats) == 1 else "columns repeat"
             lines.append(f"{len(repeats)} {be} another exactly: {listed(repeats, 3)}.")
-        if table.groups is not None:
-            whole = {table.groups[j] for j in self.selected} - {None}
-            if whole:
-                n_units = sum(table.groups[j] is None for j in self.selected) + len(whole)
-                lines.append(
-                    f"-k counts the columns of one text column ({listed(sorted(map(str, whole)), 3)}) as "
-                    f"one: {n_units} selected are {self.selected.size} columns."
-                )
+        whole = set() if table.groups is None else {table.groups[j] for j in self.selected} - {None}
+        if whole:
+            lines.append(
+                f"-k counts the columns of one text column ({listed(sorted(map(str, whole)), 3)}) as one: "
+                f"{n_units(table.groups, self.selected)} selected are {self.selected.size} columns."
+            )
         if self.request.n_features is None and self.request.goal != "redundancy":
             lines.append(f"{self.selected.size} columns are the default; -k changes the number.")
         if self.assessment is not None:
             lines += self.assessment.notes
         return [with_flags(line) for line in (*lines, *self.messages)]
+
+
+def n_units(groups: Sequence[str | None] | None, columns: Sequence[int] | NDArray) -> int:
+    """Return how many the columns at some positions count as; those of one group count as one."""
+    found = [None if groups is None else groups[j] for j in columns]
+    return found.count(None) + len({*found} - {None})
 
 
 def row_metadata(table: Table) -> dict[str, NDArray]:
@@ -310,9 +315,8 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
     if both:
         raise TableError(f"--keep and --exclude both name {listed(both)}; drop it from one of them.")
     left = np.setdiff1d(np.arange(table.shape[1]), excluded)
-    groups = None if table.groups is None else [table.groups[j] for j in left]
-    n_units = left.size if groups is None else groups.count(None) + len({*groups} - {None})
-    selector = make_selector(request, n_units, verbose)
+    n_free = n_units(table.groups, left)
+    selector = make_selector(request, n_free, verbose)
     constraints = {"keep": kept or None, "exclude": excluded or None, "groups": table.groups}
     known = selector.get_params()
     for name, value in constraints.items():
@@ -320,10 +324,10 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
             raise TableError(f"{type(selector).__name__} has no parameter {name}; use another --method.")
     selector.set_params(**{name: value for name, value in constraints.items() if name in known})
     asked = request.n_features
-    if isinstance(asked, int) and asked > n_units:
+    if isinstance(asked, int) and asked > n_free:
         raise TableError(
-            f"{asked} columns are asked for, but the table has {n_units} that can be selected; use -k "
-            f"{'1' if n_units == 1 else f'{n_units} or less'}."
+            f"{asked} columns are asked for, but the table has {n_free} that can be selected; use -k "
+            f"{'1' if n_free == 1 else f'{n_free} or less'}."
         )
     if asked == "auto" and table.data.shape[0] < LEAST_ROWS:
         raise TableError(
@@ -410,7 +414,7 @@ def _assessed(
         assessed = clone(selector)
         changes: dict[str, Any] = {"verbose": False}
         if request.n_features == "auto":  # the number is not to be found again in each split
-            changes["n_features_to_select"] = int(selector.support_.sum())
+            changes["n_features_to_select"] = n_units(table.groups, np.flatnonzero(selector.support_))
         known = selector.get_params()
         assessed.set_params(**{name: value for name, value in changes.items() if name in known})
     try:

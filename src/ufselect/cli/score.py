@@ -38,7 +38,10 @@ def score(
     quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
-    """Say how good a list of columns is: beside the best of its size and random ones, and what it lacks.
+    """Say how good your own list of columns is.
+
+    It is compared with random columns and with those that ufselect selects; columns that it does not
+    represent are named, and those to add.
 
     Example: ufselect score cells.csv --columns panel.txt --add 10
     """
@@ -52,7 +55,7 @@ def score(
     from ufselect.cli.table import columns_named, names_in, open_data
     from ufselect.cli.text import figure, grid, note, output, tell, tell_finding, with_flags, working
     from ufselect.exceptions import TableError
-    from ufselect.report.explanation import TRUST, centred_sample, explained_by
+    from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
     request = request_from(typed)
     table = open_data(data, opt.read_options(typed), quiet=as_json or quiet, stream=False).table
@@ -90,13 +93,16 @@ def score(
         {"name": names[j], "explained": round(float(explained[j]), 3)}
         for j in others[np.argsort(explained[others])]
     ]
-    rows = [
-        {**row, "columns": "your columns"} if row["columns"] == "selected" else row for row in found.table
-    ]
-    rows[1:1] = [{**row, "columns": "best of the same size"} for row in rival.table[:1]]
+    called = {
+        "selected": "your columns",
+        "random columns": f"{len(own)} random columns",
+        "principal components": f"{len(own)} principal components, each a mixture of all columns",
+    }
+    rows = [{**row, "columns": called.get(row["columns"], row["columns"])} for row in found.table]
+    rows[1:1] = [{**row, "columns": f"{len(own)} columns that ufselect selects"} for row in rival.table[:1]]
     result: dict[str, Any] = {
         "goal": request.goal,
-        "trust": TRUST[found.verdict],
+        "trust": trust_in(found),
         "message": with_flags(found.message),
         "verdict": found.verdict,
         "columns": [names[j] for j in own],

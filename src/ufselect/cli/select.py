@@ -148,7 +148,7 @@ def select(
 
 def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) -> None:
     """Print the selected columns, what they are worth, what was assumed, and what was written."""
-    from ufselect.cli.text import errors, note, output, pixel_map, say, tell_finding
+    from ufselect.cli.text import errors, note, output, pixel_map, say, tell, tell_finding
 
     console = errors() if outputs.to_standard_output else output()
     shape = run.table.image_shape
@@ -162,7 +162,7 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) ->
     tell_finding(console, found["trust"], found["message"])
     if found.get("count"):
         count = found["count"]
-        console.print(f"-k auto selected {count['chosen']} columns: {count['why']}.", highlight=False)
+        tell(console, f"-k auto selected {count['chosen']}: {count['why']}.")
     if details:
         show_details(run, found, console)
     note(found["assumed"])
@@ -181,6 +181,9 @@ def title(run: Run) -> str:
 
 def column_table(run: Run) -> Any:
     """Return the selected columns with what each represents; of a filter those that repeat others."""
+    import numpy as np
+
+    from ufselect._utils.messages import listed
     from ufselect.cli.text import grid, short_name
 
     e, names = run.explanation, run.table.feature_names
@@ -189,8 +192,8 @@ def column_table(run: Run) -> Any:
         places = sorted(
             (place for place in places if e.represents(place).size), key=lambda p: -e.represents(p).size
         )
-        alone = run.ranked.size - len(places)
-        caption = f"{alone} more represent no other column" if places else ""
+        alone = [names[j] for j in run.ranked[np.setdiff1d(np.arange(run.ranked.size), places)]]
+        caption = f"{len(alone)} more represent no other column: {listed(alone, MOST_ROWS)}" if places else ""
     rows = []
     for place in places[:MOST_ROWS]:
         others = e.represents(place)

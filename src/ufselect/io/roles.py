@@ -30,8 +30,10 @@ COUNTER_ROWS = 8  # that many numbers are in order by chance once in 40 320 tabl
 GENE = re.compile(
     r"ENS[A-Z]{0,4}G\d{5,}(\.\d+)?|AT[1-5CM]G\d{5}|\d+(_[a-z])?_at|cg\d{8}|[NX][MR]_\d+(\.\d+)?"
 )
-
-SAMPLE_STEMS = {"", "s", "sample", "gsm", "srr", "p", "patient", "cell", "tumor", "normal", "control"}
+SAMPLE = re.compile(  # barcodes of cells, accessions, and names with a number
+    r"[ACGT]{8,}([-.]\d+)?|TCGA[-.].*|(s|p|sample|patient|cell|tumou?r|normal|control|gsm|[se]rr)[ _.-]*\d+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -223,9 +225,7 @@ def role_notes(table: Table, options: ReadOptions) -> list[Sentence]:
     if table.label_name is not None and options.label_column is None:
         words = "the labels and not used for the selection"
         notes.append(_taken(table.label_name, words, "label_column"))
-    if table.ids is not None and _are_features(
-        table.id_name or "", table.ids[:1000], table.feature_names, table.shape[0]
-    ):
+    if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
         words = "Rows look like genes and columns like samples; "
         notes.append(Sentence(words, Setting("transpose", True), " turns the table."))
     return notes
@@ -236,26 +236,20 @@ def _taken(name: str, role: str, parameter: str) -> Sentence:
     return Sentence(f"{name} is taken as {role} (", *others)
 
 
-def _are_features(id_name: str, ids: Any, names: Sequence[str], n_rows: int) -> bool:
+def _are_features(id_name: str, ids: Any, names: Sequence[str]) -> bool:
     """Whether ids name genes or probes, and columns do not."""
-    words = [str(value) for value in ids]
     if any(GENE.fullmatch(name) for name in names[:20]):
         return False
-    if any(word in _folded(id_name).split("_") for word in ("gene", "genes", "probe", "symbol")):
+    words = [str(value) for value in ids]
+    if {"gene", "genes", "probe", "symbol"} & {*_folded(id_name).split("_")}:
         return True
     if sum(GENE.fullmatch(word) is not None for word in words) > 0.8 * len(words):
         return True
-    # symbols such as TP53 and BRCA1 differ in their letters, and samples are numbered
+    # symbols such as TP53 and BRCA1 differ in their letters, and many end in a number
     stems = {word.rstrip("0123456789") for word in words}
-    samples = {name.rstrip("0123456789").strip(" _-.").lower() for name in names}
     numbered = sum(word.isupper() and word[-1].isdigit() for word in words)
-    return (
-        n_rows >= 5 * len(names)
-        and len(samples) == 1
-        and samples <= SAMPLE_STEMS
-        and len(stems) > 0.4 * len(words)
-        and numbered > 0.3 * len(words)
-    )
+    are_symbols = len(stems) > 0.4 * len(words) and numbered > 0.3 * len(words)
+    return are_symbols and all(SAMPLE.fullmatch(name) for name in names)
 
 
 def batch_labels(values: Any, name: str | None) -> NDArray | None:

@@ -210,7 +210,13 @@ class Table:
             sentence = f"Left out {count} column{'s' * (count > 1)} ({reason}): {listed(names)}."
             if with_carried and names[0] in carried:
                 words = f"{sentence} {'They are' if count > 1 else 'It is'} copied to the output ("
-                sentence = Sentence(words, Setting("drop_text", True), " to leave text out).")
+                onehot = (Setting("categorical", "onehot"), " to select from them too, ")
+                sentence = Sentence(
+                    words,
+                    *(onehot if reason == NOT_NUMBERS else ()),
+                    Setting("drop_text", True),
+                    " to leave them out).",
+                )
             sentences.append(sentence)
         return sentences
 

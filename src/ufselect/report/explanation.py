@@ -18,8 +18,23 @@ from ufselect.methods.redundancy import RedundancyFilter
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
-TRUST = {"better": "good", "no better": "doubtful", "undecided": "doubtful", "worse": "bad"}
+LEAST_SHARE = 0.5  # of the variance of the others, for columns that are to stand for them
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
+
+
+def reconstructed_share(assessment: Assessment) -> float:
+    """Return the share of the other columns' variance that is reconstructed; NaN for other goals."""
+    error = assessment.mean("selected") if assessment.goal == "rebuild" else float("nan")
+    return 1 - min(error, 1.0) ** 2
+
+
+def trust_in(assessment: Assessment) -> str:
+    """Return how far an assessed selection can be trusted: good, doubtful or bad.
+
+    Columns that are better than random ones and yet lose most of the others are doubtful.
+    """
+    is_good = assessment.verdict == "better" and not reconstructed_share(assessment) < LEAST_SHARE
+    return "good" if is_good else "bad" if assessment.verdict == "worse" else "doubtful"
 
 
 @dataclass(frozen=True)
@@ -144,7 +159,7 @@ class Explanation:
         """How far the selection can be trusted: good, doubtful or bad."""
         if self.goal == "redundancy":
             return "good"
-        return "doubtful" if self.assessment is None else TRUST[self.assessment.verdict]
+        return "doubtful" if self.assessment is None else trust_in(self.assessment)
 
     @property
     def message(self) -> str:
@@ -153,17 +168,21 @@ class Explanation:
             limit = self.parameters["max_correlation"]
             if not self.dropped.any():
                 return f"No two columns are correlated above {limit:g}, so none is dropped."
+            n_dropped = int(self.dropped.sum())
+            which = "The dropped column" if n_dropped == 1 else f"Each of the {n_dropped} dropped columns"
             return (
-                f"Each of the {self.dropped.sum()} dropped columns is correlated above {limit:g} with a "
-                "selected one, and no two selected columns are."
+                f"{which} is correlated above {limit:g} with a selected one, and no two selected columns are."
             )
         if self.n_selected == self.n_features:
-            return "All columns are selected."
+            return "All columns are selected, so there are none to reconstruct."
         if self.assessment is None:
             return "How good the selection is on new rows was not assessed."
         text = self.assessment.message
         for note in self.assessment.notes:  # how it was assessed stands apart
             text = text.replace(note, "")
+        share = reconstructed_share(self.assessment)
+        if share < LEAST_SHARE:
+            text += f" That is {share:.0%} of their variance; more columns reconstruct more."
         return " ".join(text.split())
 
     def _repr_html_(self) -> str:
