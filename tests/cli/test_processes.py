@@ -129,18 +129,6 @@ def test_a_signal_leaves_nothing_behind(folder, tmp_path_factory, number):
     assert not list(spool.iterdir())
 
 
-def test_files_of_a_killed_run_are_cleared(tmp_path):
-    ended = subprocess.Popen([sys.executable, "-c", "pass"])
-    ended.wait()
-    left = tmp_path / f"{files._prefix(ended.pid)}abc.csv"
-    running = tmp_path / f"{files._prefix(os.getpid())}abc.csv"
-    for file in (left, running):
-        file.write_text("half", encoding="utf-8")
-    files.write_text(tmp_path / "new.txt", "x")
-    assert not left.exists()
-    assert running.exists()
-
-
 def test_outputs_appear_together_or_not_at_all(tmp_path):
     old, new = tmp_path / "old.txt", tmp_path / "new.txt"
     old.write_text("mine", encoding="utf-8")

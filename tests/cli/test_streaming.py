@@ -16,7 +16,7 @@ import pandas
 
 from ufselect import DSCOFS
 from ufselect.blocks import GramAccumulator
-from ufselect.blocks import table as streaming
+from ufselect.cli import table as streaming
 from ufselect.cli.app import run
 from ufselect.io import ReadOptions
 from ufselect.io import parquet as parquet_module

@@ -218,10 +218,10 @@ def test_anndata_zarr(tmp_path):
         read_table(tmp_path / "cells.zarr", ReadOptions(layer="three"))
 
 
-def test_workbooks_are_read_where_they_are_used(tmp_path, monkeypatch):
+def test_workbooks_are_read_where_they_are_used(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
-    book.active["XFD1048576"] = "x"
+    book.active["ZZ10000"] = "x"
     book.save(tmp_path / "far.xlsx")
     with pytest.raises(TableError, match="names but no rows"):
         read_table(tmp_path / "far.xlsx")
@@ -231,9 +231,6 @@ def test_workbooks_are_read_where_they_are_used(tmp_path, monkeypatch):
             book.active.cell(row, column, value)
     book.save(tmp_path / "inner.xlsx")
     np.testing.assert_array_equal(read_table(tmp_path / "inner.xlsx").data, SPECTRA)
-    monkeypatch.setattr(text_module, "MOST_CELLS", 100)
-    with pytest.raises(TableError, match=r"inner\.xlsx has more than .* export it as csv"):
-        read_table(tmp_path / "inner.xlsx")
 
 
 def test_what_unpacks_to_far_more_than_it_is_ends_in_a_sentence(tmp_path, monkeypatch):

@@ -11,21 +11,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ufselect._utils.validation import is_open_store
+from ufselect._utils.validation import index_damage, is_open_store, pointer_damage
 from ufselect.blocks.dask import import_dask
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import open_npy
-from ufselect.io.files import readable
+from ufselect.io.files import check_shape, readable, refuse_damage
+from ufselect.io.h5ad import check_claim, find_matrix, is_sparse_group, open_hdf5
 from ufselect.io.parquet import parts_of
-from ufselect.io.stores import (
-    check_claim,
-    find_matrix,
-    is_sparse_group,
-    open_hdf5,
-    row_pointers,
-    sparse_rows,
-    sparse_shape,
-)
 
 BLOCK_BYTES = 2**26  # 64 MiB: large enough for full disk speed, small enough for a few on every worker
 
@@ -130,9 +122,16 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
     if str(group.attrs.get("encoding-type", "csr_matrix")) != "csr_matrix":
         raise TableError(f"{path} stores {group.name} by columns; convert it to CSR first.")
     dask, dask_array = import_dask(), import_dask("dask.array")
-    n_rows, n_columns = sparse_shape(group, path)
-    indptr = row_pointers(group, n_rows, path)
-    dtype = group["data"].dtype
+    shape = [int(size) for size in group.attrs.get("shape", ())]
+    if len(shape) != 2 or min(shape) < 0:
+        refuse_damage("it does not say its shape", path)
+    check_shape(tuple(shape), path)
+    n_rows, n_columns = shape
+    indptr, dtype = np.asarray(group["indptr"][:]), group["data"].dtype
+    n_indices, n_values = group["indices"].shape[0], group["data"].shape[0]
+    refuse_damage(pointer_damage(indptr, n_rows, n_values), path)
+    if not n_indices == n_values == indptr[-1]:
+        refuse_damage(f"it stores {n_values} values and {n_indices} indices for {indptr[-1]}", path)
     entry_bytes = dtype.itemsize + group["indices"].dtype.itemsize
     filled = indptr.astype(np.int64) * entry_bytes // BLOCK_BYTES
     cuts = [0, *(np.flatnonzero(np.diff(filled[:-1])) + 1).tolist(), n_rows]
@@ -149,6 +148,13 @@ def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> spar
     if Path(path).is_dir():
         with readable(Path(path), "zarr"):
             group = _import_zarr().open_group(path, mode="r")[name.strip("/")]
-            return sparse_rows(group, indptr, n_columns, Path(path))
+            return _sparse_rows(group, indptr, n_columns, Path(path))
     with open_hdf5(Path(path)) as file, readable(Path(path), "HDF5"):
-        return sparse_rows(file[name], indptr, n_columns, Path(path))
+        return _sparse_rows(file[name], indptr, n_columns, Path(path))
+
+
+def _sparse_rows(group: Any, indptr: Any, n_columns: int, path: Path) -> sparse.csr_array:
+    entries = slice(int(indptr[0]), int(indptr[-1]))
+    values, indices = group["data"][entries], group["indices"][entries]
+    refuse_damage(index_damage(indices, n_columns), path)
+    return sparse.csr_array((values, indices, indptr - indptr[0]), shape=(indptr.size - 1, n_columns))

@@ -96,7 +96,7 @@ def compare(
         left_out = sorted(set(ON_REQUEST) - {"AutoSelector"})
         methods = [name for name in all_selectors() if name not in left_out]
         methods = [name for name in methods if not (mode == "auto" and name == "AutoSelector")]
-    table = open_data(data, opt.read_options(typed), quiet=as_json or quiet, stream=False).table
+    table = open_data(data, opt.read_options(typed), stream=False).table
     labels, rows = classes(table)
     too_many = [count for count in k or [] if count > table.shape[1]]
     if too_many:

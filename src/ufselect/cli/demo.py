@@ -31,7 +31,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     from ufselect.io.files import write_together
     from ufselect.metrics import clustering_accuracy
 
-    opened = open_data("digits", ReadOptions(), quiet=True)
+    opened = open_data("digits", ReadOptions())
     table = opened.table
     X, shape = table.data, table.image_shape or (8, 8)
     order = np.random.default_rng(0).permutation(len(X))

@@ -36,9 +36,7 @@ def report(
     request, reading = records.request_of(record)
     image = record["data"]["image_shape"]
     source = data or records.data_of(record, run, "say where they are now with --data.")
-    opened = open_data(
-        source, reading, image=tuple(image) if image else None, quiet=True, normalize=request.normalize
-    )
+    opened = open_data(source, reading, image=tuple(image) if image else None, normalize=request.normalize)
     records.check_same(opened.table, record)
     with working("Repeating the run:"):
         repeated = run_selection(opened, request, verbose=True)

@@ -58,7 +58,7 @@ def score(
     from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
     request = request_from(typed)
-    table = open_data(data, opt.read_options(typed), quiet=as_json or quiet, stream=False).table
+    table = open_data(data, opt.read_options(typed), stream=False).table
     names = table.feature_names
     own = columns_named(names_in(columns, "--columns"), table, "--columns")
     excluded = columns_named(request.exclude, table, "--exclude")

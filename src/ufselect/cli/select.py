@@ -118,11 +118,9 @@ def select(
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     check_rows(request, make_selector(request, 1), *asked_of_rows(reading))
-    outputs, is_silent = records.Outputs.of(typed), as_json or quiet
+    outputs = records.Outputs.of(typed)
     opt.check_files({"--record": outputs.record, "--save-map": outputs.map}, force, data)
-    opened = open_data(
-        data, reading, image=shape, quiet=is_silent, stream=stream, normalize=request.normalize
-    )
+    opened = open_data(data, reading, image=shape, stream=stream, normalize=request.normalize)
     if earlier is not None and not new_data:
         records.check_same(opened.table, earlier)
     with working(f"{opened.table.shape[0]} × {opened.table.shape[1]}:"):

@@ -1,9 +1,7 @@
-"""Tables in array files (npy, npz, mat) and 10x folders. Nothing is ever unpickled."""
+"""Tables in array files: npy, npz and mat. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,11 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.io import loadmat, whosmat
 
-from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.files import open_unpacked, readable, refuse_expansion, refuse_large_archive
-from ufselect.io.stores import check_stored, refuse_damage
+from ufselect.io.files import check_stored, readable, refuse_damage, refuse_expansion, refuse_large_archive
 from ufselect.io.table import Table, distinct_names
 from ufselect.io.trial import try_file
 
@@ -138,66 +134,3 @@ def _data_name(arrays: Mapping[str, Any], path: Path) -> str:
         f"{path} must hold one two-dimensional array of numbers named X; it holds "
         f"{listed([f'{name} {np.shape(value)}' for name, value in arrays.items()]) or 'nothing'}."
     )
-
-
-def is_tenx(folder: Path) -> bool:
-    """Whether a folder holds a matrix as 10x Genomics' programs write it."""
-    return _found(folder, "matrix.mtx") is not None
-
-
-def _found(folder: Path, *names: str) -> Path | None:
-    places = (folder / f"{name}{packing}" for name in names for packing in ("", ".gz"))
-    return next((place for place in places if place.is_file()), None)
-
-
-def read_tenx(folder: Path) -> Table:
-    """Read the counts of a 10x folder, cells in rows; genes are called by their symbol."""
-    matrix, barcodes = _found(folder, "matrix.mtx"), _found(folder, "barcodes.tsv")
-    features = _found(folder, "features.tsv", "genes.tsv")
-    if matrix is None or features is None or barcodes is None:
-        raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
-    genes = [row[1] if len(row) > 1 else row[0] for row in _lines(features)]
-    cells = [row[0] for row in _lines(barcodes)]
-    counts = _coordinates(matrix)
-    if counts.shape != (len(genes), len(cells)):
-        raise TableError(
-            f"{matrix} holds {counts.shape[0]} genes × {counts.shape[1]} cells, but {len(genes)} features "
-            f"and {len(cells)} barcodes are named; keep files of one run in the folder."
-        )
-    names, notes = distinct_names(genes)
-    return Table(
-        data=sparse.csr_array(counts.T).astype(np.float32),
-        feature_names=names,
-        whole=np.ones(len(names), dtype=bool),
-        ids=np.array(cells, dtype=object),
-        id_name="barcode",
-        notes=tuple(notes),
-    )
-
-
-def _coordinates(path: Path) -> sparse.coo_array:
-    """Read a Matrix Market file of coordinates, which SciPy's reader may crash on if it is damaged."""
-    pandas = import_extra("pandas", "Reading 10x folders", "cli")
-    with open_unpacked(path) as file, readable(path, "Matrix Market"):
-        head = line = file.readline(1000)
-        if head.split()[1:3] != [b"matrix", b"coordinate"] or head.split()[4:] != [b"general"]:
-            raise TableError(f"{path} holds no counts as 10x Genomics' programs write them.")
-        while line.startswith(b"%"):
-            line = file.readline(1000)
-        n_rows, n_columns, n_entries = map(int, line.split())
-        refuse_expansion(path, 4 * n_entries, "cut it into parts")  # bytes of "1 1\n", the shortest entry
-        kinds = {0: np.int64, 1: np.int64, 2: np.float64}
-        entries = pandas.read_csv(
-            file, sep=r"\s+", header=None, names=[0, 1, 2], dtype=kinds, index_col=False, nrows=n_entries + 1
-        )
-        rows, columns, values = (entries[j].to_numpy() for j in range(3))
-        if len(values) != n_entries or not np.isfinite(values).all():
-            refuse_damage(f"it holds {len(values)} of {n_entries} entries", path)
-        counts = sparse.coo_array((values, (rows - 1, columns - 1)), shape=(n_rows, n_columns))
-        return check_stored(counts, path)
-
-
-def _lines(path: Path) -> list[list[str]]:
-    with open_unpacked(path) as file, readable(path, "UTF-8"):
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        return [row for row in csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE) if row]

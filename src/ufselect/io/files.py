@@ -7,10 +7,7 @@ import gzip
 import io
 import lzma
 import os
-import platform
-import shutil
 import tempfile
-import weakref
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,8 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from scipy import sparse
+
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import Sentence, Setting
+from ufselect._utils.validation import sparse_damage
 from ufselect.exceptions import TableError
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
@@ -112,16 +112,26 @@ def readable(path: Path, kind: str) -> Iterator[None]:
         raise TableError(f"{path} is not a readable {kind} file; write or copy it again.") from error
 
 
-class TemporaryFolder:
-    """A folder that is removed with this object, or when the program ends."""
+def refuse_damage(damage: str | None, path: Path) -> None:
+    """Raise what is wrong with a stored sparse matrix, with the file's name."""
+    if damage is not None:
+        raise TableError(f"{path} holds a damaged sparse matrix: {damage}; write the file again.")
 
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="ufselect-"))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+def check_stored(matrix: Any, path: Path) -> Any:
+    """Return what was read from a file, refusing a sparse matrix whose index arrays are damaged."""
+    if sparse.issparse(matrix):
+        refuse_damage(sparse_damage(matrix), path)
+        check_shape(matrix.shape, path)
+    return matrix
+
+
+def check_shape(shape: tuple[int, ...], path: Path) -> None:
+    """Refuse more rows or columns than a file can hold; converting the matrix takes memory for each."""
+    refuse_expansion(path, 8 * max(shape), "its shape is damaged: write it again")
 
 
 Write = Callable[[Path], Any]
-MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 
 
 def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None = None) -> None:
@@ -158,9 +168,8 @@ def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:
     try:
         for path, write in outputs.items():
             folder = path.absolute().parent
-            clear_leftovers(folder)
             try:
-                handle, name = tempfile.mkstemp(dir=folder, prefix=_prefix(os.getpid()), suffix=path.suffix)
+                handle, name = tempfile.mkstemp(dir=folder, prefix=".ufselect-", suffix=path.suffix)
                 os.close(handle)
                 made[path] = Path(name)
                 write(made[path])
@@ -190,20 +199,3 @@ def write_atomically(path: Path, write: Write, force: bool = False) -> None:
 def write_text(path: Path, text: str, force: bool = False) -> None:
     """Write text as UTF-8, whole or not at all."""
     write_atomically(path, lambda target: target.write_text(text, encoding="utf-8"), force)
-
-
-def _prefix(process: int | str) -> str:
-    return f".ufselect-{MACHINE}-{process}-"
-
-
-def clear_leftovers(folder: Path) -> None:
-    """Remove unfinished files of earlier runs on this machine that were killed."""
-    if os.name == "nt":
-        return  # where signal 0 would interrupt a process instead of asking whether it runs
-    for file in folder.glob(f"{_prefix('*')}*"):
-        try:
-            os.kill(int(file.name.split("-")[2]), 0)
-        except ProcessLookupError:
-            file.unlink(missing_ok=True)
-        except PermissionError:
-            continue

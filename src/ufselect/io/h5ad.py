@@ -1,7 +1,9 @@
-"""Single-cell tables: AnnData's h5ad and zarr, and the .h5 files of 10x Genomics' programs."""
+"""Matrices in HDF5 files and zarr stores; single-cell tables of AnnData and of 10x Genomics' programs."""
 
 from __future__ import annotations
 
+import csv
+import io
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,11 +15,65 @@ from scipy import sparse
 
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
-from ufselect.io.files import readable
+from ufselect.io.files import check_stored, open_unpacked, readable, refuse_damage, refuse_expansion
 from ufselect.io.roles import batch_labels, is_label, look_at_typed, row_weights
-from ufselect.io.stores import check_stored, find_matrix, open_hdf5, row_pointers, sparse_rows
 from ufselect.io.table import ReadOptions, Table, distinct_names, find_column
 from ufselect.io.trial import try_file
+
+
+def open_hdf5(path: Path) -> Any:
+    """Open an HDF5 file for reading; close it after use."""
+    h5py = import_extra("h5py", "Opening HDF5 files", "tables")
+    elsewhere: list[str] = []  # other files, which may be anything on this machine
+
+    def look_at(name: str, node: Any) -> None:
+        is_outside = isinstance(node, h5py.Dataset) and (node.external is not None or node.is_virtual)
+        if is_outside or isinstance(node, h5py.ExternalLink):
+            elsewhere.append(name)
+
+    with readable(path, "HDF5"):
+        try_file(path)
+        file = h5py.File(path, "r")
+        file.visititems_links(look_at)
+        file.visititems(look_at)
+    if elsewhere:
+        file.close()
+        raise TableError(
+            f"{path} keeps {elsewhere[0]!r} in another file, which is not followed; give that file itself."
+        )
+    return file
+
+
+def is_sparse_group(node: Any) -> bool:
+    """Tell whether a group holds a sparse matrix as data, indices and indptr."""
+    return not hasattr(node, "ndim") and all(name in node for name in ("data", "indices", "indptr"))
+
+
+def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
+    """Return the matrix of that name, or the only one."""
+    if dataset is not None:
+        if dataset not in group:
+            raise TableError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
+        return check_claim(group[dataset], path)
+    with readable(path, "HDF5 or zarr"):
+        tables = [
+            name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])
+        ]
+    if len(tables) != 1:
+        raise TableError(
+            f"{path} holds {len(tables)} arrays of two dimensions; "
+            "open the one you mean with ufselect.blocks.open_blocks(path, dataset=…)."
+        )
+    return check_claim(group[tables[0]], path)
+
+
+def check_claim(array: Any, path: Path) -> Any:
+    """Return an open array, refusing one that would be filled up with zeros for hours.
+
+    Chunks that are not stored read as zeros, so damage in the number of rows makes an array of any size.
+    """
+    refuse_expansion(path, getattr(array, "nbytes", 0), "it is damaged or was never filled: write it again")
+    return array
 
 
 def is_cell_store(folder: Path) -> bool:
@@ -106,19 +162,69 @@ def _tenx_table(file: Any, path: Path) -> Table:
         )
     group = groups[0]
     genes = group["features/name"] if "features" in group else group["gene_names"]
-    names, notes = distinct_names([name.decode() for name in genes[:]])
-    n_genes, n_cells = (int(size) for size in group["shape"][:])
-    counts = sparse_rows(group, row_pointers(group, n_cells, path), n_genes, path)
-    if (len(names), len(group["barcodes"])) != (n_genes, n_cells):
-        raise TableError(f"{path} names other genes or cells than its matrix has; copy it again.")
+    entries = tuple(group[name][:] for name in ("data", "indices", "indptr"))
+    counts = sparse.csc_array(entries, shape=tuple(int(size) for size in group["shape"][:]))
+    names = [name.decode() for name in genes[:]]
+    return _counted(counts, names, [code.decode() for code in group["barcodes"][:]], path)
+
+
+def _counted(counts: Any, genes: list[str], cells: list[str], path: Path) -> Table:
+    """Return a table of counts that are stored with genes in rows."""
+    check_stored(counts, path)
+    if counts.shape != (len(genes), len(cells)):
+        raise TableError(
+            f"{path} holds {counts.shape[0]} genes × {counts.shape[1]} cells, but {len(genes)} genes and "
+            f"{len(cells)} cells are named; keep files of one run together."
+        )
+    names, notes = distinct_names(genes)
     return Table(
-        data=counts.astype(np.float32),
+        data=sparse.csr_array(counts.T).astype(np.float32),
         feature_names=names,
-        whole=np.ones(n_genes, dtype=bool),
-        ids=np.array([code.decode() for code in group["barcodes"][:]], dtype=object),
+        whole=np.ones(len(names), dtype=bool),
+        ids=np.array(cells, dtype=object),
         id_name="barcode",
         notes=tuple(notes),
     )
+
+
+def find_part(folder: Path, *names: str) -> Path | None:
+    """Return the file of a 10x folder that has one of some names, compressed or not."""
+    places = (folder / f"{name}{packing}" for name in names for packing in ("", ".gz"))
+    return next((place for place in places if place.is_file()), None)
+
+
+def read_tenx(folder: Path) -> Table:
+    """Read the counts of a 10x folder, cells in rows; genes are called by their symbol."""
+    matrix, barcodes = find_part(folder, "matrix.mtx"), find_part(folder, "barcodes.tsv")
+    features = find_part(folder, "features.tsv", "genes.tsv")
+    if matrix is None or features is None or barcodes is None:
+        raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
+    pandas = import_extra("pandas", "Reading 10x folders", "cli")
+    with (
+        open_unpacked(matrix) as file,
+        readable(matrix, "Matrix Market"),
+    ):  # on a cut one SciPy's reader crashes
+        head = line = file.readline(1000)
+        if head.split()[1:3] != [b"matrix", b"coordinate"] or head.split()[4:] != [b"general"]:
+            raise TableError(f"{matrix} holds no counts as 10x Genomics' programs write them.")
+        while line.startswith(b"%"):
+            line = file.readline(1000)
+        n_rows, n_columns, n_entries = map(int, line.split())
+        refuse_expansion(matrix, 4 * n_entries, "cut it into parts")  # bytes of "1 1\n", the shortest entry
+        found = pandas.read_csv(file, sep=r"\s+", header=None, names=[0, 1, 2], index_col=False)
+        if len(found) != n_entries or found.isna().any(axis=None):
+            refuse_damage(f"it holds {len(found)} of {n_entries} entries", matrix)
+        places = tuple(found[j].to_numpy(dtype=np.int64) - 1 for j in (0, 1))
+        values = found[2].to_numpy(dtype=np.float64)
+        counts = sparse.coo_array((values, places), shape=(n_rows, n_columns))
+    genes = [row[1] if len(row) > 1 else row[0] for row in _lines(features)]
+    return _counted(counts, genes, [row[0] for row in _lines(barcodes)], matrix)
+
+
+def _lines(path: Path) -> list[list[str]]:
+    with open_unpacked(path) as file, readable(path, "UTF-8"):
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        return [row for row in csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE) if row]
 
 
 def write_h5ad(table: Table, selected: Any, target: Path, texts: Mapping[str, NDArray]) -> None:

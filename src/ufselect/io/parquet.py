@@ -13,7 +13,7 @@ from ufselect.io.files import readable, refuse_expansion
 from ufselect.io.numbers import MISSING
 from ufselect.io.roles import ColumnPlan, look_at_typed, plan_columns
 from ufselect.io.table import ReadOptions, distinct_names
-from ufselect.io.text import NO_ROWS, Progress
+from ufselect.io.text import NO_ROWS
 
 BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
 
@@ -69,7 +69,7 @@ class ParquetRows:
 
     def plan(self, options: ReadOptions) -> ColumnPlan:
         """Decide by the first block what each column is for."""
-        first = next(self._read(None), None)
+        first = next(self._read(), None)
         if first is None or first.empty:
             raise TableError(NO_ROWS)
 
@@ -78,9 +78,9 @@ class ParquetRows:
 
         return plan_columns(first, look_at, self.names, self.unnamed, options)
 
-    def blocks(self, plan: ColumnPlan, progress: Progress | None = None) -> Iterator[Any]:
+    def blocks(self, plan: ColumnPlan) -> Iterator[Any]:
         """Yield data frames of some millions of cells."""
-        yield from self._read(progress)
+        yield from self._read()
 
     def ending_notes(self) -> list[str]:
         """Return what can only be said after all blocks: nothing, since every row has all columns."""
@@ -88,12 +88,11 @@ class ParquetRows:
 
     def frames(self, positions: Sequence[int]) -> Iterator[Any]:
         """Yield some columns as they are stored."""
-        for block in self._read(None, [self._written[j] for j in positions]):
+        for block in self._read([self._written[j] for j in positions]):
             block.columns = list(positions)
             yield block
 
-    def _read(self, progress: Progress | None, columns: list[str] | None = None) -> Iterator[Any]:
-        done = 0
+    def _read(self, columns: list[str] | None = None) -> Iterator[Any]:
         width = len(columns) if columns is not None else len(self._written)
         for file, part in zip(self._files, self._parts, strict=True):
             with readable(part, "Parquet"):
@@ -102,6 +101,3 @@ class ParquetRows:
                     block = block if columns is None else block[columns]
                     block.columns = range(width)
                     yield block
-                    done += batch.num_rows
-                    if progress is not None:
-                        progress(done, self.n_rows)

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from ufselect._utils.messages import Setting
 from ufselect.exceptions import TableError
-from ufselect.io.arrays import is_tenx, read_arrays, read_tenx
+from ufselect.io.arrays import read_arrays
 from ufselect.io.files import ENDINGS
-from ufselect.io.h5ad import is_cell_store, read_cells
+from ufselect.io.h5ad import find_part, is_cell_store, read_cells, read_tenx
 from ufselect.io.numbers import NumberReader
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import ColumnPlan, batch_labels, role_notes, row_weights
 from ufselect.io.table import LeftOut, ReadOptions, SourceColumns, Table, clean, with_categories
-from ufselect.io.text import NO_ROWS, Progress, TextRows, turned, workbook_rows
+from ufselect.io.text import NO_ROWS, TextRows, turned, workbook_rows
 
 TEXT = (".csv", ".tsv", ".txt", ".dat")
 ARRAYS = (".npy", ".npz", ".mat")
@@ -31,9 +31,7 @@ FORMATS = (
 SINGLE_PRECISION_BYTES = 3 << 30
 
 
-def read_table(
-    path: str | Path, options: ReadOptions | None = None, progress: Progress | None = None
-) -> Table:
+def read_table(path: str | Path, options: ReadOptions | None = None) -> Table:
     """Read the numeric columns of a file.
 
     Text columns, constant columns and empty columns are left out and named in the result. Missing values
@@ -46,8 +44,6 @@ def read_table(
         or a folder), an AnnData zarr store, or a directory of parquet parts. Text may be compressed.
     options : ReadOptions, optional
         How to read it.
-    progress : callable, optional
-        Called with the work done and its total.
 
     Returns
     -------
@@ -71,14 +67,14 @@ def read_table(
     (['weight'], [2.5, 3.5], 'note')
     """
     options = options or ReadOptions()
-    return clean(read_uncleaned(Path(path), options, progress), options.impute, options.keep_constant)
+    return clean(read_uncleaned(Path(path), options), options.impute, options.keep_constant)
 
 
-def read_uncleaned(path: Path, options: ReadOptions, progress: Progress | None = None) -> Table:
+def read_uncleaned(path: Path, options: ReadOptions) -> Table:
     """Read a table with its constant, empty and incomplete columns."""
     if not path.exists():
         raise TableError(f"There is no file {path}; check the name and the folder.")
-    table = _read(path, options, progress)
+    table = _read(path, options)
     if options.categorical is not None:
         table = with_categories(table)
     table = replace(table, source=path, sha256=file_sha256(path))
@@ -105,10 +101,10 @@ def has_rows(path: Path) -> bool:
     return format_of(path) in (*TEXT, ".xlsx", ".parquet")
 
 
-def _read(path: Path, options: ReadOptions, progress: Progress | None) -> Table:
+def _read(path: Path, options: ReadOptions) -> Table:
     kind = format_of(path)
     if has_rows(path):
-        return assemble(open_rows(path, options), options, progress)
+        return assemble(open_rows(path, options), options)
     if kind in CELLS:
         return read_cells(path, options)
     for name in ("id_column", "batch_column", "weight_column"):
@@ -122,7 +118,9 @@ def _read(path: Path, options: ReadOptions, progress: Progress | None) -> Table:
 def format_of(path: Path) -> str:
     """Return the suffix that tells a file's format."""
     if path.is_dir():
-        return ".mtx" if is_tenx(path) else ".zarr" if is_cell_store(path) else ".parquet"
+        if find_part(path, "matrix.mtx") is not None:
+            return ".mtx"
+        return ".zarr" if is_cell_store(path) else ".parquet"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] and suffixes[-1] in ENDINGS and len(suffixes) > 1
     kind = suffixes[-2] if packed else (suffixes or [""])[-1]
@@ -150,7 +148,7 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def assemble(rows: Any, options: ReadOptions, progress: Progress | None = None) -> Table:
+def assemble(rows: Any, options: ReadOptions) -> Table:
     """Read all rows of a text or Parquet file into a table.
 
     Columns that hold anything but numbers are left out and carried along. Data of more than 3 GiB are kept
@@ -163,7 +161,7 @@ def assemble(rows: Any, options: ReadOptions, progress: Progress | None = None) 
     named = (plan.id_position, plan.label_position, plan.batch_position, plan.weight_position)
     sides: dict[int, list[NDArray]] = {position: [] for position in named if position is not None}
     used = 0
-    for block in rows.blocks(plan, progress):
+    for block in rows.blocks(plan):
         end = used + len(block)
         if end > len(data):  # the estimate of rows was too small
             data.resize((end + end // 4, data.shape[1]), refcheck=False)

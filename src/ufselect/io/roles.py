@@ -31,7 +31,7 @@ GENE = re.compile(
     r"ENS[A-Z]{0,4}G\d{5,}(\.\d+)?|AT[1-5CM]G\d{5}|\d+(_[a-z])?_at|cg\d{8}|[NX][MR]_\d+(\.\d+)?"
 )
 SAMPLE = re.compile(  # barcodes of cells, accessions, and names with a number
-    r"[ACGT]{8,}([-.]\d+)?|TCGA[-.].*|(s|p|sample|patient|cell|tumou?r|normal|control|gsm|[se]rr)[ _.-]*\d+",
+    r"[ACGT]{8,}([-.]\d+)?|TCGA[-.].*|(s|p|sample|patient|cell|tumou?r|normal|control|gsm|[se]rr)?[ _.-]*\d+",
     re.IGNORECASE,
 )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,24 +84,11 @@ class LeftOut:
     reason: str
 
 
-class Rows(Protocol):
-    """Rows in a file, from which columns can be copied as they are written there."""
-
-    names: list[str]
-    unnamed: list[bool]
-    dialect: Any
-    missing: frozenset[str]
-    decimal: str
-
-    def frames(self, positions: Sequence[int]) -> Iterator[Any]:
-        """Yield data frames of some columns, in that order."""
-
-
 @dataclass(frozen=True)
 class SourceColumns:
     """Where the columns of a table stand in its file."""
 
-    rows: Rows
+    rows: Any  # TextRows or ParquetRows, whose ``frames`` copies columns as they are written there
     features: tuple[int, ...]
     texts: tuple[int, ...] = ()  # columns that are carried along
     id_position: int | None = None

@@ -6,9 +6,10 @@ import codecs
 import csv
 import datetime
 import io
+import logging
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,7 +35,6 @@ SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
 FIRST_ROWS = 2000  # from which roles of columns are told
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
 ARROW_COLUMNS = 2000  # beyond, what pyarrow does once for each column and block takes longer than pandas
-MOST_CELLS = 20_000_000  # of a workbook, twenty times what a full sheet of 60 columns has
 BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
 CODE_PAGES = ["cp1252", "cp1250", "cp1251", "cp1253", "shift_jis", "gb18030", "euc_kr", "big5"]
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -43,7 +43,7 @@ DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 DOT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+")
 DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 NO_ROWS = "The table has names but no rows of data; check that the whole file was exported."
-Progress = Callable[[int, int], None]
+logger = logging.getLogger("ufselect.io")
 
 
 @dataclass(frozen=True)
@@ -357,11 +357,11 @@ class TextRows:
 
         return plan_columns(self._first.iloc[:FIRST_ROWS], look_at, self.names, self.unnamed, options)
 
-    def blocks(self, plan: ColumnPlan, progress: Progress | None = None) -> Iterator[Any]:
+    def blocks(self, plan: ColumnPlan) -> Iterator[Any]:
         """Yield data frames of about 48 MiB of text; columns that are no features stay as written."""
         features = set(plan.features)
         words = [j for j in range(self.dialect.width) if j not in features]
-        for block, line in self._blocks(progress):
+        for block, line in self._blocks():
             frame, self._first = self._first, None
             frame = self._parsed(block, line) if frame is None else frame
             if words:
@@ -409,9 +409,9 @@ class TextRows:
     def _not_text(self) -> str:
         return f"{self.path} is not valid {self.dialect.encoding}; save it as UTF-8."
 
-    def _blocks(self, progress: Progress | None = None) -> Iterator[tuple[bytes, int]]:
+    def _blocks(self) -> Iterator[tuple[bytes, int]]:
         """Yield blocks of whole records, and how many lines stand before each."""
-        size, done, line = self.path.stat().st_size, 0, 0
+        done = line = 0
         with self._open() as file:
             while block := file.read(max(BLOCK_BYTES, len(self._above) - done)):
                 ends = [file.readline(LONGEST_LINE)]
@@ -432,8 +432,7 @@ class TextRows:
                 if block and not block.isspace():
                     yield block, line
                 line += block.count(self.dialect.line_end)
-                if progress is not None:
-                    progress(0 if self._packed else min(done, size), size)
+                logger.info("%d MB read", done >> 20)
 
     def _parsed(self, block: bytes, line: int, as_written: Sequence[int] | None = None) -> Any:
         """Return the rows of a block, or the cells of some columns as they are written, as a data frame."""
@@ -574,42 +573,27 @@ def _written_names(dialect: Dialect) -> list[str]:
 
 def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
     """Return the rows of a sheet of an xlsx workbook, the first one if none is named."""
-    openpyxl = import_extra("openpyxl", "Reading xlsx", "tables")
-    lines, n_cells, sheet = [], 0, options.sheet
+    import_extra("openpyxl", "Reading xlsx", "tables")
+    pandas = import_extra("pandas", "Reading xlsx", "cli")
     with readable(path, "xlsx"):
         refuse_large_archive(path, "export it as csv, which is read by blocks")
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
-            names = book.sheetnames
-            if sheet is not None and sheet not in names:
-                raise TableError(f"{path} has no sheet {sheet!r}; it has {listed(names)}.")
-            page = book[sheet] if sheet is not None else book.worksheets[0]
-            page.reset_dimensions()  # which may claim a million empty rows
-            for row in page.iter_rows(values_only=True):
-                n_cells += len(row)
-                if n_cells > MOST_CELLS:
-                    words = f"{path} has more than {MOST_CELLS // 10**6} million cells"
-                    raise TableError(f"{words}, more than is read from a workbook; export it as csv.")
-                if any(value is not None for value in row):
-                    lines.append([_cell_text(value) for value in row])
-        finally:
-            book.close()
-    used = sorted({place for line in lines for place, cell in enumerate(line) if cell})
-    table = [[line[place] if place < len(line) else "" for place in used] for line in lines]
-    rows = _spooled([line for line in table if any(line)], path, options, ".")
-    if len(names) > 1 and sheet is None:
+        with pandas.ExcelFile(path, engine="openpyxl") as book:
+            names = book.sheet_names
+            if options.sheet is not None and options.sheet not in names:
+                raise TableError(f"{path} has no sheet {options.sheet!r}; it has {listed(names)}.")
+            page = book.parse(options.sheet or names[0], header=None, dtype=object, na_filter=False)
+    cells = page.map(_cell_text).to_numpy(dtype=object)
+    cells = cells[np.any(cells != "", axis=1)][:, np.any(cells != "", axis=0)]
+    rows = _spooled(cells.tolist(), path, options, ".")
+    if len(names) > 1 and options.sheet is None:
         rows.notes.append(f"The sheet {names[0]!r} is read; there are {len(names)}.")
     return rows
 
 
 def _cell_text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return str(int(value))  # a workbook stores every number as a double
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()
-    return str(value)
+    return "" if value is None or value != value else str(value)
 
 
 def turned(rows: TextRows, options: ReadOptions) -> TextRows:

@@ -174,7 +174,7 @@ class Explanation:
                 f"{which} is correlated above {limit:g} with a selected one, and no two selected columns are."
             )
         if self.n_selected == self.n_features:
-            return "All columns are selected, so there are none to reconstruct."
+            return "All columns are selected."
         if self.assessment is None:
             return "How good the selection is on new rows was not assessed."
         text = self.assessment.message
