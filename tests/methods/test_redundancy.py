@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,6 +42,31 @@ def test_dropped_columns_are_represented_and_selected_ones_are_apart(seed, limit
     for dropped, (other, value) in found.represented_by_.items():
         assert selected[other]
         assert abs(value) == pytest.approx(r[dropped, selected].max(), abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([0.5, 0.9]))
+def test_with_missing_values_pairs_are_compared_by_the_rows_that_have_both(seed, limit):
+    X = copies_of(seed, n_rows=60)
+    X[np.random.default_rng(seed).random(X.shape) < 0.15] = np.nan
+    found = RedundancyFilter(limit).fit(X)
+    r = pd.DataFrame(X).corr(min_periods=3).fillna(0).abs().to_numpy(copy=True)
+    np.fill_diagonal(r, 0)
+    selected = found.support_
+    assert np.all(r[np.ix_(selected, selected)] <= limit + 1e-9)
+    assert np.all(r[np.ix_(~selected, selected)].max(axis=1, initial=0) > limit - 1e-9)
+    assert found.missing_.route == "pairwise"
+
+
+def test_no_matrix_of_all_correlations_is_formed():
+    X = np.random.default_rng(0).standard_normal((20, 4000))
+    X[:, 1::2] = X[:, ::2]
+    tracemalloc.start()
+    found = RedundancyFilter().fit(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.support_.sum() == 2000
+    assert peak < 8 * 4000**2 / 4
 
 
 @settings(max_examples=40, deadline=None)

@@ -8,7 +8,7 @@ from ufselect.gram.operator import (
     LowRankGram,
     MissingSummary,
     RestrictedGram,
-    absolute_correlations,
+    correlations,
     gram_operator,
 )
 from ufselect.gram.rows import RowInfo, row_info
@@ -26,7 +26,7 @@ __all__ = [
     "RowInfo",
     "SparseGram",
     "Spectrum",
-    "absolute_correlations",
+    "correlations",
     "gram_operator",
     "row_info",
     "suggest_n_components",

@@ -455,13 +455,16 @@ class RestrictedGram(GramOperator):
         return self.whole.subgram(self.features[indices])
 
 
-def absolute_correlations(gram: GramOperator, indices: NDArray) -> NDArray:
-    """Return the absolute correlations of all features with some, n_features × k; 0 for constant features."""
+def correlations(gram: GramOperator, indices: NDArray) -> NDArray:
+    """Return the correlations of all features with some, n_features × k; 0 for constant features.
+
+    They are rounded to twelve digits, so that those of copies are 1.
+    """
     deviations = np.sqrt(np.asarray(gram.diag(), dtype=np.float64))
     varying = deviations > 0
     weights = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=varying)
-    products = np.abs(np.asarray(gram.columns(indices), dtype=np.float64))
-    return np.minimum(products * weights[:, None] * weights[indices], 1.0)  # rounding may exceed 1
+    products = np.asarray(gram.columns(indices), dtype=np.float64)
+    return np.round(np.clip(products * weights[:, None] * weights[indices], -1, 1), 12)
 
 
 def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> GramOperator:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import pairwise
 from numbers import Integral, Real
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect._utils.arrays import row_blocks
-from ufselect.gram import GramOperator, RestrictedGram, RowInfo, absolute_correlations
+from ufselect.gram import GramOperator, RestrictedGram, RowInfo, correlations
 
 
 @dataclass(frozen=True)
@@ -418,32 +418,52 @@ def kept_first(order: NDArray, kept: NDArray) -> NDArray:
     return np.append(order[is_kept], order[~is_kept])
 
 
+def apart(
+    order: NDArray,
+    is_kept: NDArray,
+    units: Units,
+    limit: float,
+    correlations_with: Callable[[NDArray], NDArray],
+    block_size: int = 64,
+) -> Iterator[tuple[int, NDArray]]:
+    """Yield units in an order without those that repeat others, and their columns' correlations with all.
+
+    A unit is skipped if each of its columns is correlated above the limit with a column of a unit yielded
+    before it; kept ones are yielded in any case. Correlations are computed for a block of units at once, some
+    of them in vain.
+    """
+    is_near = np.zeros(units.codes.size, dtype=bool)  # to a column yielded before
+    while order.size:
+        places = np.flatnonzero(is_kept[order] | (units.sums(~is_near)[order] > 0))[:block_size]
+        if places.size == 0:
+            return
+        block, order = order[places], order[places[-1] + 1 :]
+        columns = np.flatnonzero(np.isin(units.codes, block))
+        found = correlations_with(columns)
+        for unit in block:
+            if is_kept[unit] or not np.all(is_near[units.members(int(unit))]):
+                own = found[:, units.codes[columns] == unit]
+                is_near |= np.any(np.abs(own) > limit, axis=1)
+                yield int(unit), own
+
+
 def least_redundant(
     order: NDArray, request: SelectionRequest, gram: GramOperator, block_size: int = 64
 ) -> NDArray:
     """Reorder units so that near copies of better ones come after the selected ones.
 
-    Units are selected in their order, kept ones in any case. A unit is skipped if each of its columns is
-    correlated above the limit with a column of a unit selected before it. If too few remain, a further round
-    begins among those skipped. The others keep their order, those that would be skipped last. Correlations
-    are computed for a block of units at once: one product with S serves all, some of them in vain.
+    Units are selected in their order by :func:`apart`. If too few remain, a further round begins among those
+    skipped. The others keep their order, those that would be skipped last.
     """
-    units = request.units
+    units, limit = request.units, request.max_correlation
+    assert limit is not None
     is_kept = np.isin(np.arange(units.count), request.kept)
     selected: list[int] = []
     while True:
-        is_near = np.zeros(units.codes.size, dtype=bool)  # to a column selected in this round
-        for start in range(0, order.size, block_size):
-            block = order[start : start + block_size]
-            block = block[is_kept[block] | (units.sums(~is_near)[block] > 0)]
-            columns = np.flatnonzero(np.isin(units.codes, block))
-            close = absolute_correlations(gram, columns) > request.max_correlation
-            for unit in block:
-                if len(selected) == request.n_selected:
-                    break
-                if is_kept[unit] or not np.all(is_near[units.members(int(unit))]):
-                    is_near |= np.any(close[:, units.codes[columns] == unit], axis=1)
-                    selected.append(int(unit))
+        is_near = np.zeros(units.codes.size, dtype=bool)
+        for unit, own in apart(order, is_kept, units, limit, partial(correlations, gram), block_size):
+            is_near |= np.any(np.abs(own) > limit, axis=1)
+            selected.append(unit)
             if len(selected) == request.n_selected:
                 break
         order = order[~np.isin(order, selected)]

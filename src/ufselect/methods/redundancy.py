@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,10 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ufselect._utils.validation import is_out_of_core
-from ufselect.gram import GramOperator
+from ufselect._utils.validation import has_missing, is_out_of_core
+from ufselect.gram import GramOperator, correlations
+from ufselect.gram.operator import MissingSummary
 from ufselect.methods._base import Columns, FitResult, GramSelector
-from ufselect.methods._columns import SelectionRequest
+from ufselect.methods._columns import SelectionRequest, apart
 
 
 class RedundancyFilter(GramSelector):
@@ -72,7 +75,10 @@ class RedundancyFilter(GramSelector):
     Notes
     -----
     The correlations of selected columns with all others are computed in blocks, at most n d k operations for
-    k columns visited; no matrix of all correlations is formed.
+    k columns visited; no matrix of all correlations is formed. With missing values (NaN) in an array in
+    memory, two columns are compared by the rows that have both; with fewer than three such rows they count
+    as uncorrelated. Ranks are those among the values of a column. With weights or batches, missing values
+    are filled in as by other selectors.
 
     Examples
     --------
@@ -122,22 +128,37 @@ class RedundancyFilter(GramSelector):
         return self.method == "spearman"
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        if self.method == "pearson":
+        if self.method == "spearman":
+            if is_out_of_core(X):
+                raise TypeError(
+                    'Ranks need the rows in memory; use method="pearson", or pass a sample of the rows.'
+                )
+            X = _ranks(X)
+        if is_out_of_core(X) or sparse.issparse(X) or request.rows is not None or not has_missing(X):
             return super()._fit(X, request)
-        if is_out_of_core(X):
-            raise TypeError(
-                'Ranks need the rows in memory; use method="pearson", or pass a sample of the rows.'
-            )
-        return super()._fit(_ranks(X), request)
+        variances, pairwise = np.nanvar(X, axis=0, dtype=np.float64), partial(_pairwise, X)
+        scores, attributes = self._filtered(variances, pairwise, request)
+        return scores, {**attributes, "missing_": MissingSummary("pairwise", float(np.isnan(X).mean()), 0.0)}
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
-        preference = self._preference(gram, request)
+        return self._filtered(gram.diag(), partial(correlations, gram), request)
+
+    def _filtered(
+        self, variances: NDArray, correlations_with: Callable[[NDArray], NDArray], request: SelectionRequest
+    ) -> tuple[NDArray, dict[str, Any]]:
+        preference = self._preference(np.asarray(variances, dtype=np.float64), request)
         names = getattr(self, "feature_names_in_", None)
         ties = np.arange(request.n_features) if names is None else np.argsort(np.argsort(names.astype(str)))
         order = np.lexsort((ties[request.columns], -preference))
-        kept = np.isin(order, np.flatnonzero(np.isin(request.units.codes, request.kept)))
-        order = np.append(order[kept], order[~kept])
-        selected, closest, correlations = _independent(gram, order, int(kept.sum()), self.max_correlation)
+        is_kept = np.isin(np.arange(order.size), request.kept)
+        order = np.append(order[is_kept[order]], order[~is_kept[order]])
+        selected, closest = np.zeros(order.size, dtype=bool), np.zeros(order.size, dtype=np.intp)
+        strongest = np.zeros(order.size)  # correlation with the closest of the other selected columns
+        for column, found in apart(order, is_kept, request.units, self.max_correlation, correlations_with):
+            selected[column] = True
+            found[column] = 0.0
+            closer = np.abs(found[:, 0]) > np.abs(strongest)
+            strongest[closer], closest[closer] = found[closer, 0], column
         ranking = np.empty(order.size, dtype=np.intp)
         ranking[np.append(order[selected[order]], order[~selected[order]])] = np.arange(1, order.size + 1)
         own = np.arange(order.size)
@@ -146,18 +167,17 @@ class RedundancyFilter(GramSelector):
         representatives[request.columns] = request.columns[represented]
         labels = request.columns if names is None else names[request.columns].astype(str)
         dropped = np.flatnonzero(~selected)
-        return 1 - np.abs(correlations), {
+        return 1 - np.abs(strongest), {
             "ranking_": ranking,
             "support_": selected,
             "representatives_": representatives,
-            "correlations_": request.spread(np.where(selected, 1.0, correlations), filler=np.nan),
+            "correlations_": request.spread(np.where(selected, 1.0, strongest), filler=np.nan),
             "represented_by_": {
-                labels[j].item(): (labels[closest[j]].item(), round(float(correlations[j]), 12))
-                for j in dropped
+                labels[j].item(): (labels[closest[j]].item(), round(float(strongest[j]), 12)) for j in dropped
             },
         }
 
-    def _preference(self, gram: GramOperator, request: SelectionRequest) -> NDArray:
+    def _preference(self, variances: NDArray, request: SelectionRequest) -> NDArray:
         """Return a number for each column, larger for the one to select of two redundant ones."""
         if not isinstance(self.prefer, str):
             scores = np.asarray(self.prefer, dtype=np.float64)
@@ -167,42 +187,24 @@ class RedundancyFilter(GramSelector):
         if self.prefer == "first":
             return -np.arange(request.columns.size, dtype=np.float64)
         # Single precision: the variances of copies may differ by rounding, and then the name decides.
-        variances = np.asarray(gram.diag(), dtype=np.float64)
         return (variances / (variances.max(initial=0.0) or 1.0)).astype(np.float32)
 
 
-def _independent(
-    gram: GramOperator, order: NDArray, n_kept: int, limit: float, block: int = 64
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Select columns in an order, skipping those correlated above a limit with one selected before.
-
-    Returns the mask of the selected columns and, for each column, the other selected one with which it is
-    correlated most, and that correlation. The first ``n_kept`` of the order are selected in any case.
-    """
-    n_columns = order.size
-    deviations = np.sqrt(np.asarray(gram.diag(), dtype=np.float64))
-    weights = np.divide(1.0, deviations, out=np.zeros(n_columns), where=deviations > 0)
-    selected, dropped = np.zeros(n_columns, dtype=bool), np.zeros(n_columns, dtype=bool)
-    closest, strongest = np.zeros(n_columns, dtype=np.intp), np.zeros(n_columns)
-    place = 0
-    while place < n_columns:
-        ahead = order[place:]
-        candidates = ahead[~dropped[ahead] | (np.arange(place, n_columns) < n_kept)][:block]
-        if candidates.size == 0:
-            break
-        # One product with S serves the whole block, some of it in vain. Rounded, so that copies are copies.
-        products = np.asarray(gram.columns(candidates), dtype=np.float64)
-        correlations = np.round(np.clip(products * weights[:, None] * weights[candidates], -1, 1), 12)
-        for column, values in zip(candidates, correlations.T, strict=True):
-            if dropped[column] and not np.isin(column, order[:n_kept]):
-                continue
-            selected[column] = True
-            values = np.where(np.arange(n_columns) == column, 0.0, values)
-            dropped |= np.abs(values) > limit
-            closer = np.abs(values) > np.abs(strongest)
-            strongest[closer], closest[closer] = values[closer], column
-        place += int(np.flatnonzero(ahead == candidates[-1])[0]) + 1
-    return selected, closest, strongest
+def _pairwise(X: NDArray, columns: NDArray) -> NDArray:
+    """Return the correlations of all columns with some, each from the rows that have both values."""
+    there = ~np.isnan(X)
+    values = np.where(there, X - np.nanmean(X, axis=0), 0.0).astype(np.float64)
+    squares, there = np.square(values), there.astype(np.float64)
+    own, own_there, own_squares = values[:, columns], there[:, columns], squares[:, columns]
+    counts = np.maximum(there.T @ own_there, 1.0)
+    sums, own_sums = values.T @ own_there, there.T @ own
+    products = values.T @ own - sums * own_sums / counts
+    spread = squares.T @ own_there - sums**2 / counts
+    own_spread = there.T @ own_squares - own_sums**2 / counts
+    sizes = np.sqrt(np.maximum(spread, 0.0) * np.maximum(own_spread, 0.0))
+    whole = np.sqrt(squares.sum(axis=0))
+    is_known = (counts >= 3) & (sizes > 1e-12 * whole[:, None] * whole[columns])  # else constant there
+    return np.round(np.clip(np.divide(products, sizes, out=np.zeros_like(sizes), where=is_known), -1, 1), 12)
 
 
 def _ranks(X: Any) -> Any:

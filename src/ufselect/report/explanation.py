@@ -182,7 +182,7 @@ class Explanation:
             text = text.replace(note, "")
         share = reconstructed_share(self.assessment)
         if share < LEAST_SHARE:
-            text += f" That is {share:.0%} of their variance; more columns reconstruct more."
+            text += f" They reconstruct {share:.0%} of the others' variance; more columns reconstruct more."
         return " ".join(text.split())
 
     def _repr_html_(self) -> str:

@@ -189,7 +189,9 @@ def _represents(e: Explanation) -> str:
         f"selected one, by at least {LEAST_CORRELATION} in size."
     )
     alone = int(np.sum(e.dropped & (np.abs(e.closest_r) < LEAST_CORRELATION)))
-    return f"{words} {alone:,} of the {dropped:,} dropped columns correlate so with none." if alone else words
+    return (
+        f"{words} {alone:,} of the {dropped:,} dropped columns are represented by none." if alone else words
+    )
 
 
 def _cards(e: Explanation) -> list[tuple[str, str, str]]:
@@ -215,10 +217,9 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
     else:
         how = f"random columns: {percent(max(1 - random**2, 0))}"
         cards.append((percent(max(1 - ours**2, 0)), "of the other columns reconstructed on new rows", how))
-        times = random / ours if ours > 0 else np.inf
-        size = "smaller" if times >= 1 else "larger"
-        factor = f"{max(times, 1 / times):.2g} ×" if np.isfinite(times) else "no error"
-        cards.append((factor, f"{size} error than random columns", f"{ours:.2g} beside {random:.2g}"))
+        change = percent(abs(1 - ours / random)) if random > 0 else "no"
+        size = "smaller" if ours <= random else "larger"
+        cards.append((change, f"{size} error than random columns", f"{ours:.2g} beside {random:.2g}"))
     if a.stability is not None:
         cards.append(
             (signed(a.stability), "stability", f"{_word(a.stability)}; 1 the same columns, 0 chance")
