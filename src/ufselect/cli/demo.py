@@ -1,4 +1,4 @@
-"""``ufselect demo``: pixels of handwritten digits, and how much of new digits they bring back."""
+"""``ufselect demo``: pixels of handwritten digits, and how much of new digits is reconstructed from them."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
         ("random pixels, mean of ten draws", float(np.mean([draw.score(X[new]) for draw in draws]))),
     ]
     rows = [(name, f"{share:.0%}") for name, share in shares]
-    heading = f"How much of {new.size} new digits comes back from {N_PIXELS} pixels"
-    console.print(grid(heading, ("from", "variance reconstructed>"), rows), highlight=False)
+    heading = f"How much of {new.size} new digits is reconstructed from {N_PIXELS} pixels"
+    console.print(grid(heading, ("from", "share of the variance>"), rows), highlight=False)
     tell(
         console,
         f"K-means on these pixels finds the ten digits with an accuracy of {clustered(support):.0%}; on "
@@ -107,5 +107,5 @@ def draw_digits(table: Table, new: NDArray, ours: Any, random: Any) -> Any:
             for spine in ax.spines.values():
                 spine.set_color(SELECTED if "selected" in name else "#C9CED6")
         axes[0].set_ylabel(name.replace(" ", "\n", 2), rotation=0, ha="right", va="center", fontsize=11)
-    figure.suptitle("Digits that took no part in the selection", fontsize=13)
+    figure.suptitle("New digits, held out from the selection", fontsize=13)
     return figure

@@ -87,6 +87,16 @@ def refuse_expansion(path: Path, n_bytes: int, advice: str, large: int = 2**30) 
         )
 
 
+def refuse_bomb(path: Path, advice: str) -> None:
+    """Unpack a small compressed file in vain: parsing what it should not hold would take far longer."""
+    if path.stat().st_size < 2**21:
+        with open_unpacked(path) as file:
+            n_bytes = 0
+            while block := file.read(2**24):
+                n_bytes += len(block)
+                refuse_expansion(path, n_bytes, advice, large=2**28)
+
+
 def refuse_large_archive(path: Path, advice: str) -> None:
     """Refuse a zip archive whose members unpack to more than is read; what is none is for its reader."""
     if zipfile.is_zipfile(path):

@@ -22,7 +22,14 @@ import numpy as np
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import Sentence, Setting, listed
 from ufselect.exceptions import TableError
-from ufselect.io.files import open_unpacked, packed_as, readable, refuse_expansion, refuse_large_archive
+from ufselect.io.files import (
+    open_unpacked,
+    packed_as,
+    readable,
+    refuse_bomb,
+    refuse_expansion,
+    refuse_large_archive,
+)
 from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
 from ufselect.io.roles import ColumnPlan, look_at_text, plan_columns
 from ufselect.io.table import SHORT, ReadOptions, distinct_names
@@ -301,6 +308,8 @@ class TextRows:
             self._arrow = None
         self.path, self._content = path, content
         self._packed = content is None and packed_as(path) is not None
+        if self._packed:
+            refuse_bomb(path, "cut it into parts")
         with io.BytesIO(content) if content is not None else open_unpacked(path) as file:
             raw = file.read(SAMPLE_BYTES)
             while raw.count(b"\n") < 3 and len(raw) < LONGEST_LINE and (more := file.read(len(raw))):
