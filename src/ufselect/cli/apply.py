@@ -64,9 +64,9 @@ def apply(
     to_pipe = str(output_table) == "-"
     if not to_pipe:
         written_as(output_table)
-    folder, name = spooled_input() if data == "-" else (None, data)
-    with working(f"Reading {Path(name).name} …"):
-        table = read_uncleaned(Path(name), reading_of(found, typed))
+    path = spooled_input() if data == "-" else Path(data)
+    with working(f"Reading {path.name} …"):
+        table = read_uncleaned(path, reading_of(found, typed))
     features = sorted(found["result"]["features"], key=lambda feature: feature["index"])
     selected = find_columns([feature["name"] for feature in features], table)
     remarks = [*table.notes]
@@ -87,7 +87,6 @@ def apply(
         write_atomically(
             output_table, lambda part: write_columns(table, selected, part, output_table, drop_text), force
         )
-    del folder  # what came down a pipe is read no more
     if not quiet:
         note(remarks)
         if not to_pipe:

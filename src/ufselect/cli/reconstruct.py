@@ -64,9 +64,9 @@ def reconstruct(
     to_pipe = str(output_table) == "-"
     if not to_pipe:
         written_as(output_table)
-    folder, name = spooled_input() if data == "-" else (None, data)
-    with working(f"Reading {Path(name).name} …"):
-        table = read_uncleaned(Path(name), reading_of(found, typed))
+    path = spooled_input() if data == "-" else Path(data)
+    with working(f"Reading {path.name} …"):
+        table = read_uncleaned(path, reading_of(found, typed))
     names = [str(each) for each in arrays["names"]]
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns
@@ -114,7 +114,6 @@ def reconstruct(
     write_together(writers, force)
     if to_pipe:
         pipe_columns(table, order, drop_text)
-    del folder  # what came down a pipe is read no more
     if quiet:
         return
     console = error_console() if to_pipe else output()

@@ -5,6 +5,7 @@ Of a table beyond memory, passes over blocks of rows give facts, a sample of row
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -63,14 +64,10 @@ class AllRows:
 
 @dataclass(frozen=True)
 class Opened:
-    """A table, and what is known of all its rows if it holds a sample of them.
-
-    ``spooled`` is the temporary folder behind it, to be kept until nothing is read from it any more.
-    """
+    """A table, and what is known of all its rows if it holds a sample of them."""
 
     table: Table
     all_rows: AllRows | None = None
-    spooled: TemporaryDirectory[str] | None = None
 
 
 def open_data(
@@ -82,10 +79,7 @@ def open_data(
     normalize: str = "none",
 ) -> Opened:
     """Read a file or load a data set; ``stream`` decides whether in blocks, None by its size."""
-    spooled = None
-    if name == "-":
-        spooled, name = spooled_input()
-    path = Path(name)
+    path = spooled_input() if name == "-" else Path(name)
     if not path.exists():
         opened = Opened(_named(name, options))
     elif is_for_blocks(path, options, stream):
@@ -102,13 +96,14 @@ def open_data(
                 "columns can be selected; give the true size."
             )
         table = replace(table, image_shape=image)
-    return replace(opened, table=table, spooled=spooled)
+    return replace(opened, table=table)
 
 
-def spooled_input() -> tuple[TemporaryDirectory[str], str]:
-    """Keep what comes down a pipe in a temporary file, named by what it is."""
-    folder = TemporaryDirectory(prefix="ufselect-")
-    path = Path(folder.name) / "standard-input"
+def spooled_input() -> Path:
+    """Keep what comes down a pipe in a file, named by what it is, until the program ends."""
+    folder = mkdtemp(prefix="ufselect-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = Path(folder) / "standard-input"
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     with path.open("rb") as file:
@@ -118,7 +113,7 @@ def spooled_input() -> tuple[TemporaryDirectory[str], str]:
     if kind == ".npz":
         with zipfile.ZipFile(path) as archive:
             kind = ".xlsx" if "[Content_Types].xml" in archive.namelist() else kind
-    return folder, str(path.rename(path.with_name(f"standard-input{kind}{packing}")))
+    return path.rename(path.with_name(f"standard-input{kind}{packing}"))
 
 
 def _named(name: str, options: ReadOptions) -> Table:
