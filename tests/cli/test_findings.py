@@ -222,3 +222,16 @@ def test_genes_in_rows_are_noticed(columns):
     rng = np.random.default_rng(0)
     pandas.DataFrame(rng.standard_normal((10, 3)), index=symbols, columns=columns).to_csv("t.csv")
     assert any("--transpose turns the table" in line for line in answer("select t.csv -k 1")["assumed"])
+
+
+def test_a_filter_leaves_missing_values_alone_and_says_its_own_correlations():
+    rng = np.random.default_rng(0)
+    table = genes(n_rows=3000).assign(again=lambda t: 2 * t["gene0"])
+    table = table.mask(rng.random(table.shape) < 0.2)
+    table.to_csv("t.csv", index=False)
+    record = answer("select t.csv --for redundancy --max-correlation 0.99 -o kept.csv")
+    assert record["result"]["n_selected"] == 12
+    represented = [each for column in record["result"]["features"] for each in column["represents"]]
+    assert represented == [{"name": "gene0", "correlation": 1.0}]
+    kept = pandas.read_csv("kept.csv")
+    assert kept.isna().sum().sum() == table[kept.columns].isna().sum().sum()

@@ -100,6 +100,8 @@ IMPUTE = (
     "around them, such as DSCOFS, or stop with an error."
 )
 Impute = Annotated[str, _option("--impute", choices=IMPUTES, help=IMPUTE)]
+MEDIAN = "median; keep for --for redundancy"
+GoalImpute = Annotated[Word, _option("--impute", choices=IMPUTES, help=IMPUTE, show_default=MEDIAN)]
 BATCH = "Column with the batch of each row, such as plate or donor; batches are centred by themselves."
 BatchColumn = Annotated[Word, _option("--batch", metavar="COLUMN", help=BATCH)]
 WeightColumn = Annotated[Word, _option("--weights", metavar="COLUMN", help="Column of row weights.")]

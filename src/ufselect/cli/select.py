@@ -56,7 +56,7 @@ def select(
     scale: opt.Scale = "auto",
     normalize: opt.Normalize = "none",
     categorical: opt.Categorical = None,
-    impute: opt.Impute = "median",
+    impute: opt.GoalImpute = None,
     batch_column: opt.BatchColumn = None,
     weight_column: opt.WeightColumn = None,
     id_column: opt.IdColumn = None,
@@ -82,7 +82,8 @@ def select(
 
     Example: ufselect select cells.csv -k 50 -o picked.csv --report page.html
     """
-    typed = dict(locals())
+    # a filter compares pairs of columns by the rows that have both, so nothing need be filled in
+    typed = {**locals(), "impute": impute or ("keep" if goal == "redundancy" else "median")}
     if data is not None:
         opt.check_data(data)
     shape = opt.image_shape(image)

@@ -268,11 +268,13 @@ def explain(
     sample, rows = centred_sample(data, random_state, sample_weight, batch)
     correlations = correlation(sample[:, ranked], sample)
     closest = np.argmax(np.abs(correlations), axis=0)
-    if goal == "redundancy":  # whose own pairs are the promise
+    closest_r = correlations[closest, np.arange(n_features)]
+    if goal == "redundancy":  # whose own pairs, of all rows, are the promise
         places = np.full(n_features, -1)
         places[ranked] = np.arange(ranked.size)
-        own = places[selector.representatives_]
-        closest = np.where((selector.representatives_ >= 0) & (own >= 0), own, closest)
+        own = np.where(selector.representatives_ >= 0, places[selector.representatives_], -1)
+        closest, closest_r = np.where(own >= 0, [own, selector.correlations_], [closest, closest_r])
+        closest = closest.astype(np.intp)
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
     clusters = getattr(selector, "labels_", None)
     clusters = None if clusters is None or np.size(clusters) != data.shape[0] else np.asarray(clusters)
@@ -290,7 +292,7 @@ def explain(
         means=column_means(data),
         deviations=sample.std(axis=0),
         closest=closest,
-        closest_r=correlations[closest, np.arange(n_features)],
+        closest_r=closest_r,
         among=correlations[:, ranked],
         explained=explained_by(sample, ranked),
         assessment=assessment if isinstance(assessment, Assessment) else None,
