@@ -193,7 +193,7 @@ def test_columns_that_lose_most_of_the_others_are_not_called_good():
     pandas.DataFrame(values).add_prefix("x").to_csv("t.csv", index=False)
     record = answer("select t.csv -k 2")
     assert record["trust"] == "doubtful"
-    assert "% of the others' variance; more columns reconstruct more." in record["message"]
+    assert "% of the variance of the others; more columns do more." in record["message"]
 
 
 def test_a_number_found_among_text_columns_is_that_of_the_sentence():

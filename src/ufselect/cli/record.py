@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.cli.run import Request, Run, relative_scores, row_metadata
+from ufselect.cli.run import Request, Run, row_metadata
 from ufselect.cli.text import output, with_flags
 from ufselect.datasets.catalogue import names as dataset_names
 from ufselect.exceptions import TableError
@@ -30,6 +30,7 @@ from ufselect.io.files import Write, write_together
 from ufselect.io.write import ranked_rows, write_columns, written_as
 from ufselect.methods.rebuild.kernel import ColumnMap
 from ufselect.methods.rebuild.reconstructor import Reconstructor
+from ufselect.report.explanation import relative_scores
 
 RECORD_FORMAT = 1
 
@@ -86,7 +87,7 @@ def record_beside(path: Path) -> Path:
 def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
     """Return what is needed to repeat a run, and what came out, ready for JSON."""
     table, selector, scaler, e = run.table, run.selector, run.prepared.scaler, run.explanation
-    scores = relative_scores(selector)
+    scores = relative_scores(selector.scores_)
     record: dict[str, Any] = {
         "ufselect_record": RECORD_FORMAT,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -350,7 +351,7 @@ def print_json(found: Any) -> None:
 def ranking(run: Run) -> list[dict[str, Any]]:
     """Return one row a column: rank, score within the run, what represents it, and why it was left out."""
     names, selector, e = run.table.feature_names, run.selector, run.explanation
-    scores = relative_scores(selector)
+    scores = relative_scores(selector.scores_)
     rows: list[dict[str, Any]] = [
         {
             "rank": int(selector.ranking_[j]),

@@ -424,10 +424,3 @@ def _assessed(
     except ValueError as error:
         return None, [f"Not assessed on held-out rows: {error}"]
     return found, notes
-
-
-def relative_scores(selector: UnsupervisedSelector) -> NDArray:
-    """Return scores from 0 for the least to 100 for the best of the run."""
-    scores = np.nan_to_num(np.asarray(selector.scores_, dtype=np.float64), posinf=np.nan, neginf=np.nan)
-    low, high = np.nanmin(scores), np.nanmax(scores)
-    return np.round(100 * np.nan_to_num(scores - low) / ((high - low) or 1.0), 1)

@@ -60,7 +60,7 @@ class Dialect:
     encoding: str
     separator: str  # BLANKS for runs of blanks
     decimal: str
-    skip: int  # records before the first row of data
+    above: str  # what stands before the first row of data
     header: tuple[str, ...] | None  # the names as written
     row_names: bool  # whether rows begin with a name that has no header, as R writes them
     width: int  # number of columns
@@ -82,7 +82,8 @@ def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
     if options.separator is not None and len(options.separator) != 1 and options.separator != BLANKS:
         raise TableError(Setting("separator"), f" must be one character, not {options.separator!r}.")
     encoding = _encoding(raw, path)
-    lines = _records(raw.decode(encoding, errors="ignore"))
+    text = raw.decode(encoding, errors="ignore")
+    lines, ends = _records(text)
     comment, separator, decimal, skip = options.comment, options.separator, options.decimal, 0
     if lines and lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5:
         separator = separator or lines[0].strip()[4]
@@ -112,7 +113,7 @@ def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
         encoding=encoding,
         separator=separator,
         decimal=decimal,
-        skip=skip + int(named) + bool(units),
+        above=text[: ends[min(skip + named + bool(units), len(ends) - 1)]],
         header=tuple(rows[0]) if named else None,
         # unless the longer lines end in an empty field
         row_names=shorter and not all(row[-1].strip() == "" for row in rows[1:]),
@@ -146,17 +147,20 @@ def _encoding(raw: bytes, path: Path) -> str:
         return "cp1252" if best is None or best.encoding == "cp1250" else best.encoding
 
 
-def _records(text: str) -> list[str]:
-    """Return the lines, those within a quoted cell joined."""
+def _records(text: str) -> tuple[list[str], list[int]]:
+    """Return the lines, those within a quoted cell joined, and where each begins, and where the last ends."""
     records: list[str] = []
-    inside = False
-    for line in re.split("\r\n|\r|\n", text.removesuffix("\n")):
+    ends, inside = [0], False
+    for whole in re.findall("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text):
+        line, end = whole.rstrip("\r\n"), ends[-1] + len(whole)
         if inside:
             records[-1] += "\n" + line
+            ends[-1] = end
         else:
             records.append(line)
+            ends.append(end)
         inside ^= line.count('"') % 2 == 1
-    return records
+    return records, ends
 
 
 def _remarks(lines: Sequence[str], comment: str | None) -> int:
@@ -325,23 +329,10 @@ class TextRows:
         if self.unnamed[0]:
             notes = [note for note in notes if "without a name" not in note or sum(self.unnamed) > 1]
         self.notes = [*self._dialect_notes(), *notes]
-        self._above = self._header_bytes(raw)
+        bom = codecs.BOM_UTF8 if self.dialect.encoding == "utf-8-sig" else b""
+        self._above = bom + self.dialect.above.encode()
         self._first: Any = None
         self._short: dict[int, int] = {}  # fields of lines that have too few, by line
-
-    def _header_bytes(self, raw: bytes) -> bytes:
-        """Return what stands before the first row of data."""
-        bom = codecs.BOM_UTF8 if self.dialect.encoding == "utf-8-sig" else b""
-        text = raw.decode(self.dialect.encoding, errors="ignore").encode()
-        end = 0
-        for _ in range(self.dialect.skip):
-            start = end
-            while True:
-                found = text.find(self.dialect.line_end, end)
-                end = len(text) if found < 0 else found + 1
-                if found < 0 or text.count(b'"', start, end) % 2 == 0:
-                    break
-        return bom + text[:end]
 
     @cached_property
     def n_rows(self) -> int:

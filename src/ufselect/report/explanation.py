@@ -22,6 +22,13 @@ LEAST_SHARE = 0.5  # of the variance of the others, for columns that are to stan
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
 
+def relative_scores(scores: Any) -> NDArray:
+    """Return scores from 0 for the least to 100 for the best of the run."""
+    found = np.nan_to_num(np.asarray(scores, dtype=np.float64), posinf=np.nan, neginf=np.nan)
+    low, high = np.nanmin(found), np.nanmax(found)
+    return np.round(100 * np.nan_to_num(found - low) / ((high - low) or 1.0), 1)
+
+
 def reconstructed_share(assessment: Assessment) -> float:
     """Return the share of the other columns' variance that is reconstructed; NaN for other goals."""
     error = assessment.mean("selected") if assessment.goal == "rebuild" else float("nan")
@@ -182,7 +189,7 @@ class Explanation:
             text = text.replace(note, "")
         share = reconstructed_share(self.assessment)
         if share < LEAST_SHARE:
-            text += f" They reconstruct {share:.0%} of the others' variance; more columns reconstruct more."
+            text += f" They reconstruct {share:.0%} of the variance of the others; more columns do more."
         return " ".join(text.split())
 
     def _repr_html_(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ufselect.plotting import ConvergenceDisplay, LoadingsDisplay, PixelsDisplay, ScoresDisplay
 from ufselect.plotting.displays import heat_map
 from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, figure_svg, matplotlib, plain, quiet
-from ufselect.report.explanation import LEAST_CORRELATION, Explanation
+from ufselect.report.explanation import LEAST_CORRELATION, Explanation, relative_scores
 from ufselect.report.template import HOME, render
 
 MOST_DROPPED = 5000  # rows of a closed part of the page; a file of --ranking has all
@@ -317,9 +317,11 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         )
     if e.selected.scores is not None and e.goal != "redundancy":
         order, n_shown = np.argsort(e.selected.ranking), min(MOST_CELLS, e.n_features)
-        bars = ScoresDisplay(e.selected.scores[order], [e.feature_names[j] for j in order], e.n_selected)
+        bars = ScoresDisplay(
+            relative_scores(e.selected.scores)[order], [e.feature_names[j] for j in order], e.n_selected
+        )
         bars.plot(n_shown=n_shown, ax=_axes(6, 1.2 + 0.19 * n_shown))
-        keep("scores", bars.ax_, f"Scores of the best {n_shown} of {e.n_features} columns")
+        keep("scores", bars.ax_, f"Scores of the best {n_shown} of {e.n_features} columns, from 0 to 100")
     if e.n_selected > 1:
         ax = _axes(6.4, 1.8 + 0.19 * len(names))
         heat_map(ax, e.among[: len(names), : len(names)], names, "correlation")
