@@ -125,3 +125,21 @@ def test_a_search_that_is_cut_short_claims_no_more_than_it_knows():
     cut = BranchAndBound(S, 3, 2, UNITS).run(rows_of([0, 1, 2]), 1)
     assert not cut.is_proven
     assert cut.captured < best_of_all(S, 3, 2) * (1 + 1e-9) <= cut.bound * (1 + 1e-9)
+
+
+def test_many_rows_are_exchanged_as_well_without_whole_decompositions():
+    """Beyond 64 rows eigenpairs are followed from one exchange to the next."""
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((200, 5)) @ rng.standard_normal((5, 90)) + rng.standard_normal((200, 90))
+    S = data.T @ data
+
+    def carried(rows):
+        return leading_sum(S[np.ix_(rows, rows)], 3)
+
+    start = np.arange(70)
+    support, captured = improve_by_exchanges(FormedGram(S, 200), start, 3)
+    assert captured == pytest.approx(carried(support), rel=1e-12)
+    assert captured > carried(start)
+    outside = np.setdiff1d(np.arange(90), support)[::4]
+    swaps = (np.append(np.delete(support, leaving), row) for leaving in range(70) for row in outside)
+    assert max(map(carried, swaps)) <= captured * (1 + 1e-4)

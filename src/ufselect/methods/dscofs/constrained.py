@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ufselect._utils.messages import warn_user
 from ufselect.exceptions import InactiveConstraintWarning
-from ufselect.gram import GramOperator
+from ufselect.gram import GramOperator, Spectrum
 from ufselect.gram.spectrum import leading_pairs, leading_sum
 from ufselect.methods._base import Columns, FitResult, Groups
 from ufselect.methods._columns import SelectionRequest, Units, choose
@@ -319,11 +319,12 @@ def improve_by_exchanges(
     units = Units.single(gram.shape[0]) if units is None else units
     rows = np.sort(support)
     columns = np.array(gram.columns(rows), dtype=np.float64, order="F")
+    pairs = leading_pairs(columns[rows], n_components)
     captured = leading_sum(columns[rows], n_components)
     tried = min(SHORTLIST, shortlist)
+    is_large = rows.size > max(64, 4 * n_components)  # below, whole decompositions are no slower
     for _ in range(20):  # a safeguard: exchanges stop by themselves once none helps
         before = captured
-        pairs = leading_pairs(columns[rows], n_components)
         weights = np.bincount(units.codes[rows], pairs.vectors**2 @ np.maximum(pairs.values, 0), units.count)
         chosen = np.unique(units.codes[rows])
         for leaving in chosen[np.argsort(weights[chosen], kind="stable")].tolist():
@@ -332,7 +333,10 @@ def improve_by_exchanges(
             stays = units.codes[rows] != leaving
             others, beside = rows[stays], columns.T[stays].T  # column-major
             block = beside[others]
-            if others.size:
+            if is_large:
+                rest = _ritz_pairs(block, pairs.vectors[stays], n_components)
+                gains = quotient_diagonal(beside, rest)
+            elif others.size:
                 gains = quotient_diagonal(beside, leading_pairs(block, n_components))
             else:
                 gains = gram.diag().astype(np.float64)
@@ -348,11 +352,19 @@ def improve_by_exchanges(
                 own = units.codes[candidates] == unit
                 edge = edges[:, own]
                 grown = np.block([[block, edge], [edge.T, corners[own][:, own]]])
-                reached = leading_sum(grown, n_components)
+                if is_large:
+                    start = np.eye(len(grown), n_components + edge.shape[1], n_components - others.size)
+                    start[: others.size, :n_components] = rest.vectors
+                    found = _ritz_pairs(grown, start, n_components)
+                    reached = float(found.values.sum())
+                else:
+                    reached = leading_sum(grown, n_components)
                 if reached > captured * (1 + RELATIVE_GAIN):
-                    captured = reached
+                    captured, pairs = reached, found if is_large else pairs
                     rows = np.append(others, candidates[own])
                     columns = np.hstack([beside, added[:, own]])
+        pairs = leading_pairs(columns[rows], n_components)
+        captured = float(pairs.values.sum())
         if report is not None:
             report(captured)
         if captured <= before * (1 + RELATIVE_GAIN):
@@ -360,3 +372,14 @@ def improve_by_exchanges(
                 break
             tried = shortlist
     return np.sort(rows), captured
+
+
+def _ritz_pairs(matrix: NDArray, vectors: NDArray, count: int) -> Spectrum:
+    """Return the leading eigenpairs within the span of some vectors and their images.
+
+    Where the vectors are eigenvectors of a matrix that differs by a row, little is missing, and rows never
+    seem to carry more than they do.
+    """
+    basis = np.linalg.qr(np.hstack([vectors, matrix @ vectors]))[0]
+    values, rotation = np.linalg.eigh(basis.T @ matrix @ basis)
+    return Spectrum(values[::-1][:count], basis @ rotation[:, ::-1][:, :count])

@@ -1,0 +1,250 @@
+"""How time and memory of every selector grow with rows and columns, beside PCA and rivals.
+
+    python benchmarks/growth.py | python benchmarks/record.py growth      # minutes; --limit 60 for hours
+    python benchmarks/growth.py --plot docs/_static/growth.svg            # draws what is recorded
+
+Each fit has a process of its own, one BLAS thread and a limit of CPU seconds. A method that exceeds it is not
+tried on larger tables. A tenth of the columns is selected, at least 2 and at most 50. Rivals that are not
+installed are left out.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import json
+import multiprocessing
+import resource
+import signal
+import time
+import warnings
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from common import print_table
+from scipy import linalg
+from sklearn.decomposition import PCA, TruncatedSVD
+
+from ufselect.methods._base import GramSelector
+from ufselect.registry import all_selectors
+
+RESULTS = Path(__file__).resolve().parent / "results" / "growth.json"
+ROWS, COLUMNS = (100, 1_000, 10_000, 100_000), (10, 100, 1_000, 10_000)
+N_COMPONENTS = 10  # of the data; methods take as many where they have the parameter
+# Below this the fixed part of a fit, checks and calls of NumPy, says nothing about growth.
+SHORTEST = 0.02
+Cell = tuple[int, int]
+
+
+def table(n_rows: int, n_columns: int) -> np.ndarray:
+    """Return low-rank data with noise and means."""
+    rng = np.random.default_rng([n_rows, n_columns])
+    rank = min(N_COMPONENTS, n_columns // 2)
+    scores = rng.standard_normal((n_rows, rank)) * np.geomspace(3, 1, rank)
+    data = scores @ rng.standard_normal((rank, n_columns))
+    data += rng.standard_normal(data.shape)
+    data += rng.standard_normal(n_columns)
+    return data
+
+
+def methods() -> dict[str, Callable[[np.ndarray, int], object]]:
+    """Return what is measured: fits of a table and a number of columns, PCA first."""
+    found: dict[str, Callable[[np.ndarray, int], object]] = {
+        "PCA": lambda X, k: PCA(min(N_COMPONENTS, X.shape[1] // 2)).fit(X),
+        "TruncatedSVD": lambda X, k: TruncatedSVD(min(N_COMPONENTS, X.shape[1] // 2)).fit(X),
+        "SciPy pivoted QR": lambda X, k: linalg.qr(X - X.mean(axis=0), mode="r", pivoting=True),
+    }
+    if find_spec("fastcan"):
+        from fastcan import FastCan
+
+        found["fastcan"] = lambda X, k: FastCan(k, verbose=0).fit(X, PCA(min(k, 10)).fit_transform(X))
+    if find_spec("pysensors"):
+        from pysensors.basis import SVD
+        from pysensors.reconstruction import SSPOR
+
+        found["PySensors"] = lambda X, k: SSPOR(SVD(n_basis_modes=k), n_sensors=k).fit(X, quiet=True)
+    if find_spec("skmatter"):
+        from skmatter.feature_selection import CUR, FPS
+
+        found["skmatter CUR"] = lambda X, k: CUR(n_to_select=k).fit(X)
+        found["skmatter FPS"] = lambda X, k: FPS(n_to_select=k).fit(X)
+    for name, selector in all_selectors().items():
+        found[name] = lambda X, k, selector=selector: make(selector, k, X.shape[1]).fit(X)
+    return found
+
+
+def make(selector: type, count: int, n_columns: int) -> Any:
+    """Return a selector of so many columns, with as many components as the data have where it takes them."""
+    made = selector(count)
+    if getattr(made, "n_components", None) == "auto":
+        made.set_params(n_components=min(N_COMPONENTS, count))
+    return made
+
+
+def measure(run: Callable[[], object], limit: float, answers: Any) -> None:
+    """Send CPU seconds of a fit and its peak memory beyond what was there before, in MB."""
+    warnings.simplefilter("ignore")
+    signal.setitimer(signal.ITIMER_PROF, limit)  # ends the process, whatever it is in
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
+    run()
+    seconds = time.process_time() - start
+    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    if seconds < 0.5:  # short ones again and again: clocks are coarse, and the first has more to do
+        n_runs, start = 0, time.process_time()
+        while time.process_time() - start < max(0.05, seconds):
+            run()
+            n_runs += 1
+        seconds = (time.process_time() - start) / n_runs
+    answers.send((seconds, peak))
+
+
+def grid(limit: float, most: int) -> tuple[dict[tuple[str, Cell], float], dict[tuple[str, Cell], float]]:
+    """Return seconds and peak memory by method and shape; infinite seconds beyond the limit."""
+    warnings.simplefilter("ignore")
+    context = multiprocessing.get_context("fork")
+    seconds, memory = {}, {}
+    for fit in methods().values():  # what is imported late is imported here, once
+        fit(table(60, 12), 2)
+    cells = sorted(((n, d) for n in ROWS for d in COLUMNS if n * d <= most), key=np.prod)
+    for n, d in cells:
+        X, k = table(n, d), min(max(2, d // 10), 50)
+        for name, fit in methods().items():
+            if any(seconds.get((name, (a, b))) == np.inf for a, b in cells if a <= n and b <= d):
+                continue
+            answers, channel = context.Pipe(duplex=False)
+            child = context.Process(target=measure, args=(partial(fit, X, k), limit, channel))
+            child.start()
+            channel.close()
+            child.join()
+            try:
+                seconds[name, (n, d)], memory[name, (n, d)] = answers.recv()
+            except EOFError:  # ended by the timer, or by an error that it has printed
+                seconds[name, (n, d)] = np.inf
+    return seconds, memory
+
+
+def exponents(times: dict[Cell, float]) -> tuple[float, float]:
+    """Return the powers of n and d that fit the times best, NaN where too few are long enough."""
+    chosen = {cell: value for cell, value in times.items() if SHORTEST <= value < np.inf}
+    if len({n for n, _ in chosen}) < 2 or len({d for _, d in chosen}) < 2 or len(chosen) < 4:
+        return np.nan, np.nan
+    design = np.array([[1, np.log(n), np.log(d)] for n, d in chosen])
+    return tuple(np.linalg.lstsq(design, np.log(list(chosen.values())), rcond=None)[0][1:])
+
+
+def cliff(times: dict[Cell, float]) -> float:
+    """Return how far the worst cell is above the geometric mean of its neighbours on both sides."""
+    worst = 0.0
+    for (n, d), value in times.items():
+        for before, after in (((n // 10, d), (n * 10, d)), ((n, d // 10), (n, d * 10))):
+            around = [max(times.get(cell, np.inf), SHORTEST) for cell in (before, after)]
+            if SHORTEST <= value < np.inf:
+                worst = max(worst, value / np.sqrt(around[0] * around[1]))
+    return worst
+
+
+def report(limit: float, most: int) -> None:
+    seconds, memory = grid(limit, most)
+    cells = sorted({cell for _, cell in seconds})
+    names = [name for name in methods() if any(key[0] == name for key in seconds)]
+    selectors = all_selectors()
+    header = ["method", *(f"{n:,} × {d:,}" for n, d in cells)]
+
+    def row(name: str, cell_text: Callable[[str, Cell], object]) -> list[object]:
+        return [name, *(cell_text(name, cell) for cell in cells)]
+
+    def time_text(name: str, cell: Cell) -> object:
+        value = seconds.get((name, cell), np.inf)
+        return float(value) if np.isfinite(value) else f"> {limit:g}"
+
+    def ratio_text(name: str, cell: Cell) -> object:
+        value = seconds.get((name, cell), np.inf)
+        return float(value / seconds["PCA", cell]) if np.isfinite(value) else ""
+
+    print_table("CPU seconds of a fit", header, [row(name, time_text) for name in names])
+    print_table("Times a PCA", header, [row(name, ratio_text) for name in names])
+    print_table(
+        "Peak extra memory, MB", header, [row(name, lambda *key: memory.get(key, "")) for name in names]
+    )
+    rows = []
+    for name in names:
+        times = {cell: seconds[name, cell] for cell in cells if (name, cell) in seconds}
+        n_power, d_power = (f"{power:.1f}" if np.isfinite(power) else "" for power in exponents(times))
+        kind = selectors.get(name)
+        group = "" if kind is None else "Gram" if issubclass(kind, GramSelector) else "rows"
+        rows.append((name, group, getattr(kind, "cost", ""), n_power, d_power, f"{cliff(times):.1f}"))
+    header = [
+        "method",
+        "works on",
+        "stated cost",
+        "power of n",
+        "power of d",
+        "worst cell over its neighbours",
+    ]
+    print_table("Growth", header, rows)
+
+
+def draw(path: str) -> None:
+    """Draw the recorded seconds over rows, at 100 columns, and over columns, at 1,000 rows."""
+    import matplotlib.pyplot as plt
+
+    recorded = json.loads(RESULTS.read_text(encoding="utf-8"))
+    times, growth = recorded["CPU seconds of a fit"], recorded["Growth"]["rows"]
+    works_on = {row[0]: row[1] for row in growth}
+    shapes = [
+        tuple(int(part.replace(",", "")) for part in name.split(" × ")) for name in times["columns"][1:]
+    ]
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
+    for name, *cells in times["rows"]:
+        found = {shape: float(cell) for shape, cell in zip(shapes, cells, strict=True) if ">" not in cell}
+        group = works_on.get(name, "")
+        style = {"Gram": ("C0", "-"), "rows": ("0.6", "-"), "": ("C1", "--")}[group]
+        if name in ("PCA", "DSCOFS"):
+            style = ("black" if name == "PCA" else "C3", "-")
+        for axis, place, fixed in ((axes[0], 0, 100), (axes[1], 1, 1_000)):
+            points = sorted((s[place], value) for s, value in found.items() if s[1 - place] == fixed)
+            if points:
+                strong = name in ("PCA", "DSCOFS")
+                axis.loglog(*zip(*points, strict=True), style[1], color=style[0], lw=2.5 if strong else 1)
+                axis.annotate(name, points[-1], xytext=(3, 0), textcoords="offset points", fontsize=6)
+    axes[0].set(xlabel="rows (100 columns)", ylabel="CPU seconds of a fit")
+    axes[1].set(xlabel="columns (1,000 rows)")
+    for label, color, line in (
+        ("PCA", "black", "-"),
+        ("DSCOFS", "C3", "-"),
+        ("through the Gram matrix", "C0", "-"),
+        ("through the rows", "0.6", "-"),
+        ("other libraries", "C1", "--"),
+    ):
+        axes[0].plot([], [], line, color=color, label=label)
+    axes[0].legend(frameon=False, fontsize=8)
+    for axis in axes:
+        axis.margins(x=0.12)
+    figure.savefig(path)
+
+
+def main() -> None:
+    layout = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
+    parser.add_argument("--limit", type=float, default=2.0, help="CPU seconds of a fit")
+    parser.add_argument("--most", type=int, default=20_000_000, help="entries of the largest table")
+    parser.add_argument("--plot", help="file for the picture of what is recorded; nothing is measured")
+    options = parser.parse_args()
+    if options.plot:
+        draw(options.plot)
+    else:
+        report(options.limit, options.most)
+
+
+if __name__ == "__main__":
+    main()
