@@ -228,7 +228,8 @@ class PlacedSelector(GramSelector):
                 )
             rules |= {"positions": places[request.columns], "min_distance": float(self.min_distance)}
         placement = Placement(np.asarray(gram.diag() > 0), size, **rules)
-        broken = placement.broken_by(kept_columns(request)) if rules else ""
+        kept = np.flatnonzero(np.isin(request.units.codes, request.kept))
+        broken = placement.broken_by(kept) if rules else ""
         if broken:
             raise ValueError(f"The columns to keep break {broken}; keep fewer, or change it.")
         return placement
@@ -293,8 +294,3 @@ class PlacedSelector(GramSelector):
             return units.of_rows(scores), attributes
         ranking = ranks_from_scores(scores)
         return scores, {**attributes, "ranking_": ranking, "support_": ranking <= order.size}
-
-
-def kept_columns(request: SelectionRequest) -> NDArray:
-    """Return the columns to keep, in terms of those that the method gets."""
-    return np.flatnonzero(np.isin(request.units.codes, request.kept))

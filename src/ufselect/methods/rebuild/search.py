@@ -288,7 +288,7 @@ class Search:
 
     With :math:`M = I - A_C (S_{CC} + \Pi_C)^{-1} A_C^\top` every column a outside has what C leaves of its
     variance, :math:`a^\top M a + \pi`, and its squared products with what is left of all,
-    :math:`a^\top M A A^\top M a`; the error falls by their quotient if it joins [1]_. When a column joins or
+    :math:`a^\top M A A^\top M a`; the error falls by their quotient if it joins. When a column joins or
     leaves, M changes by the outer product of a direction with itself, and both numbers follow from products
     of all columns with two vectors. Directions are in the space of the rows where S is known through wide
     rows, which takes two products with A, however many columns are in the set; else in that of the columns,
@@ -296,7 +296,7 @@ class Search:
     several columns has its blocks R and N of both numbers, and the error falls by
     :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})`.
 
-    Where rows are few, the leave-one-out error [2]_ decides among the columns of largest gain:
+    Where rows are few, the leave-one-out error decides among the columns of largest gain:
 
     .. math:: \sum_i \frac{\|e_i\|^2}{(1 - h_i)^2}, \qquad E = M A, \quad h_i = 1 - M_{ii} + 1/n,
 
@@ -305,13 +305,6 @@ class Search:
 
     ``penalty`` is the weight of the penalties π in units of the variances; greedy steps weigh gains by what
     columns cost if ``per_price``, and rows are left out where they are few if ``leaves_out``.
-
-    References
-    ----------
-    .. [1] A. K. Farahat, A. Ghodsi and M. S. Kamel (2013), "Efficient greedy feature selection for
-       unsupervised learning", Knowledge and Information Systems 35.
-    .. [2] D. M. Allen (1974), "The relationship between variable selection and data augmentation and a method
-       for prediction", Technometrics 16(1).
     """
 
     def __init__(

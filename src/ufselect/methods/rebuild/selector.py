@@ -160,6 +160,8 @@ class RebuildSelector(PlacedSelector):
             # Of heavy tails neither the shrinkage, which is that of normal data, nor held-out rows tell what
             # new rows will be like.
             is_greedy = order.size == 0 or problem.is_heavy_tailed
+            # Columns that span all others need no better ones, unless single rows have a say.
+            is_greedy = is_greedy or (problem.weights is None and columns.size >= rank_limit(gram))
             if not is_greedy:
                 penalty = problem.penalty(columns)
         if is_given or not is_greedy:
