@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles, make_moons
 
-from ufselect.clusters.counts import cluster_count
+from ufselect.clusters.counts import cluster_count, cluster_range, range_note, steady_counts
 from ufselect.clusters.graph import rows_of
 
 
@@ -55,6 +55,21 @@ def test_one_blob_is_one_cluster(n, d, seed):
 
 def test_a_given_number_is_taken_as_it_is():
     assert cluster_count(np.int64(7), blobs(3), 0) == 7
+
+
+def test_a_number_that_is_not_sure_comes_with_its_range():
+    assert cluster_range(7, blobs(3), 0) == (7, 7, 7)
+    assert cluster_range("auto", blobs(3), 0) == (3, 3, 3)
+    assert range_note(3, 3) == []
+    assert "between 2 and 5" in range_note(2, 5)[0]
+
+
+def test_numbers_whose_cuts_agree_as_well_are_tied():
+    """Two clusters of two parts each: four parts are found from every start, three are not."""
+    centres = np.repeat([[0, 0], [1, 0], [10, 10], [11, 10]], 20, axis=0)
+    points = centres + 0.01 * np.random.default_rng(0).standard_normal((80, 2))
+    vectors = np.hstack([np.ones((80, 1)), points - points.mean(axis=0), np.zeros((80, 3))])
+    assert steady_counts(lambda count: (np.ones(6), vectors), [3, 4], 0) == [4]
 
 
 def test_few_rows_have_few_clusters():

@@ -19,7 +19,7 @@ from ufselect.assessment.held_out import Assessment, assess, outlier_note
 from ufselect.auto.partition import PartitionSelector
 from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.clustering import labels_of
-from ufselect.clusters.counts import cluster_count, count_to_judge_by
+from ufselect.clusters.counts import cluster_range, count_to_judge_by, range_note
 from ufselect.clusters.graph import (
     Reference,
     build_reference,
@@ -107,6 +107,8 @@ class AutoSelector(UnsupervisedSelector):
         rest, each with the distance of its mean there from its mean elsewhere in standard deviations.
     n_clusters_ : int
         The number of clusters, for the goal "clusters".
+    n_clusters_range_ : list of int
+        The least and the largest number of clusters that do about as well, with ``goal="clusters"``.
     count_curve_ : list of dict
         With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
         ``standard_error`` and whether it was ``chosen``.
@@ -156,6 +158,7 @@ class AutoSelector(UnsupervisedSelector):
     labels_: NDArray
     clusters_: list[dict[str, Any]]
     n_clusters_: int
+    n_clusters_range_: list[int]
     count_curve_: list[dict[str, Any]]
 
     def __init__(
@@ -222,16 +225,19 @@ class AutoSelector(UnsupervisedSelector):
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
         found = None
-        outliers = np.empty(0, dtype=np.intp)
+        said: list[str] = []
         with one_blas_thread():  # products this small only lose time in threads
             if self.goal == "rebuild":
                 # A row far from all others would ask for columns of its own.
                 chosen = sampled_indices(X.shape[0], self.max_samples, seed)
                 outliers = chosen[outlying_rows(rows_of(X[chosen]))]
-                X = X[np.delete(np.arange(X.shape[0]), outliers)] if outliers.size else X
+                if outliers.size:
+                    X = X[np.delete(np.arange(X.shape[0]), outliers)]
+                    said = [outlier_note(outliers, "the columns were selected without")]
             else:
                 rows, chosen = rows_to_cluster(X, self.max_samples, seed)
-                found = cluster_count(self.n_clusters, rows, seed)
+                found, *between = cluster_range(self.n_clusters, rows, seed)
+                said = range_note(*between)
             tried = self._tried(X, request, seed, found)
             best = clone(tried[0][1]).fit(X)
             attributes: dict[str, Any] = {}
@@ -245,6 +251,7 @@ class AutoSelector(UnsupervisedSelector):
                 names = getattr(self, "feature_names_in_", np.arange(request.n_features))
                 attributes = {
                     "n_clusters_": found,
+                    "n_clusters_range_": between,
                     "labels_": labels,
                     "clusters_": describe_clusters(reference, labels, columns, request.restrict_rows(names)),
                 }
@@ -257,10 +264,7 @@ class AutoSelector(UnsupervisedSelector):
                 best.set_params(keep=self.keep, exclude=self.exclude, groups=self.groups)
                 best._expand_to_all_columns(request)
                 best.n_features_in_ = request.n_features
-        assessment = tried[0][2]
-        if outliers.size:
-            notes = [outlier_note(outliers, "the columns were selected without"), *assessment.notes]
-            assessment = replace(assessment, notes=notes)
+        assessment = replace(tried[0][2], notes=[*said, *tried[0][2].notes])
         return scores, {
             **attributes,
             "best_estimator_": best,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ufselect._utils.arrays import row_blocks
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_positive_int, tabular
-from ufselect.clusters.counts import cluster_count
+from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import Reference, build_reference, rows_to_cluster, seed_from
 from ufselect.graphs.score_graph import N_NEIGHBORS
 
@@ -47,7 +47,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
         whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster; if
         clusters lie apart, c is where the eigenvalues fall; if they touch, it is the number for which cuts
-        from ten to forty starts agree best, among those near one more than the components of the broken-stick
+        from twenty starts agree best, among those near one more than the components of the broken-stick
         rule. Fewer than eight rows count as one cluster.
         It can be far off: give the number if you know it.
     max_samples : int, default=2000
@@ -61,6 +61,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         Cluster of each row, 0, 1, … without gaps.
     n_clusters_ : int
         The c used; ``labels_`` can hold fewer where there are two or three rows, or where rows repeat.
+    n_clusters_range_ : list of int
+        The least and the largest number of clusters that do about as well, both c where it was given.
     gap_ : float
         How much more cleanly the graph can be cut than that of as many Gaussian samples, between −1 and 1:
         the difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to
@@ -90,6 +92,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
 
     labels_: NDArray
     n_clusters_: int
+    n_clusters_range_: list[int]
     gap_: float
     powers_: tuple[float, ...]
     n_features_in_: int
@@ -121,7 +124,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         # Products this small only lose time in threads, and one thread keeps sums reproducible.
         with one_blas_thread():
             rows, chosen = rows_to_cluster(X, self.max_samples, seed)
-            count = cluster_count(self.n_clusters, rows, seed)
+            count, *self.n_clusters_range_ = cluster_range(self.n_clusters, rows, seed)
             reference = build_reference(rows, count, seed)
             self.labels_ = labels_of(reference, X, chosen)
         self._reference = reference

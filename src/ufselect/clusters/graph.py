@@ -363,11 +363,6 @@ def _whitened_draw(rng: np.random.Generator, n_samples: int, width: int) -> NDAr
     return np.linalg.qr(draw - draw.mean(axis=0))[0]
 
 
-def share_of_possible(value: float, null: float) -> float:
-    """Return how far a value is from that of Gaussian data to 1."""
-    return float((value - null) / max(1 - null, np.finfo(float).eps))
-
-
 def gaussian_clarity(n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int) -> float:
     """Return how cleanly the graph of Gaussian scores with the given spread can be cut, over a few draws.
 

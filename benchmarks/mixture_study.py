@@ -1,0 +1,125 @@
+"""Which rankings AutoSelector mixes, compared on development sets; what it is worth, on held-out sets.
+
+::
+
+    python benchmarks/mixture_study.py development   # mixtures with and without further rankings
+    python benchmarks/mixture_study.py held_out      # the settled one, its rank, verdicts
+
+The sets and their parts are those of ``labelled_sets.py``: a hash of the name decides, fixed before any
+result was seen. 100 columns are selected, or a third of fewer than 200; the number of classes is given. ACC
+is the mean of several runs of K-means. Labels gain if 95 of 100 random selections do worse; a verdict is
+right if it says "better" on these sets, and not on others. Of more than 1,000 rows some are drawn.
+Results go to ``benchmarks/results/mixture_study.json`` after every set; sets that are there are not repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+from label_free_study import number_selected
+from labelled_sets import labelled_sets
+
+from ufselect import AutoSelector, LaplacianScore
+from ufselect.auto.partition import mixed, ranked_by
+from ufselect.auto.selector import MIXTURES
+from ufselect.clusters.graph import build_reference, rows_of
+from ufselect.metrics import evaluate_selection
+
+RESULTS = Path(__file__).resolve().parent / "results" / "mixture_study.json"
+MAX_ROWS = 1000
+
+
+def accuracy(X: np.ndarray, y: np.ndarray, columns: np.ndarray | None, n_runs: int) -> float:
+    return float(evaluate_selection(X, y, columns, n_runs=n_runs, seeding="k-means++").acc_mean)
+
+
+def compared(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return the accuracies of mixtures of rankings by one cut of the graph, and of single ones."""
+    k = number_selected(X)
+    reference = build_reference(rows_of(X), int(y.max()) + 1, 0)
+    scores = {rule: ranked_by(rule, reference, k) for rule in (*MIXTURES["kmeans"], "leverage")}
+    scores["Laplacian"] = LaplacianScore(k).fit(X).scores_
+    settled = list(MIXTURES["kmeans"])
+    mixtures = {
+        "the mixture": settled,
+        "with leverage": [*settled, "leverage"],
+        "with LaplacianScore": [*settled, "Laplacian"],
+        "with both": [*settled, "leverage", "Laplacian"],
+        "without DSCOFS": settled[:-1],
+        "leverage alone": ["leverage"],
+        "LaplacianScore alone": ["Laplacian"],
+    }
+    found = {}
+    for name, rules in mixtures.items():
+        order = np.argsort(-mixed([scores[rule] for rule in rules], [1.0] * len(rules)), kind="stable")
+        found[name] = accuracy(X, y, order[:k], 10)
+    rng = np.random.default_rng(0)
+    draws = [accuracy(X, y, rng.permutation(X.shape[1])[:k], 2) for _ in range(5)]
+    return found | {"random columns": float(np.mean(draws)), "all columns": accuracy(X, y, None, 5)}
+
+
+def judged(X: np.ndarray, y: np.ndarray) -> dict[str, float | str]:
+    """Return the accuracy of AutoSelector, its rank among 100 random selections, and its verdict."""
+    selector = AutoSelector(number_selected(X), n_clusters=int(y.max()) + 1, random_state=0).fit(X)
+    ours, rng = accuracy(X, y, selector.support_, 10), np.random.default_rng(0)
+    draws = [accuracy(X, y, rng.permutation(X.shape[1])[: number_selected(X)], 2) for _ in range(100)]
+    return {
+        "AutoSelector": ours,
+        "random columns": float(np.mean(draws)),
+        "all columns": accuracy(X, y, None, 5),
+        "better than random draws": float(np.mean(np.array(draws) < ours)),
+        "verdict": selector.verdict_,
+        "effect": selector.assessment_.effect,
+    }
+
+
+def table(found: dict[str, dict], part: str) -> dict[str, list]:
+    """Return means over the sets of each kind of data, and for held-out sets the verdicts."""
+    sets = [each for each in found.values() if each["part"] == part]
+    kinds = [("all sets", sets), *((kind, [s for s in sets if s["kind"] == kind])
+             for kind in sorted({s["kind"] for s in sets}))]  # fmt: skip
+    names = [n for n, value in sets[0].items() if n not in ("part", "kind", "verdict", "effect", "shape")]
+    rows = []
+    for kind, some in kinds:
+        means = [np.mean([each[name] for each in some]) for name in names]
+        row = [kind, str(len(some)), *(f"{mean:.2f}" if mean <= 1 else f"{mean:.1f}" for mean in means)]
+        if part == "held_out":
+            gains = [each for each in some if each["better than random draws"] >= 0.95]
+            others = [each for each in some if each not in gains]
+            row += [
+                f"{sum(each['verdict'] == 'better' for each in group)} of {len(group)}"
+                for group in (gains, others)
+            ]
+        rows.append(row)
+    further = ["“better” where labels gain", "“better” where they do not"] if part == "held_out" else []
+    return {"columns": ["sets", "number", *names, *further], "rows": rows}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", choices=("development", "held_out"))
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    stored = json.loads(options.results.read_text(encoding="utf-8")) if options.results.exists() else {}
+    found = stored.setdefault("sets", {})
+    warnings.simplefilter("ignore")
+    for each in labelled_sets(options.part):
+        if each.name in found:
+            continue
+        rows = np.sort(np.random.default_rng(0).permutation(len(each.X))[:MAX_ROWS])
+        X = np.asarray(each.X[rows], dtype=np.float64)
+        y = np.unique(each.y[rows], return_inverse=True)[1].ravel()
+        shape = f"{X.shape[0]} × {X.shape[1]}, {y.max() + 1}"
+        values = compared(X, y) if options.part == "development" else judged(X, y)
+        found[each.name] = {"part": options.part, "kind": each.kind, "shape": shape, **values}
+        stored[options.part] = table(found, options.part)
+        options.results.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(each.name, found[each.name], flush=True)
+
+
+if __name__ == "__main__":
+    main()
