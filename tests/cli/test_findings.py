@@ -235,3 +235,23 @@ def test_a_filter_leaves_missing_values_alone_and_says_its_own_correlations():
     assert represented == [{"name": "gene0", "correlation": 1.0}]
     kept = pandas.read_csv("kept.csv")
     assert kept.isna().sum().sum() == table[kept.columns].isna().sum().sum()
+
+
+def test_where_no_clusters_are_found_none_are_shown():
+    rng = np.random.default_rng(3)
+    pandas.DataFrame(rng.standard_normal((300, 8))).add_prefix("x").to_csv("t.csv", index=False)
+    record = answer("select t.csv --for clusters -k 3")
+    assert "No cluster structure found" in record["message"]
+    assert record["clusters"] == []
+    assert (
+        "3 of 8 columns although no clusters were found"
+        in ufselect("select t.csv --for clusters -k 3").stdout
+    )
+
+
+def test_a_row_that_stands_apart_is_named_by_its_id():
+    table = genes()
+    table.iloc[7] *= 1000
+    table.index = [f"patient{j}" for j in range(150)]
+    table.to_csv("t.csv", index_label="id")
+    assert any(line.startswith("Row patient7 stands") for line in answer("select t.csv -k 4")["assumed"])

@@ -166,7 +166,7 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
                     for place, distance in found["columns"]
                 ],
             }
-            for found in getattr(selector, "clusters_", [])
+            for found in e.clusters
         ]
     return record
 

@@ -195,6 +195,15 @@ def with_names(text: str, names: Sequence[str]) -> str:
     return re.sub(r"\b[Cc]olumn (\d+)\b", lambda match: names[int(match[1])], text)
 
 
+def with_row_names(note: str, table: Table) -> str:
+    """Return a sentence that begins with rows, counted from 0, with their ids, or counted from 1."""
+    head, mark, rest = note.partition(" stand")
+    if not head.startswith("Row") or table.weights is not None or table.n_rows is not None:
+        return note
+    ids = range(1, table.shape[0] + 1) if table.ids is None else table.ids
+    return re.sub(r"\b\d+\b(?! more)", lambda match: str(ids[int(match[0])]), head) + mark + rest
+
+
 @dataclass(frozen=True)
 class Run:
     """A fitted selector with the data it saw, and what it is worth on held-out rows.
@@ -268,9 +277,10 @@ class Run:
                 f"{n_units(table.groups, self.selected)} selected are {self.selected.size} columns."
             )
         if self.request.n_features is None and self.request.goal != "redundancy":
-            lines.append(f"{self.selected.size} columns are the default; -k changes the number.")
+            number = "1 column is" if self.selected.size == 1 else f"{self.selected.size} columns are"
+            lines.append(f"{number} the default; -k changes the number.")
         if self.assessment is not None:
-            lines += self.assessment.notes
+            lines += [with_row_names(note, table) for note in self.assessment.notes]
         return [with_flags(line) for line in (*lines, *self.messages)]
 
 

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from ufselect.cli.run import Run
 
 MOST_ROWS = 30  # of a table on a terminal; files have all
-TITLES = {
-    "rebuild": "from which the others are reconstructed",
-    "clusters": "that show the clusters of rows",
-    "redundancy": "after dropping those that repeat others",
-}
 
 
 def select(
@@ -175,7 +170,7 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) ->
 
 def title(run: Run) -> str:
     """Return how many columns were selected for what."""
-    return f"{run.selected.size} of {run.table.shape[1]} columns {TITLES[run.request.goal]}"
+    return f"{run.selected.size} of {run.table.shape[1]} columns {run.explanation.purpose}"
 
 
 def column_table(run: Run) -> Any:

@@ -196,13 +196,13 @@ class Table:
             names = [column.name for column in self.left_out if column.reason == reason]
             sentence = f"Left out {count} column{'s' * (count > 1)} ({reason}): {listed(names)}."
             if with_carried and names[0] in carried:
-                words = f"{sentence} {'They are' if count > 1 else 'It is'} copied to the output ("
-                onehot = (Setting("categorical", "onehot"), " to select from them too, ")
+                they, them = ("They are", "them") if count > 1 else ("It is", "it")
+                onehot = (Setting("categorical", "onehot"), f" to select from {them} too, ")
                 sentence = Sentence(
-                    words,
+                    f"{sentence} {they} copied to the output (",
                     *(onehot if reason == NOT_NUMBERS else ()),
                     Setting("drop_text", True),
-                    " to leave them out).",
+                    f" to leave {them} out).",
                 )
             sentences.append(sentence)
         return sentences

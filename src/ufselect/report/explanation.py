@@ -162,6 +162,17 @@ class Explanation:
         return found[np.argsort(-np.abs(self.closest_r[found]), kind="stable")]
 
     @property
+    def purpose(self) -> str:
+        """What the selected columns are for, to go on from their number."""
+        if self.goal == "clusters" and self.assessment is not None and self.assessment.n_clusters == 1:
+            return "although no clusters were found"
+        return {
+            "rebuild": "from which the others are reconstructed",
+            "clusters": "that show the clusters of rows",
+            "redundancy": "after dropping those that repeat others",
+        }[self.goal]
+
+    @property
     def trust(self) -> str:
         """How far the selection can be trusted: good, doubtful or bad."""
         if self.goal == "redundancy":
@@ -284,7 +295,9 @@ def explain(
         closest = closest.astype(np.intp)
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
     clusters = getattr(selector, "labels_", None)
-    clusters = None if clusters is None or np.size(clusters) != data.shape[0] else np.asarray(clusters)
+    is_one = isinstance(assessment, Assessment) and assessment.n_clusters == 1  # its parts are no clusters
+    is_known = clusters is not None and not is_one and np.size(clusters) == data.shape[0]
+    clusters = np.asarray(clusters) if is_known else None
     components = getattr(selector, "components_", None)
     fitted = getattr(selector, "best_estimator_", selector)
     history = getattr(fitted, "objective_history_", None)
@@ -305,7 +318,7 @@ def explain(
         assessment=assessment if isinstance(assessment, Assessment) else None,
         rows=_leading(sample[shown], random_state),
         row_clusters=None if clusters is None else clusters[rows[shown]],
-        clusters=list(getattr(selector, "clusters_", [])),
+        clusters=[] if is_one else list(getattr(selector, "clusters_", [])),
         candidates=list(getattr(selector, "report_", [])),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=None if history is None else np.asarray(history),

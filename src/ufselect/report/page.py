@@ -16,11 +16,6 @@ from ufselect.report.template import HOME, render
 
 MOST_DROPPED = 5000  # rows of a closed part of the page; a file of --ranking has all
 MOST_CELLS = 40  # rows and columns of a heat map that a page has room for
-PURPOSES = {
-    "rebuild": "from which the others are reconstructed",
-    "clusters": "that show the clusters of rows",
-    "redundancy": "after dropping those that repeat others",
-}
 
 
 def report_html(
@@ -57,7 +52,7 @@ def report_html(
         "selection.html",
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
-        summary=f"{e.n_selected} of {e.n_features:,} columns of {e.n_samples:,} rows, {PURPOSES[e.goal]}.",
+        summary=f"{e.n_selected} of {e.n_features:,} columns of {e.n_samples:,} rows, {e.purpose}.",
         trust=told.get("trust", e.trust),
         message=told.get("message", e.message),
         cards=_cards(e),
