@@ -7,7 +7,7 @@ import logging
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from numbers import Integral, Real
 from os import PathLike
@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.callback import CallbackSupportMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._array_api import supported_float_dtypes
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -44,14 +43,21 @@ from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, 
 from ufselect.gram.device import device_gram
 from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose, identical_columns
 
-if TYPE_CHECKING:
-    Method = TypeVar("Method", bound=Callable)
+Method = TypeVar("Method", bound=Callable)
 
-    def with_callbacks(method: Method) -> Method:
-        """Stand in for scikit-learn's decorator, whose types would hide that ``fit`` returns the selector."""
-        return method
-else:
-    from sklearn.callback import with_callbacks
+
+class CallbackSupportMixin:
+    """Stand in for the class of scikit-learn 1.8, which has no callbacks."""
+
+
+def with_callbacks(method: Method) -> Method:
+    """Stand in for scikit-learn's decorator, whose types would hide that ``fit`` returns the selector."""
+    return method
+
+
+if not TYPE_CHECKING:
+    with suppress(ImportError):
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
 
 logger = logging.getLogger("ufselect")
 # Descriptions of parameters and attributes that many selectors share.
