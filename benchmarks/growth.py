@@ -3,7 +3,8 @@
     python benchmarks/growth.py | python benchmarks/record.py growth      # minutes; --limit 60 for hours
     python benchmarks/growth.py --plot docs/_static/growth.svg            # draws what is recorded
 
-Each fit has a process of its own, one BLAS thread and a limit of CPU seconds. A method that exceeds it is not
+Each fit has a process of its own, one BLAS thread and a limit of CPU seconds; a run that was interrupted goes
+on from its log. A method that exceeds it is not
 tried on larger tables. A tenth of the columns is selected, at least 2 and at most 50. Rivals that are not
 installed are left out.
 """
@@ -25,6 +26,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -108,18 +110,26 @@ def measure(run: Callable[[], object], limit: float, answers: Any) -> None:
     answers.send((seconds, peak))
 
 
-def grid(limit: float, most: int) -> tuple[dict[tuple[str, Cell], float], dict[tuple[str, Cell], float]]:
-    """Return seconds and peak memory by method and shape; infinite seconds beyond the limit."""
+def grid(limit: float, most: int, log: Path) -> dict[tuple[str, Cell], tuple[float, float]]:
+    """Return seconds and peak memory by method and shape, infinite seconds beyond the limit.
+
+    Each is appended to a log as soon as it is known; what the log has is not measured again.
+    """
     warnings.simplefilter("ignore")
     context = multiprocessing.get_context("fork")
-    seconds, memory = {}, {}
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    known = {(name, (n, d)): (seconds, peak) for name, n, d, seconds, peak in map(json.loads, lines)}
     for fit in methods().values():  # what is imported late is imported here, once
         fit(table(60, 12), 2)
     cells = sorted(((n, d) for n in ROWS for d in COLUMNS if n * d <= most), key=np.prod)
-    for n, d in cells:
+    # Methods on rows last: they are the slow ones.
+    for slow, (n, d) in product((False, True), cells):
         X, k = table(n, d), min(max(2, d // 10), 50)
         for name, fit in methods().items():
-            if any(seconds.get((name, (a, b))) == np.inf for a, b in cells if a <= n and b <= d):
+            is_beyond = any(
+                known.get((name, (a, b)), (0,))[0] == np.inf for a, b in cells if a <= n and b <= d
+            )
+            if (works_on(name) == "rows") != slow or is_beyond or (name, (n, d)) in known:
                 continue
             answers, channel = context.Pipe(duplex=False)
             child = context.Process(target=measure, args=(partial(fit, X, k), limit, channel))
@@ -127,10 +137,18 @@ def grid(limit: float, most: int) -> tuple[dict[tuple[str, Cell], float], dict[t
             channel.close()
             child.join()
             try:
-                seconds[name, (n, d)], memory[name, (n, d)] = answers.recv()
+                known[name, (n, d)] = answers.recv()
             except EOFError:  # ended by the timer, or by an error that it has printed
-                seconds[name, (n, d)] = np.inf
-    return seconds, memory
+                known[name, (n, d)] = np.inf, np.nan
+            with log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([name, n, d, *known[name, (n, d)]]) + "\n")
+    return known
+
+
+def works_on(name: str) -> str:
+    """Return "Gram" or "rows" for a selector, nothing for a rival."""
+    kind = all_selectors().get(name)
+    return "" if kind is None else "Gram" if issubclass(kind, GramSelector) else "rows"
 
 
 def exponents(times: dict[Cell, float]) -> tuple[float, float]:
@@ -153,45 +171,31 @@ def cliff(times: dict[Cell, float]) -> float:
     return worst
 
 
-def report(limit: float, most: int) -> None:
-    seconds, memory = grid(limit, most)
-    cells = sorted({cell for _, cell in seconds})
-    names = [name for name in methods() if any(key[0] == name for key in seconds)]
-    selectors = all_selectors()
+def report(limit: float, most: int, log: Path) -> None:
+    known = grid(limit, most, log)
+    cells = sorted({cell for _, cell in known})
+    names = [name for name in methods() if any(key[0] == name for key in known)]
     header = ["method", *(f"{n:,} × {d:,}" for n, d in cells)]
 
-    def row(name: str, cell_text: Callable[[str, Cell], object]) -> list[object]:
-        return [name, *(cell_text(name, cell) for cell in cells)]
+    def rows(text: Callable[[float, float, float], object]) -> list[list[object]]:
+        """Return a line a method, of what a text makes of seconds, memory and PCA's seconds."""
+        lines = []
+        for name in names:
+            found = [(*known.get((name, cell), (np.inf, np.nan)), known["PCA", cell][0]) for cell in cells]
+            lines.append([name, *(text(*each) if np.isfinite(each[0]) else f"> {limit:g}" for each in found)])
+        return lines
 
-    def time_text(name: str, cell: Cell) -> object:
-        value = seconds.get((name, cell), np.inf)
-        return float(value) if np.isfinite(value) else f"> {limit:g}"
-
-    def ratio_text(name: str, cell: Cell) -> object:
-        value = seconds.get((name, cell), np.inf)
-        return float(value / seconds["PCA", cell]) if np.isfinite(value) else ""
-
-    print_table("CPU seconds of a fit", header, [row(name, time_text) for name in names])
-    print_table("Times a PCA", header, [row(name, ratio_text) for name in names])
-    print_table(
-        "Peak extra memory, MB", header, [row(name, lambda *key: memory.get(key, "")) for name in names]
-    )
-    rows = []
+    print_table("CPU seconds of a fit", header, rows(lambda seconds, peak, pca: float(seconds)))
+    print_table("Times a PCA", header, rows(lambda seconds, peak, pca: float(seconds / pca)))
+    print_table("Peak extra memory, MB", header, rows(lambda seconds, peak, pca: float(peak)))
+    lines = []
     for name in names:
-        times = {cell: seconds[name, cell] for cell in cells if (name, cell) in seconds}
+        times = {cell: known[name, cell][0] for cell in cells if (name, cell) in known}
         n_power, d_power = (f"{power:.1f}" if np.isfinite(power) else "" for power in exponents(times))
-        kind = selectors.get(name)
-        group = "" if kind is None else "Gram" if issubclass(kind, GramSelector) else "rows"
-        rows.append((name, group, getattr(kind, "cost", ""), n_power, d_power, f"{cliff(times):.1f}"))
-    header = [
-        "method",
-        "works on",
-        "stated cost",
-        "power of n",
-        "power of d",
-        "worst cell over its neighbours",
-    ]
-    print_table("Growth", header, rows)
+        cost = getattr(all_selectors().get(name), "cost", "")
+        lines.append((name, works_on(name), cost, n_power, d_power, f"{cliff(times):.1f}"))
+    header = ["method", "works on", "stated cost", "power of n", "power of d", "worst cell, over neighbours"]
+    print_table("Growth", header, lines)
 
 
 def draw(path: str) -> None:
@@ -200,14 +204,14 @@ def draw(path: str) -> None:
 
     recorded = json.loads(RESULTS.read_text(encoding="utf-8"))
     times, growth = recorded["CPU seconds of a fit"], recorded["Growth"]["rows"]
-    works_on = {row[0]: row[1] for row in growth}
+    groups = {row[0]: row[1] for row in growth}
     shapes = [
         tuple(int(part.replace(",", "")) for part in name.split(" × ")) for name in times["columns"][1:]
     ]
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
     for name, *cells in times["rows"]:
         found = {shape: float(cell) for shape, cell in zip(shapes, cells, strict=True) if ">" not in cell}
-        group = works_on.get(name, "")
+        group = groups.get(name, "")
         style = {"Gram": ("C0", "-"), "rows": ("0.6", "-"), "": ("C1", "--")}[group]
         if name in ("PCA", "DSCOFS"):
             style = ("black" if name == "PCA" else "C3", "-")
@@ -238,12 +242,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--limit", type=float, default=2.0, help="CPU seconds of a fit")
     parser.add_argument("--most", type=int, default=20_000_000, help="entries of the largest table")
+    parser.add_argument("--log", type=Path, default=Path("growth.jsonl"), help="what is known already")
     parser.add_argument("--plot", help="file for the picture of what is recorded; nothing is measured")
     options = parser.parse_args()
     if options.plot:
         draw(options.plot)
     else:
-        report(options.limit, options.most)
+        report(options.limit, options.most, options.log)
 
 
 if __name__ == "__main__":

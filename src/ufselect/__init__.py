@@ -1,6 +1,8 @@
 """Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
 
+import ast
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,6 +19,12 @@ def __getattr__(name: str) -> Any:
         return import_module(f"ufselect.{name}")
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'ufselect' has no attribute {name!r}")
+    if name[:1].isupper():  # a class, from the one module that defines it: the registry imports all of them
+        for line in ast.parse(Path(__file__).with_name("registry.py").read_text(encoding="utf-8")).body:
+            if not isinstance(line, ast.ImportFrom) or not str(line.module).startswith("ufselect."):
+                continue
+            if any(alias.name == name for alias in line.names):
+                return getattr(import_module(str(line.module)), name)
     public = import_module("ufselect.registry").PUBLIC
     if name == "__all__":
         return [*sorted(public), "__version__"]

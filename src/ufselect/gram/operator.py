@@ -470,10 +470,10 @@ def correlations(gram: GramOperator, indices: NDArray) -> NDArray:
 def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> GramOperator:
     """Build the centred Gram operator of validated data by the representation that suits them.
 
-    For n_features up to about n_samples, S of dense data is accumulated from centred blocks of rows, so that
-    no centred copy of the data exists. Otherwise one centred copy is kept as the factor, unless ``copy`` is
-    False and the means are of the order of the spread: then the data are used as they are and products are
-    centred. Sparse data are never made dense.
+    For n_features up to about n_samples, and up to some 1,000 to 2,000 where ``copy`` is False, S of dense
+    data is accumulated from centred blocks of rows, so that no centred copy of the data exists. Otherwise one
+    centred copy is kept as the factor, unless ``copy`` is False and the means are of the order of the spread:
+    then the data are used as they are and products are centred. Sparse data are never made dense.
 
     Parameters
     ----------
@@ -506,7 +506,9 @@ def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> 
     if rows is not None:
         return weighted_gram(X, rows)
     mean, scale = centre_and_scale(X)
-    if n_features <= (FORM_RATIO * n_rows if copy else 1100 * (2 - n_features / n_rows)):
+    # Where products are few, some 25 with 10 vectors and 60 with one, forming S pays up to these widths.
+    widest = np.inf if copy else 1100 * (2 - n_features / n_rows)
+    if n_features <= min(FORM_RATIO * n_rows, widest):
         return FormedGram(_accumulate(X, mean, scale), n_rows, scale, mean)
     # A mean of at most eight times the spread costs no more than a digit in products that are centred later.
     if not copy and np.abs(mean).max() <= 8 * scale and not is_extreme(scale, X.dtype):
