@@ -14,7 +14,7 @@ from benchmarks.paper.study import Study
 
 import ufselect
 from ufselect.evaluation.tables import HOW, METRICS
-from ufselect.report.template import render
+from ufselect.report.page import render
 
 
 def publish(study: Study, folder: Path) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
+from ufselect._utils.imports import import_extra
 from ufselect.plotting import ConvergenceDisplay, LoadingsDisplay, PixelsDisplay, ScoresDisplay
 from ufselect.plotting.displays import heat_map
 from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, figure_svg, matplotlib, plain, quiet
 from ufselect.report.explanation import LEAST_CORRELATION, Explanation, relative_scores
-from ufselect.report.template import HOME, render
 
 MOST_DROPPED = 5000  # rows of a closed part of the page; a file of --ranking has all
 MOST_CELLS = 40  # rows and columns of a heat map that a page has room for
@@ -48,7 +51,7 @@ def report_html(
     told = {} if record is None else record
     charts = _charts(e)
     return render(
-        HOME,
+        "ufselect.report",
         "selection.html",
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
@@ -71,6 +74,27 @@ def report_html(
         created=told.get("created"),
         command=told.get("command"),
     )
+
+
+def render(package: str, name: str, **content: Any) -> str:
+    """Fill in a template of a package, which may extend ``base.html``; all values are escaped."""
+    jinja2 = import_extra("jinja2", "A page", "cli")
+    folders = [jinja2.PackageLoader(place) for place in dict.fromkeys((package, "ufselect.report"))]
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(folders),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    assets = files("ufselect.report").joinpath("templates")
+    script, style = (assets.joinpath(each).read_text(encoding="utf-8") for each in ("page.js", "page.css"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return environment.get_template(name).render(script=script, style=style, policy=policy, **content)
 
 
 def number(value: float, digits: int = 4) -> str:
