@@ -148,7 +148,7 @@ def test_a_full_disk_names_the_file_of_the_user(tmp_path):
         raise OSError(28, "No space left on device", str(target))
 
     with pytest.raises(OSError, match=r"wanted\.csv") as caught:
-        files.write_atomically(tmp_path / "wanted.csv", full)
+        files.write_together({tmp_path / "wanted.csv": full})
     from ufselect.cli.app import sentence_of
 
     sentence = sentence_of(caught.value)

@@ -15,7 +15,6 @@ from ufselect.cli.record import read_record, record_of, request_of
 from ufselect.cli.run import Request, make_selector, run_selection
 from ufselect.cli.table import Opened
 from ufselect.io import ReadOptions, TableError, read_table
-from ufselect.io.files import write_text
 
 
 def make_run(tmp_path, request):
@@ -29,7 +28,7 @@ def test_a_record_repeats_the_run_exactly(tmp_path):
     request = Request(method="RandomSubset", n_features=4, seed=7)
     run = make_run(tmp_path, request)
     options = ReadOptions(impute="drop")
-    write_text(tmp_path / "r.json", json.dumps(record_of(run, options)))
+    (tmp_path / "r.json").write_text(json.dumps(record_of(run, options)), encoding="utf-8")
     record = read_record(tmp_path / "r.json")
     assert request_of(record) == (request, options)
     again = run_selection(Opened(read_table(record["data"]["path"], options)), request)

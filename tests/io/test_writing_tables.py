@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ufselect.io import ReadOptions, TableError, read_table, write_selection
-from ufselect.io.files import check_outputs, write_atomically, write_text
+from ufselect.io.files import check_outputs, write_together
 from ufselect.io.table import clean
 from ufselect.io.write import separator_note
 
@@ -94,7 +94,7 @@ def test_a_failed_write_leaves_nothing_behind(tmp_path):
         raise RuntimeError("disk full")
 
     with pytest.raises(RuntimeError, match=r"disk full"):
-        write_atomically(path, fail, force=True)
+        write_together({path: fail}, force=True)
     assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
     assert path.read_text(encoding="utf-8") == "mine"
 
@@ -114,7 +114,7 @@ def test_outputs_are_checked_before_any_work(tmp_path):
 
 
 def test_new_files_have_the_usual_rights(tmp_path):
-    write_text(tmp_path / "a.txt", "x")
+    write_together({tmp_path / "a.txt": lambda target: target.write_text("x", encoding="utf-8")})
     (tmp_path / "b.txt").write_text("x", encoding="utf-8")
     assert (tmp_path / "a.txt").stat().st_mode == (tmp_path / "b.txt").stat().st_mode
 

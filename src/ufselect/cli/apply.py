@@ -55,10 +55,9 @@ def apply(
     from ufselect.cli.record import pipe_columns, read_record
     from ufselect.cli.table import spooled_input
     from ufselect.cli.text import note, say, working
-    from ufselect.io.files import write_atomically
     from ufselect.io.read import read_uncleaned
     from ufselect.io.table import gaps_note
-    from ufselect.io.write import separator_note, write_columns, written_as
+    from ufselect.io.write import separator_note, write_selection, written_as
 
     found = read_record(record)
     to_pipe = str(output_table) == "-"
@@ -84,9 +83,7 @@ def apply(
     if to_pipe:
         pipe_columns(table, selected, drop_text)
     else:
-        write_atomically(
-            output_table, lambda part: write_columns(table, selected, part, output_table, drop_text), force
-        )
+        write_selection(table, selected, output_table, force, drop_text)
     if not quiet:
         note(remarks)
         if not to_pipe:

@@ -199,13 +199,3 @@ def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:
     finally:
         for temporary in made.values():
             temporary.unlink(missing_ok=True)
-
-
-def write_atomically(path: Path, write: Write, force: bool = False) -> None:
-    """Write one file whole or not at all."""
-    write_together({path: write}, force)
-
-
-def write_text(path: Path, text: str, force: bool = False) -> None:
-    """Write text as UTF-8, whole or not at all."""
-    write_atomically(path, lambda target: target.write_text(text, encoding="utf-8"), force)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
-from ufselect.io.files import ENDINGS, open_packing, write_atomically
+from ufselect.io.files import ENDINGS, open_packing, write_together
 from ufselect.io.numbers import NumberReader, is_missing
 from ufselect.io.table import Table
 from ufselect.io.text import Dialect
@@ -61,7 +61,7 @@ def write_selection(
     drop_text : bool
         Whether to leave out text columns other than ids and labels.
     """
-    write_atomically(path, lambda target: write_columns(table, selected, target, path, drop_text), force)
+    write_together({path: lambda target: write_columns(table, selected, target, path, drop_text)}, force)
 
 
 def write_columns(
