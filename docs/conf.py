@@ -41,6 +41,7 @@ pages_of_evidence = [
     "evidence/index",
     "evidence/scaling",
     "guide/applications",
+    "guide/published_methods",
     "reproduction",
     "tuning",
     "guide/rebuild",
