@@ -159,7 +159,7 @@ class Assessment:
             bar.set_color("C0")
         ax.invert_yaxis()
         errors = self.goal == "rebuild"
-        ax.set_xlabel("relative reconstruction error" if errors else "agreement with the clusters")
+        ax.set_xlabel("reconstruction error, less is better" if errors else "agreement with the clusters")
         ax.set_title({"undecided": "undecided"}.get(self.verdict, f"{self.verdict} than random columns"))
         return ax
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -252,10 +252,10 @@ def centre_margin(reference: Reference, n_selected: int) -> NDArray:
     own = float(reference.scatters[1] @ even) / data.shape[0]
     if own <= TINY:
         return variance_ratio(reference, n_selected)
-    result = minimise_margin(CentreMargin(data, reference.labels, SOFTNESS * own), even, n_selected)
-    steepest = max(float(np.abs(result.gradient).max()), TINY)
+    loss = CentreMargin(data, reference.labels, SOFTNESS * own)
+    weights, gradient, _ = minimise_margin(loss, even, n_selected)
     # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
-    return result.weights - 1e-6 * result.gradient / steepest
+    return weights - 1e-6 * gradient / max(float(np.abs(gradient).max()), TINY)
 
 
 def _projection(rows: Rows, targets: NDArray, n_selected: int) -> NDArray:
@@ -277,7 +277,7 @@ def dscofs(reference: Reference, n_selected: int) -> NDArray:
     gram = reference.rows.gram
     rank = gram.eigenpairs(reference.n_clusters).values.size
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", (InactiveConstraintWarning))
+        warnings.simplefilter("ignore", InactiveConstraintWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         return DSCOFS(n_selected, n_components=rank).fit(gram).scores_
 
@@ -332,15 +332,6 @@ def mixed(rankings: Sequence[NDArray], weights: Sequence[float]) -> NDArray:
 
 
 FIRST_MOVE = 0.3  # length of the first step, in units of the norm of r whole weights
-
-
-@dataclass(frozen=True)
-class MarginResult:
-    """Weights, the gradient there and the objective after each step."""
-
-    weights: NDArray
-    gradient: NDArray
-    objective_history: NDArray
 
 
 class CentreMargin:
@@ -442,8 +433,8 @@ class MarginWeights(Descent):
 
 def minimise_margin(
     loss: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 20, tol: float = 1e-4
-) -> MarginResult:
-    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``."""
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return the weights in [0, 1] of least loss that sum to ``n_chosen``, the slope there and the way."""
     result = iterate(MarginWeights(loss, start, n_chosen), max_iter=max_iter, tol=tol)
     weights, excess = result.state.point
-    return MarginResult(weights, loss.value_and_gradient(excess)[1], result.objective_history)
+    return weights, loss.value_and_gradient(excess)[1], result.objective_history

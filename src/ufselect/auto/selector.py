@@ -47,9 +47,10 @@ class AutoSelector(UnsupervisedSelector):
     With ``goal="clusters"`` the columns are to show the clusters of the rows. A graph of neighbours in the
     whitened leading principal-component scores of all columns is cut into clusters, as
     :class:`~ufselect.GraphClustering` does, and columns are ranked by four rules at once: three rules of
-    :class:`~ufselect.PartitionSelector`, averaged over six cuts of the graph, and :class:`~ufselect.DSCOFS`.
-    With ``goal="rebuild"`` all columns are to be reconstructed from the selected ones, by
-    :class:`~ufselect.RebuildSelector`.
+    :class:`~ufselect.PartitionSelector`, averaged over three cuts of the graph, and
+    :class:`~ufselect.DSCOFS`. With ``goal="rebuild"`` all columns are to be reconstructed from the selected
+    ones, by :class:`~ufselect.RebuildSelector`. Rows that lie far apart from all others, at most a twentieth,
+    are set aside and named in the message.
 
     ``assessment_`` says what the selection is worth: the same selection from one part of the rows, measured
     on the other part beside random columns (:func:`~ufselect.assess`). The goal "clusters" fails where the

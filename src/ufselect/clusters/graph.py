@@ -21,7 +21,7 @@ from ufselect.gram.centring import centre_and_scale, power_of_two_near
 from ufselect.gram.sparse import column_means
 from ufselect.gram.spectrum import eigenpairs_between
 from ufselect.graphs.score_graph import centred_basis, score_graph, score_widths, smooth_vectors
-from ufselect.metrics.clustering import contingencies, mutual_infos
+from ufselect.metrics.clustering import contingencies
 from ufselect.metrics.kmeans import inertias, kmeans_runs
 
 
@@ -227,14 +227,6 @@ class Reference:
         return centred_basis(self.vectors[:, : self.n_clusters])
 
 
-@dataclass(frozen=True)
-class _Weighted:
-    power: float
-    graph: sparse.csr_array
-    pairs: tuple[NDArray, NDArray]
-    gap: float
-
-
 def leading_scores(rows: Rows, count: int) -> Scores:
     """Return up to ``count`` principal-component scores.
 
@@ -299,19 +291,27 @@ def build_reference(
     counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
     scores = leading_scores(rows, max(counts))
     counts = [min(count, scores.values.shape[1]) for count in counts]
-    if powers is None:
-        tied = _widest(scores, counts, n_clusters)
-        powers, graph = [cut.power for cut in tied], _mean_graph([cut.graph for cut in tied])
-        values, vectors = tied[0].pairs if len(tied) == 1 else walk_pairs(graph, n_clusters)
-    else:
-        graph = _mean_graph([score_graph(scores.values * scores.spread**power, counts) for power in powers])
-        values, vectors = walk_pairs(graph, n_clusters)
+    graphs, pairs, gaps = {}, {}, {}
+    for power in POWERS if powers is None else powers:
+        weights = scores.spread**power
+        graphs[power] = score_graph(scores.values * weights, counts)
+        if powers is None:
+            pairs[power] = walk_pairs(graphs[power], n_clusters)
+            null = gaussian_clarity(rows.shape[0], weights, counts, n_clusters)
+            gaps[power] = clarity(pairs[power][0], n_clusters) - null
+            # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
+            if power == POWERS[1] and gaps[POWERS[0]] - gaps[power] > TIED_GAP / 2:
+                break
+    taken = [power for power in graphs if not gaps or gaps[power] >= max(gaps.values()) - TIED_GAP]
+    graph = _mean_graph([graphs[power] for power in taken])
+    is_known = len(taken) == 1 and taken[0] in pairs
+    values, vectors = pairs[taken[0]] if is_known else walk_pairs(graph, n_clusters)
     labels = _cut(values, vectors, n_clusters, seed)
     return Reference(
         rows=rows,
         scores=scores,
         widths=tuple(counts),
-        powers=tuple(powers),
+        powers=tuple(taken),
         graph=graph,
         vectors=vectors,
         values=values,
@@ -328,25 +328,6 @@ def cut_labels(reference: Reference, seed: int) -> NDArray:
 def _cut(values: NDArray, vectors: NDArray, n_clusters: int, seed: int) -> NDArray:
     coordinates = diffusion_coordinates(values, vectors, n_clusters)
     return consensus(cut_runs(coordinates, n_clusters, kmeans_seeds(seed, N_RUNS)), n_clusters, seed)
-
-
-def _widest(scores: Scores, counts: list[int], n_clusters: int) -> list[_Weighted]:
-    """Return the graphs with the widest gap, or as good as the widest."""
-    cuts = [_weighted(scores, counts, n_clusters, power) for power in POWERS[:2]]
-    # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
-    if cuts[0].gap - cuts[1].gap <= TIED_GAP / 2:
-        cuts.append(_weighted(scores, counts, n_clusters, POWERS[2]))
-    widest = max(cut.gap for cut in cuts)
-    return [cut for cut in cuts if cut.gap >= widest - TIED_GAP]
-
-
-def _weighted(scores: Scores, counts: list[int], n_clusters: int, power: float) -> _Weighted:
-    """Return the graph of scores weighted by a power of their spread, its eigenpairs and its gap."""
-    weights = scores.spread**power
-    graph = score_graph(scores.values * weights, counts)
-    pairs = walk_pairs(graph, n_clusters)
-    null = gaussian_clarity(graph.shape[0], weights, counts, n_clusters)
-    return _Weighted(power, graph, pairs, clarity(pairs[0], n_clusters) - null)
 
 
 def _mean_graph(graphs: Sequence[sparse.csr_array]) -> sparse.csr_array:
@@ -497,12 +478,6 @@ def _leading_coordinates(table: NDArray, width: int) -> NDArray:
 def _unit_rows(vectors: NDArray) -> NDArray:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.ascontiguousarray(vectors / np.maximum(lengths, np.finfo(float).tiny))
-
-
-def partition_agreement(labels: NDArray, reference: NDArray) -> NDArray:
-    """Return the normalised mutual information of each partition, one per row, with a reference."""
-    tables = contingencies(reference, int(reference.max()) + 1, labels, int(labels.max()) + 1)
-    return mutual_infos(tables)
 
 
 def rand_agreement(labels: NDArray, reference: NDArray) -> NDArray:
