@@ -44,6 +44,7 @@ N_COMPONENTS = 10  # of the data; methods take as many where they have the param
 # Below this the fixed part of a fit, checks and calls of NumPy, says nothing about growth.
 SHORTEST = 0.02
 Cell = tuple[int, int]
+Known = dict[tuple[str, Cell], tuple[float, float]]  # seconds and memory
 
 
 def table(n_rows: int, n_columns: int) -> np.ndarray:
@@ -110,15 +111,28 @@ def measure(run: Callable[[], object], limit: float, answers: Any) -> None:
     answers.send((seconds, peak))
 
 
-def grid(limit: float, most: int, log: Path) -> dict[tuple[str, Cell], tuple[float, float]]:
-    """Return seconds and peak memory by method and shape, infinite seconds beyond the limit.
+def is_beyond(known: Known, name: str, cell: Cell) -> bool:
+    """Tell whether a method has exceeded the limit on this table or on a smaller one."""
+    return any(
+        method == name and seconds == np.inf and n <= cell[0] and d <= cell[1]
+        for (method, (n, d)), (seconds, _) in known.items()
+    )
 
-    Each is appended to a log as soon as it is known; what the log has is not measured again.
+
+def read(log: Path) -> Known:
+    """Return what a log has."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return {(name, (n, d)): (seconds, peak) for name, n, d, seconds, peak in map(json.loads, lines)}
+
+
+def grid(limit: float, most: int, log: Path) -> None:
+    """Append seconds and peak memory of each method and shape to a log, infinite seconds beyond the limit.
+
+    What the log has is not measured again.
     """
     warnings.simplefilter("ignore")
     context = multiprocessing.get_context("fork")
-    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    known = {(name, (n, d)): (seconds, peak) for name, n, d, seconds, peak in map(json.loads, lines)}
+    known = read(log)
     for fit in methods().values():  # what is imported late is imported here, once
         fit(table(60, 12), 2)
     cells = sorted(((n, d) for n in ROWS for d in COLUMNS if n * d <= most), key=np.prod)
@@ -126,10 +140,11 @@ def grid(limit: float, most: int, log: Path) -> dict[tuple[str, Cell], tuple[flo
     for slow, (n, d) in product((False, True), cells):
         X, k = table(n, d), min(max(2, d // 10), 50)
         for name, fit in methods().items():
-            is_beyond = any(
-                known.get((name, (a, b)), (0,))[0] == np.inf for a, b in cells if a <= n and b <= d
-            )
-            if (works_on(name) == "rows") != slow or is_beyond or (name, (n, d)) in known:
+            if (
+                (works_on(name) == "rows") != slow
+                or (name, (n, d)) in known
+                or is_beyond(known, name, (n, d))
+            ):
                 continue
             answers, channel = context.Pipe(duplex=False)
             child = context.Process(target=measure, args=(partial(fit, X, k), limit, channel))
@@ -142,7 +157,6 @@ def grid(limit: float, most: int, log: Path) -> dict[tuple[str, Cell], tuple[flo
                 known[name, (n, d)] = np.inf, np.nan
             with log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([name, n, d, *known[name, (n, d)]]) + "\n")
-    return known
 
 
 def works_on(name: str) -> str:
@@ -171,23 +185,27 @@ def cliff(times: dict[Cell, float]) -> float:
     return worst
 
 
-def report(limit: float, most: int, log: Path) -> None:
-    known = grid(limit, most, log)
+def report(limit: float, log: Path) -> None:
+    """Print what a log has."""
+    known = read(log)
     cells = sorted({cell for _, cell in known})
     names = [name for name in methods() if any(key[0] == name for key in known)]
     header = ["method", *(f"{n:,} × {d:,}" for n, d in cells)]
 
-    def rows(text: Callable[[float, float, float], object]) -> list[list[object]]:
+    def rows(text: Callable[[float, float, float], float]) -> list[list[object]]:
         """Return a line a method, of what a text makes of seconds, memory and PCA's seconds."""
-        lines = []
-        for name in names:
-            found = [(*known.get((name, cell), (np.inf, np.nan)), known["PCA", cell][0]) for cell in cells]
-            lines.append([name, *(text(*each) if np.isfinite(each[0]) else f"> {limit:g}" for each in found)])
-        return lines
 
-    print_table("CPU seconds of a fit", header, rows(lambda seconds, peak, pca: float(seconds)))
-    print_table("Times a PCA", header, rows(lambda seconds, peak, pca: float(seconds / pca)))
-    print_table("Peak extra memory, MB", header, rows(lambda seconds, peak, pca: float(peak)))
+        def cell_text(name: str, cell: Cell) -> object:
+            seconds, peak = known.get((name, cell), (np.inf, np.nan))
+            if np.isfinite(seconds):
+                return float(text(seconds, peak, known["PCA", cell][0]))
+            return f"> {limit:g} s" if is_beyond(known, name, cell) else ""
+
+        return [[name, *(cell_text(name, cell) for cell in cells)] for name in names]
+
+    print_table("CPU seconds of a fit", header, rows(lambda seconds, peak, pca: seconds))
+    print_table("Times a PCA", header, rows(lambda seconds, peak, pca: seconds / pca))
+    print_table("Peak extra memory, MB", header, rows(lambda seconds, peak, pca: peak))
     lines = []
     for name in names:
         times = {cell: known[name, cell][0] for cell in cells if (name, cell) in known}
@@ -210,7 +228,9 @@ def draw(path: str) -> None:
     ]
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
     for name, *cells in times["rows"]:
-        found = {shape: float(cell) for shape, cell in zip(shapes, cells, strict=True) if ">" not in cell}
+        found = {
+            shape: float(cell) for shape, cell in zip(shapes, cells, strict=True) if cell and ">" not in cell
+        }
         group = groups.get(name, "")
         style = {"Gram": ("C0", "-"), "rows": ("0.6", "-"), "": ("C1", "--")}[group]
         if name in ("PCA", "DSCOFS"):
@@ -248,7 +268,8 @@ def main() -> None:
     if options.plot:
         draw(options.plot)
     else:
-        report(options.limit, options.most, options.log)
+        grid(options.limit, options.most, options.log)
+        report(options.limit, options.log)
 
 
 if __name__ == "__main__":

@@ -122,7 +122,7 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
     """
 
     label = "DSCOFS, constrained"
-    cost = "n d² + iterations · d² m + rounds · (r d m + r⁴)"
+    cost = "n d² + iterations · d² m + rounds · r² (d + r) m"
 
     components_: NDArray
     n_components_: int
