@@ -360,6 +360,20 @@ def test_a_reconstructor_reads_what_it_was_fitted_to(kind, tmp_path):
     assert fitted.curve(path, 3) == fitted.curve(X, 3)
 
 
+def test_counts_of_10x_programs_are_read_by_cells(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("dask")
+    counts = np.random.default_rng(0).poisson(np.arange(1, 13), (40, 12)).astype(np.int32)
+    stored = sparse.csc_array(counts.T)  # genes × cells
+    with h5py.File(tmp_path / "cells.h5", "w") as file:
+        for name in ("data", "indices", "indptr", "shape"):
+            file[f"matrix/{name}"] = getattr(stored, name)
+        file["matrix/barcodes"] = [f"cell {j}" for j in range(40)]
+        file["matrix/features/name"] = [f"gene {j}" for j in range(12)]
+    found = MaxVariance(4).fit(tmp_path / "cells.h5")
+    np.testing.assert_allclose(found.scores_, MaxVariance(4).fit(counts).scores_)
+
+
 # What neighbours promise of a selector
 
 

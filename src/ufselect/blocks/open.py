@@ -122,7 +122,9 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
     if str(group.attrs.get("encoding-type", "csr_matrix")) != "csr_matrix":
         raise TableError(f"{path} stores {group.name} by columns; convert it to CSR first.")
     dask, dask_array = import_dask(), import_dask("dask.array")
-    shape = [int(size) for size in group.attrs.get("shape", ())]
+    # 10x Genomics' programs store genes × cells by columns, which are the rows here.
+    shape = group["shape"][::-1] if "barcodes" in group else group.attrs.get("shape", ())
+    shape = [int(size) for size in shape]
     if len(shape) != 2 or min(shape) < 0:
         refuse_damage("it does not say its shape", path)
     check_shape(tuple(shape), path)
