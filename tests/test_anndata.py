@@ -15,6 +15,9 @@ from ufselect.anndata import select
 anndata = pytest.importorskip("anndata")
 pandas = pytest.importorskip("pandas")
 
+# anndata 0.13 asks pandas 3 for an option that pandas warns of
+pytestmark = pytest.mark.filterwarnings("ignore:The 'future.infer_string' option is deprecated")
+
 NAMES = [f"g{j}" for j in range(30)]
 
 

@@ -94,11 +94,12 @@ def _matrix(adata: Any, layer: str | None) -> Any:
     """Return the numbers to fit to."""
     if adata.isbacked:
         raise ValueError("adata is on disk; read it with adata.to_memory(), or fit a selector to the file.")
-    if layer is not None and layer not in adata.layers:
-        raise ValueError(f"adata has no layer {layer!r}; {_hint(layer, list(adata.layers))}")
+    layers = [name for name in adata.layers if name is not None]  # None stands for X since anndata 0.13
+    if layer is not None and layer not in layers:
+        raise ValueError(f"adata has no layer {layer!r}; {_hint(layer, layers)}")
     matrix = adata.X if layer is None else adata.layers[layer]
     if matrix is None:
-        raise ValueError(f"adata.X is empty; name a layer: {_hint('', list(adata.layers))}")
+        raise ValueError(f"adata.X is empty; name a layer: {_hint('', layers)}")
     return matrix
 
 

@@ -104,7 +104,8 @@ def read_cells(path: Path, options: ReadOptions) -> Table:
 
 def _matrix(cells: Any, layer: str | None, path: Path) -> Any:
     if layer is not None and layer not in cells.layers:
-        raise TableError(f"{path} holds no layer {layer!r}; it holds {', '.join(cells.layers) or 'none'}.")
+        known = ", ".join(filter(None, cells.layers))  # None stands for X since anndata 0.13
+        raise TableError(f"{path} holds no layer {layer!r}; it holds {known or 'none'}.")
     return cells.X if layer is None else cells.layers[layer]
 
 
