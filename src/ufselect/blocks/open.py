@@ -123,7 +123,7 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
         raise TableError(f"{path} stores {group.name} by columns; convert it to CSR first.")
     dask, dask_array = import_dask(), import_dask("dask.array")
     # 10x Genomics' programs store genes × cells by columns, which are the rows here.
-    shape = group["shape"][::-1] if "barcodes" in group else group.attrs.get("shape", ())
+    shape = group["shape"][:][::-1] if "barcodes" in group else group.attrs.get("shape", ())
     shape = [int(size) for size in shape]
     if len(shape) != 2 or min(shape) < 0:
         refuse_damage("it does not say its shape", path)
