@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -58,6 +58,7 @@ def reconstruct(
     from ufselect.io.files import write_together
     from ufselect.io.read import read_uncleaned
     from ufselect.io.write import ranked_rows, write_columns, written_as
+    from ufselect.methods.rebuild.ridge import dense
 
     found = read_record(record)
     column_map, arrays = read_map(record, found)
@@ -70,8 +71,7 @@ def reconstruct(
     names = [str(each) for each in arrays["names"]]
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns
-    measured = table.data[:, find_columns([names[j] for j in selected], table)]
-    measured = np.asarray(measured.toarray() if hasattr(measured, "toarray") else measured, dtype=np.float64)
+    measured = dense(table.data[:, find_columns([names[j] for j in selected], table)])
     gaps = np.flatnonzero(np.isnan(measured).any(axis=1))
     if gaps.size:
         raise TableError(
@@ -92,20 +92,13 @@ def reconstruct(
             f"{far.size} of {len(rebuilt)} rows lie far from all rows that the map was fitted to, and their "
             f"errors may be larger: {'row' if far.size == 1 else 'rows'} {rows}."
         )
-    whole = np.zeros(len(names), dtype=bool)
+    order, whole = np.arange(len(names)), np.zeros(len(names), dtype=bool)
     table = replace(
         table, data=rebuilt, feature_names=names, whole=whole, dialect=None, fills={}, n_missing=None
     )
-    order = np.arange(len(names))
-    estimates: list[dict[str, Any]] = [
-        {
-            "column": names[j],
-            "measured": bool(np.isin(j, selected)),
-            "standard_deviation_of_error": float(deviations[j]),
-            "error_relative_to_mean": float(arrays["column_errors"][j]),
-        }
-        for j in order
-    ]
+    columns = (names, np.isin(order, selected), deviations, arrays["column_errors"])
+    heads = ("column", "measured", "standard_deviation_of_error", "error_relative_to_mean")
+    estimates = [dict(zip(heads, row, strict=True)) for row in zip(*columns, strict=True)]
     writers = {}
     if not to_pipe:
         writers[output_table] = lambda part: write_columns(table, order, part, output_table, drop_text)
@@ -122,15 +115,11 @@ def reconstruct(
         f"error on held-out rows was {found['map']['error']:.2f} of what guessing each column's mean gives.",
         highlight=False,
     )
-    worst = sorted(estimates, key=lambda row: -row["error_relative_to_mean"])[:5]
+    worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
     cells = [
-        (
-            short_name(row["column"]),
-            f"{row['standard_deviation_of_error']:.3g}",
-            f"{row['error_relative_to_mean']:.2f}",
-        )
-        for row in worst
-        if not row["measured"]
+        (short_name(name), f"{deviation:.3g}", f"{error:.2f}")
+        for name, is_measured, deviation, error in worst
+        if not is_measured
     ]
     heading = ("column", "standard deviation of the error>", "relative to its mean's>")
     console.print(grid("Least certain columns; --errors FILE gives all", heading, cells), highlight=False)

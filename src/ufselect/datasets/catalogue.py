@@ -18,40 +18,25 @@ WITH_SKLEARN = ("digits", "breast_cancer", "wine", "iris")
 
 @dataclass(frozen=True)
 class Entry:
-    """One published data set.
-
-    Attributes
-    ----------
-    title, n_samples, n_features, n_classes, summary
-        For people.
-    repository, path
-        The public GitHub repository and the file in it.
-    content_sha256 : str or None
-        Checksum of the decoded arrays; None where no copy could be had to compute it. Such a set is never
-        downloaded.
-    image_shape, image_order
-        For images: rows × columns, and "F" where the pixels run down the columns first.
-    """
+    """One published data set."""
 
     title: str
     n_samples: int
     n_features: int
     n_classes: int
     summary: str
-    repository: str
+    repository: str  # on GitHub
     path: str
-    content_sha256: str | None = None
-    image_shape: tuple[int, int] | None = None
-    image_order: str = "F"
+    content_sha256: str | None = None  # None where no copy could be had: such a set is never downloaded
+    image_shape: tuple[int, int] | None = None  # rows × columns
+    image_order: str = "F"  # where the pixels run down the columns first
 
     @property
     def file_name(self) -> str:
-        """Name of the original file."""
         return PurePosixPath(self.path).name
 
     @property
     def url(self) -> str:
-        """Where the original file is published."""
         return f"https://raw.githubusercontent.com/{self.repository}/HEAD/{quote(self.path)}"
 
 

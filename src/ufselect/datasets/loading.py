@@ -109,15 +109,13 @@ def load_dataset(name: str) -> Bunch:
 
 def local_file(name: str, entry: Entry) -> Path | None:
     """Return the first file of the data set in the user's folder or the cache."""
-    folders = {}
-    chosen, cache = os.environ.get("UFSELECT_DATA"), _cache_folder()
-    if chosen:
-        if not Path(chosen).is_dir():
-            raise ValueError(f"UFSELECT_DATA names {chosen!r}, which is not a folder; correct or unset it.")
-        folders["the folder UFSELECT_DATA"] = Path(chosen)
-    if cache is not None:
-        folders["the cache"] = cache
-    for place, folder in folders.items():
+    chosen = os.environ.get("UFSELECT_DATA")
+    if chosen and not Path(chosen).is_dir():
+        raise ValueError(f"UFSELECT_DATA names {chosen!r}, which is not a folder; correct or unset it.")
+    own = Path(chosen) if chosen else None
+    for place, folder in (("the folder UFSELECT_DATA", own), ("the cache", _cache_folder())):
+        if folder is None:
+            continue
         for file_name in (f"{name}.npz", entry.file_name, f"{name}.mat"):
             path = folder / file_name
             if path.is_file():
@@ -130,13 +128,11 @@ def local_file(name: str, entry: Entry) -> Path | None:
 def _cache_folder() -> Path | None:
     """Return the cache folder, or None where neither the user nor pooch names one."""
     chosen = os.environ.get("UFSELECT_CACHE")
-    if chosen:
-        return Path(chosen)
-    if find_spec("pooch") is None:
-        return None
-    import pooch
+    if not chosen and find_spec("pooch") is not None:
+        import pooch
 
-    return Path(pooch.os_cache("ufselect"))
+        chosen = pooch.os_cache("ufselect")
+    return Path(chosen) if chosen else None
 
 
 def _download(name: str, entry: Entry) -> Path:
@@ -157,9 +153,8 @@ def _download(name: str, entry: Entry) -> Path:
     import pooch
 
     logger.info("%s: downloading %s.", name, entry.url)
-    settings = {"known_hash": None, "fname": entry.file_name, "path": _cache_folder(), "progressbar": False}
     try:
-        return Path(pooch.retrieve(entry.url, **settings))
+        return Path(pooch.retrieve(entry.url, known_hash=None, fname=entry.file_name, path=_cache_folder()))
     except OSError as error:
         raise DatasetUnavailableError(
             f"{entry.title} is not on this machine and could not be downloaded from {entry.url} "
@@ -194,11 +189,6 @@ def read_labelled(path: Path) -> tuple[NDArray, NDArray]:
     """Return the data, float64 and n_samples × n_features, and the labels, int64, of a file.
 
     The two arrays are found by their usual names, else by their shapes.
-
-    Raises
-    ------
-    ValueError
-        If the file is damaged, holds Python or MATLAB objects, or its data and labels cannot be told apart.
     """
     arrays: dict[str, NDArray] = {}
     for name, value in stored_arrays(path).items():

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 POINTS_PER_CLASS = 500
-N_NOISE_BEFORE = 3
 
 
 def make_noisy_shapes(kind: str, n_noise: int = 7, random_state: Any = None) -> tuple[NDArray, NDArray]:
@@ -62,7 +61,7 @@ def among_noise(points: NDArray, n_noise: int, rng: np.random.RandomState) -> ND
     """
     source = np.arange(n_noise) % 2
     noise = rng.normal(points.mean(axis=0)[source], points.std(axis=0)[source], (len(points), n_noise))
-    return np.hstack([noise[:, :N_NOISE_BEFORE], points, noise[:, N_NOISE_BEFORE:]])
+    return np.hstack([noise[:, :3], points, noise[:, 3:]])
 
 
 def _two_spirals(rng: np.random.RandomState) -> tuple[NDArray, NDArray]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,13 +45,11 @@ class Comparison:
     def to_csv(self) -> str:
         """Return the numbers, one line for each method, parameters and count."""
         figures = ("acc_mean", "acc_std", "nmi_mean", "nmi_std", "n_runs", "seconds")
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(("method", "parameters", "n_features", *figures))
-        for row in self._rows_by_method():
-            numbers = (f"{row[name]:.6g}" for name in figures)
-            writer.writerow((row["label"], row["params"], row["n_features"], *numbers))
-        return out.getvalue()
+        body = tuple(
+            (row["label"], row["params"], str(row["n_features"]), *(f"{row[name]:.6g}" for name in figures))
+            for row in self._rows_by_method()
+        )
+        return Table("compare", "", ("method", "parameters", "n_features", *figures), body).to_csv()
 
     def by_count(self) -> Table:
         """Return one line for each method and number of columns; in other modes, for each method."""

@@ -44,28 +44,14 @@ PAPER_GRIDS: dict[str, dict[str, tuple]] = {
 
 @dataclass(frozen=True)
 class Method:
-    """One line of a comparison.
+    """One line of a comparison."""
 
-    Attributes
-    ----------
-    key, label : str
-        Name in rows and name in tables.
-    selector : type or None
-        The class; None for all features.
-    points : tuple of dict
-        Parameter points to try.
-    n_seeds : int
-        Seeds over which a random method is averaged.
-    starts_apart : bool
-        Whether labels choose anew for each seed, and the mean is over the choices.
-    """
-
-    key: str
-    label: str
-    selector: type[UnsupervisedSelector] | None
-    points: tuple[Point, ...] = ({},)
-    n_seeds: int = 1
-    starts_apart: bool = False
+    key: str  # its name in rows
+    label: str  # its name in tables
+    selector: type[UnsupervisedSelector] | None  # None for all features
+    points: tuple[Point, ...] = ({},)  # to try
+    n_seeds: int = 1  # over which a random method is averaged
+    starts_apart: bool = False  # whether labels choose anew for each seed; the mean is then over the choices
 
     @property
     def is_nested(self) -> bool:
@@ -78,15 +64,7 @@ class Method:
 def choose_methods(
     names: Sequence[str] | None, mode: str, problem: Problem, protocol: Protocol
 ) -> list[Method]:
-    """Return the methods of a comparison, the three baselines always among them.
-
-    Parameters
-    ----------
-    names : sequence of str or None
-        Class names or labels; None for every selector that can run here and takes no minutes for a fit.
-    mode : {"fixed", "oracle", "auto"}
-        Defaults, the search space of each method, or the label-free choice.
-    """
+    """Return the methods of a comparison as `compare` does, the three baselines always among them."""
     if mode not in ("fixed", "oracle", "auto"):
         raise ValueError(f"mode must be one of fixed, oracle, auto, not {mode!r}.")
     methods = []
@@ -160,17 +138,14 @@ def parameter_points(selector: type[UnsupervisedSelector], problem: Problem, max
     """
     points = published_points(selector, problem)
     if selector is DSCOFS:  # 96 points, within the budget of 100 that every method has
-        starts: list[Point] = [
-            {"init": "pca"},
-            *({"init": "random", "random_state": seed} for seed in range(7)),
-        ]
+        starts: list[Point] = [{"init": "random", "random_state": seed} for seed in range(7)]
+        tuned = ("mu_entry", "mu_row", "entry_sparsity")
         shares = valid_entries((0.02, 0.05, 0.3), problem.X.shape[1], problem.n_components)
-        space = itertools.product(starts, (0.1, 1.0), (0.01, 0.1), shares)
+        space = itertools.product([{"init": "pca"}, *starts], (0.1, 1.0), (0.01, 0.1), shares)
         points = [
-            {"n_components": problem.n_components, **start,
-             "mu_entry": mu_entry, "mu_row": mu_row, "entry_sparsity": share}
-            for start, mu_entry, mu_row, share in space
-        ]  # fmt: skip
+            {"n_components": problem.n_components, **start, **dict(zip(tuned, values, strict=True))}
+            for start, *values in space
+        ]
     if len(points) > max_points:
         kept = np.random.RandomState(0).permutation(len(points))[:max_points]
         points = [points[index] for index in sorted(kept)]

@@ -81,13 +81,7 @@ class Problem:
 
 
 def make_problem(name: str, X: Any, y: Any, counts: Sequence[int] | None = None) -> Problem:
-    """Check data, classes and counts before any long work.
-
-    Raises
-    ------
-    ValueError
-        If they do not fit together, or no count is below the number of features.
-    """
+    """Check data, classes and counts before any long work."""
     X = check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
     codes, n_classes = encode_labels(y)
     check_consistent_length(X, codes)
@@ -107,8 +101,6 @@ def default_counts(n_features: int) -> tuple[int, ...]:
     """Return the paper's counts where five of them fit, else about ten up to four fifths of the features."""
     largest = max(1, int(0.8 * n_features))
     fitting = tuple(count for count in PAPER_COUNTS if count <= largest)
-    return (
-        fitting
-        if len(fitting) >= 5
-        else tuple(sorted({max(1, round(k * largest / 10)) for k in range(1, 11)}))
-    )
+    if len(fitting) >= 5:
+        return fitting
+    return tuple(sorted({max(1, round(k * largest / 10)) for k in range(1, 11)}))

@@ -68,33 +68,16 @@ class Event(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a run on one data set found.
+    """What a run on one data set found."""
 
-    ``rows`` are grid points with their final scores, ``screened`` all of them with the scores of the
-    screening (the same where nothing was screened), ``failures`` the reasons of failed fits, by method and
-    parameters.
-    """
-
-    rows: list[Row]
-    screened: list[Row]
-    failures: dict[tuple[str, str], str]
+    rows: list[Row]  # grid points with their final scores
+    screened: list[Row]  # all of them with the scores of the screening, if any, else the same
+    failures: dict[tuple[str, str], str]  # why fits failed, by method and parameters
 
 
 @dataclass(frozen=True)
 class Runner:
-    """Fits and scores methods.
-
-    Parameters
-    ----------
-    protocol : Protocol
-        How scores are computed.
-    store : path-like or None
-        Folder of the cache; None keeps nothing.
-    n_jobs : int or None
-        Processes, as in joblib.
-    progress : bool or callable
-        True shows progress on a terminal; a function gets each `Event`. The log always has them.
-    """
+    """Fits and scores methods; ``store``, ``n_jobs`` and ``progress`` are those of `compare`."""
 
     protocol: Protocol
     store: str | Path | None = None
@@ -195,18 +178,10 @@ class Runner:
         stage: str,
         ignore: Sequence[str] = (),
     ) -> dict[Any, Any]:
-        """Return ``work(*arguments)`` for each call, from the cache or computed.
+        """Return ``work(*arguments)``, from the cache or computed, by what names the call.
 
-        Parameters
-        ----------
-        work : callable
-            A function of a module, so that other processes can import it.
-        calls : mapping
-            Arguments by what names the call.
-        dataset, stage : str
-            Where the run is, for messages.
-        ignore : sequence of str
-            Names of arguments that the others imply, as a digest does the data.
+        ``work`` is a function of a module, so that other processes can import it; ``dataset`` and ``stage``
+        say in messages where the run is; arguments to ``ignore`` are implied by others, as data by a digest.
         """
         memory = joblib.Memory(None if self.store is None else str(self.store), verbose=0)
         cached = memory.cache(work, ignore=list(ignore))
@@ -241,15 +216,10 @@ def params_text(point: Mapping[str, Any], *without: str) -> str:
 
 @cache
 def code_digest(module: str | None, *alone: str) -> str:
-    """Name a program: the version of the package and a digest of the source.
+    """Name a program: the version of the package and a digest of the source of some modules.
 
-    Parameters
-    ----------
-    module : str or None
-        Name of a module. What it uses of this package counts too, directly and indirectly: a changed line
-        renews the results of the methods that run through it, and of no others.
-    alone : str
-        Names of modules that count by themselves.
+    What the first one uses of this package counts too, directly and indirectly: a changed line renews the
+    results of the methods that run through it, and of no others. The others count by themselves.
     """
     sources: dict[str, str] = {}
     waiting = [module, *alone] if module else [*alone]
@@ -361,7 +331,6 @@ def score_subsets(
 
 
 def place_of(row: Row) -> Place:
-    """Return what identifies a row within its data set."""
     return row["method"], row["params"], row["n_features"], row["start"]
 
 
@@ -379,16 +348,8 @@ def contenders(rows: Sequence[Row], final: Sequence[Row], n_runs: int) -> set[Pl
     The mean of the first k of n runs differs from that of all n by a standard error of
     σ √(1/k − 1/n), with σ the standard deviation of single runs, pooled over the points of a method. A point
     is dropped when it lies two of these below what it would need: one in forty that deserve to win is lost,
-    and more points can hurt no more often than that.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Points with the scores of few runs.
-    final : sequence of dict
-        Some of them with the scores of all runs.
-    n_runs : int
-        The number of all runs.
+    and more points can hurt no more often than that. ``final`` are some of the points with the scores of all
+    ``n_runs``.
     """
     finished = grouped(final, "method", "start")
     kept: set[Place] = set()

@@ -17,7 +17,6 @@ HOW = {
     "fixed": "default parameters, number of features given, no labels used",
     "auto": "method and parameters chosen without labels, numbers of features and of clusters given",
 }
-LATEX_WORDS = {"±": r"$\pm$", "_": r"\_", "%": r"\%", "–": "--", "−": "$-$", "&": r"\&"}
 # A grid point's result, flat: what it is (dataset, method, label, params as JSON, n_features), how often it
 # was run (n_starts, n_runs), acc and nmi in per cent with their mean, their std over all runs and over the
 # means of the starts, and all runs; CPU seconds of a fit, a note, the features of each start. ``start`` is
@@ -48,17 +47,10 @@ def statistics(runs: Mapping[str, Sequence[Sequence[float]]]) -> Row:
 def choose(
     rows: Iterable[Row], mode: str, metric: str, n_features: int | None = None
 ) -> dict[tuple[str, str], Row]:
-    """Return one row for each data set and method.
+    """Return one of the final rows for each data set and method.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        Final rows.
-    mode : {"oracle", "fixed", "auto"}
-        ``"oracle"`` takes the best row by the labels. The others take the row at ``n_features``, or the
-        largest count below it (the largest there is, if None), and look at no score.
-    metric : {"acc", "nmi"}
-        What the oracle maximises.
+    Mode "oracle" takes the best by the labels. The others take that at ``n_features``, or the largest count
+    below it (the largest there is, if None), and look at no score.
     """
     groups = grouped(rows, "dataset", "method")
     if mode == "oracle":
@@ -132,18 +124,13 @@ class Table:
 
     def to_latex(self) -> str:
         """Return a LaTeX table for the package booktabs."""
-        words = str.maketrans(LATEX_WORDS)
+        words = str.maketrans({"±": r"$\pm$", "_": r"\_", "%": r"\%", "–": "--", "−": "$-$", "&": r"\&"})
         lines = [[cell.translate(words) for cell in cells] for cells in (self.columns, *self.body)]
         head, *body = [" & ".join(cells) + r" \\" for cells in lines]
         caption = rf"\caption{{{self.title.translate(words)}}}"
-        start = [
-            r"\begin{table}",
-            caption,
-            rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}",
-            r"\toprule",
-        ]
+        begin = rf"\begin{{tabular}}{{l{'r' * (len(self.columns) - 1)}}}"
         end = [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
-        return "\n".join([*start, head, r"\midrule", *body, *end])
+        return "\n".join([r"\begin{table}", caption, begin, r"\toprule", head, r"\midrule", *body, *end])
 
 
 def main_table(

@@ -26,10 +26,7 @@ def row_norms(matrix: NDArray) -> NDArray:
 
 
 class CentredRows:
-    """Centred data whose rows have a mean squared norm of 1; sparse data stay sparse.
-
-    Dividing by the size of the rows makes penalties mean the same on every data set.
-    """
+    """Centred data; rows of mean squared norm 1, so that penalties mean the same; sparse data stay sparse."""
 
     def __init__(self, X: Any) -> None:
         if sparse.issparse(X):
@@ -97,18 +94,7 @@ class RowSparseRegression:
     With :math:`\rho_j` the smoothed row norms of the last W this is at least
     :math:`\sum_i b_i \|x_i^\top W - f_i\|^2 + \beta \|W\|_{2,1}` up to a constant. A system of n or of d
     equations is factored, whichever is the smaller; :math:`\sqrt{2\rho}` scales it, so that rows which vanish
-    do no harm.
-
-    Parameters
-    ----------
-    rows : CentredRows
-        The data.
-    norms : ndarray of shape (n_features,)
-        :math:`\rho`.
-    beta : float
-        Weight of the penalty; not taken smaller than rounding allows.
-    weights : ndarray of shape (n_samples,), optional
-        b; 1 by default.
+    do no harm. ``weights`` are b, 1 by default.
     """
 
     def __init__(
@@ -125,6 +111,7 @@ class RowSparseRegression:
         else:
             gram = rows.gram if weights is None else rows.weighted_gram(weights)
             matrix = gram * self.roots * self.roots[:, None]
+        # beta is not taken smaller than rounding allows
         matrix[np.diag_indices_from(matrix)] += max(beta, 1e-12 * float(matrix.trace()))
         self.factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
 
@@ -173,18 +160,8 @@ def multiplicative_step(
 
     For :math:`h(F) + \tfrac{\gamma}{2} \|F^\top F - I\|_F^2` the published rule multiplies each entry by
     :math:`\gamma F / (\tfrac12 \nabla h + \gamma F F^\top F)` and normalises the columns. Where that would
-    raise the value a root of the factor is taken, which is a shorter step the same way.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_samples, n_clusters)
-        F, with columns of norm 1.
-    slope : ndarray of shape (n_samples, n_clusters)
-        Half the gradient of h.
-    weight : float
-        :math:`\gamma`.
-    value : callable
-        The function, penalty included.
+    raise the value a root of the factor is taken, which is a shorter step the same way. ``slope`` is half
+    the gradient of h, ``weight`` :math:`\gamma` and ``value`` the function, penalty included.
     """
     above = weight * labels
     below = slope + above @ (labels.T @ labels)

@@ -1,11 +1,4 @@
-r"""BSUFS: bi-sparse unsupervised feature selection.
-
-.. math::
-
-    \min_{X^\top X = I}\; -\mathrm{Tr}(X^\top S X) + \lambda_1 \|X\|_q^q + \lambda_2 \|X\|_{2,p}^p
-
-The loop of DSCOFS with two other proximal maps: powers of entries and of row norms in place of counts.
-"""
+"""BSUFS: bi-sparse unsupervised feature selection, the loop of DSCOFS with two other proximal maps."""
 
 from __future__ import annotations
 
@@ -94,17 +87,7 @@ def power_sum(sizes: NDArray, q: float) -> float:
 
 @dataclass(frozen=True)
 class BiSparsePCA(SplitPCA):
-    r"""PCA whose copies are penalised by :math:`\lambda_1 \|Y\|_q^q` and :math:`\lambda_2 \|Z\|_{2,p}^p`.
-
-    Attributes
-    ----------
-    weight_entry, weight_row : float
-        :math:`\lambda_1` and :math:`\lambda_2`, in the units of ``gram``.
-    q, p : float
-        Exponents in [0, 1).
-    gram, mu_row, mu_entry, tau, memory, unit, leading_variance
-        As in `SplitPCA`.
-    """
+    r"""PCA whose copies are penalised by :math:`\lambda_1 \|Y\|_q^q` and :math:`\lambda_2 \|Z\|_{2,p}^p`."""
 
     gram: GramOperator
     weight_entry: float

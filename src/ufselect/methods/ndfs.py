@@ -1,12 +1,4 @@
-r"""NDFS: non-negative discriminative feature selection.
-
-.. math::
-
-    \min_{F \ge 0,\, W}\; \mathrm{Tr}(F^\top L F) + \alpha \bigl(\|XW - F\|_F^2 + \beta \|W\|_{2,1}\bigr)
-        + \tfrac{\gamma}{2} \|F^\top F - I\|_F^2
-
-Labels F are multiplied by positive factors and W is a reweighted ridge regression on them, in turn.
-"""
+"""NDFS: non-negative discriminative feature selection."""
 
 from __future__ import annotations
 
@@ -35,58 +27,39 @@ from ufselect.methods._pseudo_labels import (
 
 @dataclass(frozen=True)
 class LabelledProjection:
-    """A point of the run: labels F, coefficients W, their smoothed row norms, the objective."""
+    """A point of the run: labels F, coefficients W, and the objective."""
 
     labels: NDArray
     coefficients: NDArray
-    norms: NDArray
     objective: float
 
 
+@dataclass
 class NonnegativeSpectralAnalysis(Descent):
     """Move the labels, then solve for the coefficients with the row weights of the last ones.
 
     Both steps lower a function that lies above the objective and touches it, so that it never rises.
-
-    Parameters
-    ----------
-    rows : CentredRows
-        The data.
-    laplacian : csr_array of shape (n_samples, n_samples)
-        L.
-    labels : ndarray of shape (n_samples, n_clusters)
-        The start of F: positive, with columns of norm 1.
-    alpha, beta, gamma : float
-        Weights of the regression, of its penalty and of orthogonality.
     """
 
     resolution = 1e-14
-
-    def __init__(
-        self,
-        rows: CentredRows,
-        laplacian: sparse.csr_array,
-        labels: NDArray,
-        alpha: float,
-        beta: float,
-        gamma: float,
-    ) -> None:
-        self.rows = rows
-        self.laplacian = laplacian
-        self.labels = labels
-        self.alpha, self.beta, self.gamma = alpha, beta, gamma
+    rows: CentredRows
+    laplacian: sparse.csr_array
+    labels: NDArray  # the start of F: positive, with columns of norm 1
+    alpha: float
+    beta: float
+    gamma: float
 
     def init(self) -> LabelledProjection:
         # The published start: all features weigh the same, as rows of norm 1/2 would.
-        regression = self._regression(np.full(self.rows.shape[1], 0.5))
+        regression = RowSparseRegression(self.rows, np.full(self.rows.shape[1], 0.5), self.beta)
         return self._state(self.labels, regression.solve(self.labels))
 
     def step(self, state: LabelledProjection) -> LabelledProjection:
-        regression = self._regression(state.norms)
+        regression = RowSparseRegression(self.rows, row_norms(state.coefficients), self.beta)
 
-        def value(labels: NDArray, fitted: NDArray | None = None) -> float:
+        def value(labels: NDArray) -> float:
             """Return the objective with the best coefficients for the weights of this step."""
-            fitted = self.rows.times(regression.solve(labels)) if fitted is None else fitted
+            fitted = self.rows.times(regression.solve(labels))
             return (
                 float(np.vdot(labels, self.laplacian @ labels))
                 + self.alpha * float(np.vdot(labels, labels - fitted))
@@ -99,18 +72,14 @@ class NonnegativeSpectralAnalysis(Descent):
         new = self._state(labels, regression.solve(labels))
         return new if new.objective < state.objective else state  # stationary up to rounding
 
-    def _regression(self, norms: NDArray) -> RowSparseRegression:
-        return RowSparseRegression(self.rows, norms, self.beta)
-
     def _state(self, labels: NDArray, coefficients: NDArray) -> LabelledProjection:
-        norms = row_norms(coefficients)
         errors = self.rows.times(coefficients) - labels
         objective = (
             float(np.vdot(labels, self.laplacian @ labels))
-            + self.alpha * (float(np.vdot(errors, errors)) + self.beta * float(norms.sum()))
+            + self.alpha * (float(np.vdot(errors, errors)) + self.beta * float(row_norms(coefficients).sum()))
             + self.gamma / 2 * orthogonality_penalty(labels)
         )
-        return LabelledProjection(labels, coefficients, norms, objective)
+        return LabelledProjection(labels, coefficients, objective)
 
 
 def normalised_laplacian(affinity: sparse.csr_array) -> sparse.csr_array:

@@ -1,12 +1,4 @@
-r"""RUFS: robust unsupervised feature selection.
-
-.. math::
-
-    \min_{G \ge 0,\, F,\, W}\; \|X - GF\|_{2,1} + \nu\, \mathrm{Tr}(G^\top L G) + \alpha \|XW - G\|_{2,1}
-        + \beta \|W\|_{2,1} + \tfrac{\zeta}{4} \|G^\top G - I\|_F^2
-
-Norms that are not squared keep outlying rows from deciding; each is met from above by a weighted square.
-"""
+"""RUFS: robust unsupervised feature selection."""
 
 from __future__ import annotations
 
@@ -45,38 +37,21 @@ class RobustLabels:
     objective: float
 
 
+@dataclass
 class RobustLabelRegression(Descent):
-    """Update coefficients, labels and centres in turn, each by a weighted square above its norm.
-
-    Parameters
-    ----------
-    rows : CentredRows
-        The data.
-    laplacian : csr_array of shape (n_samples, n_samples)
-        L.
-    labels : ndarray of shape (n_samples, n_clusters)
-        The start of G: positive, with columns of norm 1.
-    nu, alpha, beta, zeta : float
-        Weights of smoothness, of the regression, of its penalty and of orthogonality.
-    """
+    """Update coefficients, labels and centres in turn, each by a weighted square above its norm."""
 
     resolution = 1e-14
+    rows: CentredRows
+    laplacian: sparse.csr_array
+    labels: NDArray  # the start of G: positive, with columns of norm 1
+    nu: float
+    alpha: float
+    beta: float
+    zeta: float
 
-    def __init__(
-        self,
-        rows: CentredRows,
-        laplacian: sparse.csr_array,
-        labels: NDArray,
-        nu: float,
-        alpha: float,
-        beta: float,
-        zeta: float,
-    ) -> None:
-        self.rows = rows
-        self.laplacian = laplacian
-        self.labels = labels
-        self.nu, self.alpha, self.beta, self.zeta = nu, alpha, beta, zeta
-        self.squared_norms = rows.squared_norms()
+    def __post_init__(self) -> None:
+        self.squared_norms = self.rows.squared_norms()
 
     def init(self) -> RobustLabels:
         n_samples, n_features = self.rows.shape
@@ -137,13 +112,6 @@ def local_learning_laplacian(data: Any, indices: NDArray, distances: NDArray) ->
 
     Row i of A has the weights by which kernel ridge regression on its neighbours predicts it,
     :math:`a_i = k_i^\top (K_i + I)^{-1}`, with the heat kernel of the mean distance to neighbours.
-
-    Parameters
-    ----------
-    data : array or CSR matrix of shape (n_samples, n_features)
-        The rows.
-    indices, distances : ndarray of shape (n_samples, n_neighbors)
-        Neighbours of each sample and their distances, as `nearest_neighbors` returns them.
     """
     n_samples, k = indices.shape
     first, second = np.repeat(indices, k, axis=1).ravel(), np.tile(indices, (1, k)).ravel()

@@ -75,13 +75,7 @@ def normalized_mutual_info(y_true: Any, y_pred: Any) -> float:
 
 
 def encode_labels(y: Any) -> tuple[NDArray, int]:
-    """Return labels as codes 0, 1, … and their number.
-
-    Raises
-    ------
-    ValueError
-        If the labels are not a flat, non-empty array of comparable values.
-    """
+    """Return labels as codes 0, 1, … and their number."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -117,9 +111,8 @@ def contingencies(classes: NDArray, n_classes: int, clusters: NDArray, n_cluster
 
 def accuracies(tables: NDArray) -> NDArray:
     """Return the accuracy under the best matching for each table of a stack."""
-    n_samples = tables[0].sum()
     matched = [table[linear_sum_assignment(table, maximize=True)].sum() for table in tables]
-    return np.array(matched) / n_samples
+    return np.array(matched) / tables[0].sum()
 
 
 def mutual_infos(tables: NDArray) -> NDArray:

@@ -104,15 +104,5 @@ def evaluate_selection(
         labels = kmeans_runs(points, n_classes, seeds, seeding)
     tables = contingencies(classes, n_classes, labels, n_classes)
     acc, nmi = 100 * accuracies(tables), 100 * mutual_infos(tables)
-    return SelectionScore(
-        acc_mean=float(acc.mean()),
-        acc_std=float(acc.std()),
-        nmi_mean=float(nmi.mean()),
-        nmi_std=float(nmi.std()),
-        acc_runs=acc,
-        nmi_runs=nmi,
-        seeding=seeding,
-        n_runs=n_runs,
-        n_clusters=n_classes,
-        n_features=points.shape[1],
-    )
+    figures = (float(acc.mean()), float(acc.std()), float(nmi.mean()), float(nmi.std()), acc, nmi)
+    return SelectionScore(*figures, seeding, n_runs, n_classes, points.shape[1])

@@ -33,23 +33,9 @@ def kmeans_runs(
     label changes or the centres move by less than 1e-4 of the mean variance; an empty cluster moves to the
     point farthest from its centre.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n_samples, n_features)
-        float64 data.
-    n_clusters : int
-        Number of clusters, at most n_samples.
-    seeds : sequence of int
-        One seed per run.
-    seeding : {"random", "k-means++", "greedy-k-means++"}
-        How the starting centres are drawn.
-    max_iter : int, default=300
-        Most iterations.
-    is_exact : bool, default=True
-        False works in single precision, in less time for all but the smallest data, and again in double
-        precision where the clusters turn out to be so small beside their distances that it blurs them.
-    centre_entries : int, default=2**23
-        Entries of the centres of the runs that advance together: 64 MB at most.
+    Unless ``is_exact``, it works in single precision, in less time for all but the smallest data, and again
+    in double precision where clusters turn out to be so small beside their distances that it blurs them.
+    ``centre_entries`` are those of the centres of the runs that advance together: 64 MB at most.
     """
     coordinates = distance_preserving_coordinates(points, np.float64 if is_exact else np.float32)
     tol = 1e-4 * float(np.square(coordinates).sum()) / (points.shape[0] * points.shape[1])
@@ -144,15 +130,14 @@ def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray
 
 def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = 300) -> NDArray:
     """Advance all runs from ``centres`` (n_runs × n_clusters × n_features) and return their labels."""
-    n_runs = len(centres)
-    final = np.empty((n_runs, len(points)), dtype=np.intp)
+    n_runs, n_clusters, _ = centres.shape
+    final, previous = np.empty((n_runs, len(points)), dtype=np.intp), np.full((n_runs, len(points)), -1)
     active = np.arange(n_runs)
-    previous = np.full((n_runs, len(points)), -1)
-    members = Members(len(points), n_runs, centres.shape[1], points.dtype)
+    members = Members(len(points), n_runs, n_clusters, points.dtype)
     for _ in range(max_iter):
         labels = nearest(points, centres)
         if len(labels) < members.n_runs:
-            members = Members(len(points), len(labels), centres.shape[1], points.dtype)
+            members = Members(len(points), len(labels), n_clusters, points.dtype)
         sums, counts = members.sums(points, labels)
         for run in np.flatnonzero(np.any(counts == 0, axis=1)):
             _move_empty(points, labels[run], centres[run], sums[run], counts[run])

@@ -46,11 +46,7 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
     centred = centred - centred.mean(axis=0)
     n_features = centred.shape[1]
     target = centred if targets is None else centred[:, selected_index(targets, "targets", n_features)]
-    return rebuilt_share(centred[:, selected_index(features, "features", n_features)], target)
-
-
-def rebuilt_share(chosen: NDArray, target: NDArray) -> float:
-    """Return the share of the squares of centred columns that lies in the span of others."""
+    chosen = centred[:, selected_index(features, "features", n_features)]
     total = float(np.sum(target**2))
     # Pivoting tells the rank: a column with less of its own than 1e-10 of the first is a copy of others.
     basis, triangle, _ = linalg.qr(chosen, mode="economic", pivoting=True, check_finite=False)
@@ -96,7 +92,8 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
             f"not {n_neighbors!r}."
         )
     chosen = values[:, selected_index(features, "features", values.shape[1])]
-    return shared_neighbours(nearest(values, n_neighbors), nearest(chosen, n_neighbors))
+    pairs = zip(nearest(values, n_neighbors), nearest(chosen, n_neighbors), strict=True)
+    return float(np.mean([np.intersect1d(a, b).size for a, b in pairs])) / n_neighbors
 
 
 def nearest(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
@@ -106,9 +103,3 @@ def nearest(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
     squared = norms[:, None] + norms - 2 * centred @ centred.T
     np.fill_diagonal(squared, np.inf)
     return np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
-
-
-def shared_neighbours(reference: NDArray[np.intp], found: NDArray[np.intp]) -> float:
-    """Return the mean share of the rows' neighbours that two tables of :func:`nearest` have in common."""
-    common = [np.intersect1d(a, b).size for a, b in zip(reference, found, strict=True)]
-    return float(np.mean(common)) / reference.shape[1]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +19,11 @@ from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, matplotlib,
 
 @dataclass(frozen=True)
 class Selected:
-    """What a fitted selector says, whichever library it comes from.
-
-    Attributes
-    ----------
-    support : ndarray of shape (n_features,)
-        Mask of the selected features.
-    ranking : ndarray of shape (n_features,)
-        Ranks 1, 2, …, the selected features first.
-    scores : ndarray of shape (n_features,) or None
-        Scores, higher is better; None where the selector has none.
-    """
+    """What a fitted selector says, whichever library it comes from."""
 
     support: NDArray
-    ranking: NDArray
-    scores: NDArray | None
+    ranking: NDArray  # 1, 2, …, the selected features first
+    scores: NDArray | None  # higher is better
 
     @property
     def columns(self) -> NDArray[np.intp]:
@@ -43,15 +34,8 @@ class Selected:
 def selected_by(selector: Any) -> Selected:
     """Read a fitted scikit-learn selector.
 
-    ``get_support`` gives the selected features. They are ranked by ``ranking_`` and, where that has ties
-    or is absent, by ``scores_``, then by position.
-
-    Raises
-    ------
-    TypeError
-        If there is no ``get_support``.
-    sklearn.exceptions.NotFittedError
-        If it has not been fitted.
+    Selected features are ranked by ``ranking_`` and, where that has ties or is absent, by ``scores_``, then
+    by position.
     """
     if not hasattr(selector, "get_support"):
         raise TypeError(
@@ -82,8 +66,26 @@ def feature_names_of(selector: Any, given: Sequence[str] | None, n_features: int
     return [str(name) for name in found]
 
 
+class Display(ABC):
+    """What all displays share: where they have drawn, ``ax_`` and ``figure_``."""
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw into Axes of matplotlib, or into new ones."""
+        self.ax_ = new_axes() if ax is None else ax
+        self.figure_ = self.ax_.figure
+        self._draw(self.ax_)
+        return self
+
+    @abstractmethod
+    def _draw(self, ax: Any) -> None:
+        """Draw what the display holds."""
+
+
 @dataclass
-class ScoresDisplay:
+class ScoresDisplay(Display):
     """Scores as bars, best first, the selected features in colour.
 
     Parameters
@@ -144,23 +146,23 @@ class ScoresDisplay:
         display = cls(selected.scores[order], [names[j] for j in order], int(selected.support.sum()))
         return display.plot(n_shown=n_shown, ax=ax)
 
-    def plot(self, *, n_shown: int = 30, ax: Any = None) -> ScoresDisplay:
+    def plot(self, *, n_shown: int = 30, ax: Any = None) -> Self:
         """Draw the bars, the best at the top."""
-        ax = new_axes() if ax is None else ax
-        n_shown = min(n_shown, self.scores.size)
+        self._n_shown = min(n_shown, self.scores.size)
+        return super().plot(ax=ax)
+
+    def _draw(self, ax: Any) -> None:
+        n_shown = self._n_shown
         colours = [SELECTED if place < self.n_selected else DROPPED for place in range(n_shown)]
         ax.barh(np.arange(n_shown), self.scores[:n_shown], color=colours, height=0.75)
         ax.set_yticks(np.arange(n_shown), [plain(name) for name in self.feature_names[:n_shown]])
         ax.set_ylim(n_shown - 0.4, -0.6)
-        ax.set_xlabel("score")
-        ax.set_title(f"{self.n_selected} of {self.scores.size} features selected")
+        ax.set(xlabel="score", title=f"{self.n_selected} of {self.scores.size} features selected")
         quiet(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 @dataclass
-class LoadingsDisplay:
+class LoadingsDisplay(Display):
     """Loadings as a heat map, one column per component.
 
     Parameters
@@ -207,16 +209,11 @@ class LoadingsDisplay:
         names = feature_names_of(selector, feature_names, selected.support.size)
         return cls(np.asarray(selector.components_)[:, shown].T, [names[j] for j in shown]).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> LoadingsDisplay:
-        """Draw the heat map."""
-        ax = new_axes() if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         n_components = self.loadings.shape[1]
         heat_map(ax, self.loadings, self.feature_names, "loading")
         ax.set_xticks(np.arange(n_components), [str(number) for number in range(1, n_components + 1)])
-        ax.set_xlabel("component")
-        ax.set_title("loadings of the selected features")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        ax.set(xlabel="component", title="loadings of the selected features")
 
 
 def heat_map(ax: Any, values: NDArray, row_names: Sequence[str], label: str) -> None:
@@ -228,7 +225,7 @@ def heat_map(ax: Any, values: NDArray, row_names: Sequence[str], label: str) -> 
 
 
 @dataclass
-class ConvergenceDisplay:
+class ConvergenceDisplay(Display):
     """The objective over the iterations of one fit.
 
     Parameters
@@ -268,19 +265,14 @@ class ConvergenceDisplay:
         history = np.asarray(selector.objective_history_)
         return cls(history, bool(getattr(selector, "converged_", True))).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> ConvergenceDisplay:
-        """Draw the objective."""
-        ax = new_axes() if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         steps = np.arange(self.history.size)
         ax.plot(steps, self.history, color=SELECTED, marker="o", markersize=3.5, linewidth=1.6)
-        ax.set_xlabel("iteration")
-        ax.set_ylabel("objective")
         ax.xaxis.set_major_locator(matplotlib("ticker").MaxNLocator(integer=True))
         ended = "converged" if self.converged else "stopped before convergence"
-        ax.set_title(f"{ended} after {self.history.size - 1} iterations")
+        title = f"{ended} after {self.history.size - 1} iterations"
+        ax.set(xlabel="iteration", ylabel="objective", title=title)
         quiet(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 # What a square can say, in the order of `SelectionPathDisplay.states`.
@@ -288,7 +280,7 @@ STATES = (("not selected", "white"), ("selected", SELECTED), ("enters", COLOURS[
 
 
 @dataclass
-class SelectionPathDisplay:
+class SelectionPathDisplay(Display):
     """Features against feature counts: which are selected, which enter, which leave.
 
     Parameters
@@ -365,9 +357,7 @@ class SelectionPathDisplay:
         before = np.vstack([selected[:1], selected[:-1]])
         return np.select([selected & before, selected & ~before, ~selected & before], [1, 2, 3])
 
-    def plot(self, *, ax: Any = None) -> SelectionPathDisplay:
-        """Draw one square for each feature and count."""
-        ax = new_axes() if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         colours = matplotlib("colors").ListedColormap([colour for _, colour in STATES])
         ax.pcolormesh(
             self.states().T, cmap=colours, vmin=0, vmax=len(STATES) - 1, edgecolors="#E3E6EA", linewidth=0.6
@@ -378,15 +368,12 @@ class SelectionPathDisplay:
         ax.set_xticks(np.arange(len(self.counts)) + 0.5, [str(count) for count in self.counts])
         ax.set_yticks(np.arange(len(self.feature_names)) + 0.5, [plain(name) for name in self.feature_names])
         ax.invert_yaxis()
-        ax.set_xlabel("number of features")
-        ax.set_title("features selected along the path")
+        ax.set(xlabel="number of features", title="features selected along the path")
         quiet(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 @dataclass
-class RedundancyDisplay:
+class RedundancyDisplay(Display):
     """How many columns each selected column represents.
 
     Parameters
@@ -438,9 +425,7 @@ class RedundancyDisplay:
         shown = [names[column] for column in columns[order]]
         return cls(counts[order], shown, columns.size, found.size).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> RedundancyDisplay:
-        """Draw a bar for each cluster, the largest at the top."""
-        ax = new_axes() if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         places = np.arange(len(self.counts))
         ax.barh(places, self.counts, color=DROPPED, height=0.75)
         ax.barh(places, 1, color=SELECTED, height=0.75)
@@ -450,12 +435,10 @@ class RedundancyDisplay:
         ax.set_xlabel("columns represented, itself included")
         ax.set_title(f"{self.n_selected} of {self.n_features} columns represent the others")
         quiet(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
 @dataclass
-class PixelsDisplay:
+class PixelsDisplay(Display):
     """The selected pixels over an image.
 
     Parameters
@@ -515,9 +498,7 @@ class PixelsDisplay:
         """
         return cls(selected_by(selector).support, image_shape, order, background).plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> PixelsDisplay:
-        """Draw a coloured square for each selected pixel."""
-        ax = new_axes() if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         base = np.zeros(self.support.size) if self.background is None else np.asarray(self.background, float)
         # the darkest pixel beneath gets 40 % of full black, so that the selected ones stand out
         ax.imshow(
@@ -531,15 +512,13 @@ class PixelsDisplay:
         ax.set(
             xticks=[], yticks=[], title=f"{int(self.support.sum())} of {self.support.size} pixels selected"
         )
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
     def _picture(self, values: NDArray) -> NDArray:
         return np.reshape(values, self.image_shape, order=self.order)  # type: ignore[call-overload]
 
 
 @dataclass
-class ReconstructionDisplay:
+class ReconstructionDisplay(Display):
     """Relative reconstruction error against the number of columns, between random columns and PCA.
 
     Parameters
@@ -674,9 +653,7 @@ class ReconstructionDisplay:
         chosen = next(row["count"] for row in rows if row["chosen"])
         return cls(counts, errors, spread, chosen=chosen)
 
-    def plot(self, *, ax: Any = None) -> ReconstructionDisplay:
-        """Draw with matplotlib."""
-        ax = new_axes() if ax is None else ax
+    def _draw(self, ax: Any) -> None:
         if self.random is not None:
             low, high = self.random.min(axis=0), self.random.max(axis=0)
             ax.fill_between(self.counts, low, high, color=DROPPED, alpha=0.5, label="random columns")
@@ -692,5 +669,3 @@ class ReconstructionDisplay:
         ax.set_ylim(0, max(1.0, float(np.max(self.errors))))
         ax.legend(frameon=False)
         quiet(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

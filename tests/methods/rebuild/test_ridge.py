@@ -143,7 +143,7 @@ def test_the_held_out_error_is_that_of_a_map_fitted_to_other_rows(shape, kind):
     found = LinearMap.from_rows(train, np.sort(columns), 0.1)
     rest[:, ~found.rebuildable] = (test - mean)[:, ~found.rebuildable]
     expected = np.linalg.norm(rest) / np.linalg.norm(test - mean)
-    assert held_out_error(kind(train), kind(test), columns, [0.1]) == pytest.approx(expected)
+    assert held_out_error(kind(train), kind(test), columns, 0.1) == pytest.approx(expected)
     assert held_out_error(train, test, columns) < 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -165,9 +165,7 @@ def bend(
     coefficients[:, others] = linalg.solve_triangular(
         lower, found[1 + columns.size :], lower=True, trans="T", check_finite=False
     )
-    bent = ColumnMap(
-        columns, flat.mean, flat.weights, landmarks, flat.unit, flat.reach, width, offset, slope, coefficients
-    )
+    bent = replace(flat, width=width, offset=offset, slope=slope, coefficients=coefficients)
     return bent, np.minimum(errors, squares), by_row
 
 

@@ -71,7 +71,16 @@ class Placement:
             for near in self._tree.query_ball_point(self.positions[list(members)], radius):
                 mask[near] = False
         if self.prices is not None:
-            mask &= self._affordable(members, reserved)
+            # Near the budget sums are exact, so that ten columns at 0.1 fit a budget of 1.
+            paid = self.prices[list(members)]
+            totals = self.prices + math.fsum(paid) + reserved
+            fits = totals <= self.budget
+            near = np.flatnonzero(np.abs(totals - self.budget) <= 1e-9 * self.budget)
+            for price in np.unique(self.prices[near]):
+                same = near[self.prices[near] == price]
+                exact = math.fsum([*paid, price]) + np.broadcast_to(reserved, fits.shape)[same]
+                fits[same] = exact <= self.budget
+            mask &= fits
         return mask
 
     def broken_by(self, members: NDArray) -> str:
@@ -97,21 +106,6 @@ class Placement:
 
     def _region_counts(self, members: Sequence[int] | NDArray) -> NDArray:
         return np.bincount(self.regions[list(members)], minlength=self.least.size)
-
-    def _affordable(self, members: Sequence[int], reserved: NDArray | float) -> NDArray:
-        """Return the mask of the columns that can be paid besides the members and what is reserved.
-
-        Near the budget sums are exact, so that ten columns at 0.1 fit a budget of 1.
-        """
-        paid = self.prices[list(members)]
-        totals = self.prices + math.fsum(paid) + reserved
-        mask = totals <= self.budget
-        near = np.flatnonzero(np.abs(totals - self.budget) <= 1e-9 * self.budget)
-        for price in np.unique(self.prices[near]):
-            same = near[self.prices[near] == price]
-            exact = math.fsum([*paid, price]) + np.broadcast_to(reserved, mask.shape)[same]
-            mask[same] = exact <= self.budget
-        return mask
 
     @cached_property
     def _tree(self) -> cKDTree:
@@ -196,13 +190,7 @@ class PlacedSelector(GramSelector):
         return attributes.get("n_components_", request.n_selected)
 
     def _placement(self, gram: GramOperator, request: SelectionRequest, size: int) -> Placement:
-        """Return the rules of a selection of so many of the columns that the method gets.
-
-        Raises
-        ------
-        ValueError
-            If no column varies, if a rule does not fit the data, or if the columns to keep break one.
-        """
+        """Return the rules of a selection of so many of the columns that the method gets."""
         rank_limit(gram)
         n_features = request.n_features
         rules: dict[str, Any] = {}
@@ -267,13 +255,7 @@ class PlacedSelector(GramSelector):
         attributes: dict[str, Any],
         units: Units,
     ) -> FitResult:
-        """Turn an order of units into scores and, where rules decided their number, into a selection.
-
-        Raises
-        ------
-        ValueError
-            If the rules left room for fewer columns than asked for.
-        """
+        """Turn an order of units into scores and, where rules decided their number, into a selection."""
         unmet = placement.unmet(order)
         if unmet.size > 0:
             label = np.unique(np.asarray(self.regions))[unmet[0]]

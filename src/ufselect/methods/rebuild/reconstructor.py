@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.model_selection import cross_val_predict
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.utils import check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -28,7 +28,7 @@ from ufselect.blocks import reduce_data
 from ufselect.gram import gram_operator
 from ufselect.methods._base import NON_NEGATIVE, check_columns, open_if_stored, unchanged_on_error
 from ufselect.methods.rebuild.kernel import MOST_LANDMARKS, ColumnMap, bend, linear_errors, some_rows
-from ufselect.methods.rebuild.ridge import LEAST_ROWS, N_FOLDS, LinearMap, map_weights
+from ufselect.methods.rebuild.ridge import LEAST_ROWS, N_FOLDS, LinearMap, dense, map_weights
 from ufselect.methods.rebuild.selector import RebuildSelector
 
 # Beyond, the kernel, which is laid out at 1,000 rows, would take minutes.
@@ -207,8 +207,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             self.regressor_, self.errors_ = "ridge", {"ridge": self.error_}
             self._sample: NDArray | None = None
             self.reason_ = f"The linear map, because {limit}." if limit else 'regressor="ridge".'
-            measured: Any = np.zeros((0, columns.size)) if rows is None else rows[:, columns]
-            measured = measured.toarray() if sparse.issparse(measured) else measured
+            measured = dense(np.zeros((0, columns.size)) if rows is None else rows[:, columns])
             self.column_map_ = ColumnMap.of(linear, measured - self.mean_[columns], columns)
             if rows is not None and not limit and self.regressor != "ridge":
                 most = MOST_KERNEL_ROWS if isinstance(self.regressor, str) else len(rows)
@@ -254,9 +253,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         else:
             values, targets = rows[:, columns], rows[:, others]
             self.regressor_ = clone(self.regressor).fit(values, targets)
-            folds = [np.arange(n_rows) % N_FOLDS == fold for fold in range(N_FOLDS)]
-            splits = [(np.flatnonzero(~fold), np.flatnonzero(fold)) for fold in folds]
-            found = cross_val_predict(self.regressor, values, targets, cv=splits)
+            folds = PredefinedSplit(np.arange(n_rows) % N_FOLDS)
+            found = cross_val_predict(self.regressor, values, targets, cv=folds)
             errors = np.zeros(rows.shape[1])
             errors[others] = np.square(targets - found.reshape(targets.shape)).sum(axis=0)
             self.errors_["regressor"] = float(np.sqrt(errors.sum() / squares.sum()))
@@ -270,10 +268,9 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     def _reconstruct(self, values: NDArray) -> NDArray:
         """Return all columns from values of the selected ones."""
-        found = self.column_map_.predict(values)
+        found, others = self.column_map_.predict(values), ~self.support_
         if not isinstance(self.regressor_, str):
             predicted = self.regressor_.predict(values).reshape(len(values), -1)
-            others = ~self.support_
             found[:, others] = np.where(self.rebuildable_[others], predicted, self.mean_[others])
         return found
 
@@ -437,8 +434,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         X = open_if_stored(X)
         X = X.compute() if is_dask(X) else as_numpy(X)
-        rows = validate_data(self, tabular(X), reset=False, **NUMBERS)
-        rows = np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
+        rows = dense(validate_data(self, tabular(X), reset=False, **NUMBERS))
         return rows, self._reconstruct(rows[:, self.support_])
 
     def _relative_error(self, rows: NDArray, rebuilt: NDArray) -> float:

@@ -18,8 +18,6 @@ N_FOLDS = 5
 LEAST_ROWS = 2 * N_FOLDS
 # From a ridge that does nothing beyond rounding to one that leaves a hundredth of the weights.
 RIDGES = np.geomspace(1e-8, 1e2, 21)
-# Rows that may be held out are copied, and made dense where they are sparse: 160 megabytes at most.
-MOST_ENTRIES = 20_000_000
 
 
 def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
@@ -199,15 +197,9 @@ class LinearMap:
 
     @classmethod
     def from_rows(
-        cls,
-        X: Any,
-        columns: NDArray,
-        ridge: float | None = None,
-        noise: NDArray | None = None,
-        *,
-        in_runs: bool = False,
+        cls, X: Any, columns: NDArray, ridge: float | None = None, noise: NDArray | None = None
     ) -> LinearMap:
-        """Fit to dense or sparse rows, of which every fifth, or each of five runs, is held out in turn.
+        """Fit to dense or sparse rows, of which every fifth is held out in turn.
 
         Held-out rows tell the errors and, unless it is given, the ridge: one of `RIDGES`, or the mean alone.
         """
@@ -220,8 +212,6 @@ class LinearMap:
             design, roots, turn = in_row_space(design)
         n_folds = min(N_FOLDS, n_samples)
         folds = [np.arange(fold, n_samples, n_folds) for fold in range(n_folds)]
-        if in_runs:
-            folds = np.array_split(np.arange(n_samples), n_folds)
         size = design.shape[1]
         whole, pairs = fold_moments(X, design, folds, shift, 0.0 if is_wide else noises, in_units=is_wide)
         squares = np.sum([square for _, _, square in pairs], axis=0)
@@ -266,23 +256,14 @@ class LinearMap:
 
 
 def held_out_error(
-    train: Any, test: Any, columns: Sequence[int] | NDArray, ridges: Sequence[float] | NDArray = RIDGES
+    train: Any, test: Any, columns: Sequence[int] | NDArray, ridge: float | None = None
 ) -> float:
     """Return the error of reconstructing test rows from columns, in units of the error of the mean.
 
-    Parameters
-    ----------
-    train : ndarray or sparse matrix of shape (n_samples, n_features)
-        Rows to which the map is fitted.
-    test : ndarray or sparse matrix of shape (n_rows, n_features)
-        Rows to reconstruct.
-    columns : ndarray
-        The columns to reconstruct from.
-    ridges : sequence of float, default=RIDGES
-        Ridges of which five folds of the train rows choose one; a single one is taken as it is.
+    Without a ridge five folds of the train rows choose one.
     """
     columns = np.sort(np.asarray(columns, dtype=np.intp))
-    found = LinearMap.from_rows(train, columns, float(ridges[0]) if len(ridges) == 1 else None)
+    found = LinearMap.from_rows(train, columns, ridge)
     rows = dense(test) - found.mean
     total = float(np.linalg.norm(rows))
     return float(np.linalg.norm(rows - rows[:, columns] @ found.weights)) / total if total > 0 else 0.0
@@ -322,11 +303,6 @@ def count_curve(
     Every fifth row of X is held out in turn; given the Gram operator of the others and a number, ``path``
     returns that many units, best first. ``max_count`` is by default half of the units, with at most 100
     columns and fewer than the rows of a fold.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than ten rows, or the rows held out have batches of their own.
     """
     n_samples, n_features = X.shape
     if n_samples < LEAST_ROWS:

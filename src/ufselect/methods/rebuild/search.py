@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from ufselect.methods.greedy import (
 )
 from ufselect.methods.rebuild.placement import Placement
 from ufselect.methods.rebuild.ridge import (
-    MOST_ENTRIES,
     N_FOLDS,
     RIDGES,
     dense,
@@ -45,13 +44,9 @@ LEAST_FREEDOM = 1e-6
 def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDArray, NDArray] | None:
     """Return the rows behind S, times the roots of their weights, and the weights.
 
-    None where entries are missing, or too many for a dense copy.
+    None where entries are missing, or too many for a dense copy of 160 megabytes.
     """
-    if (
-        X is None
-        or X.shape[0] * X.shape[1] > MOST_ENTRIES
-        or has_missing(X.data if sparse.issparse(X) else X)
-    ):
+    if X is None or np.prod(X.shape) > 20_000_000 or has_missing(X.data if sparse.issparse(X) else X):
         return None
     rows = RowInfo(np.ones(X.shape[0])) if rows is None else rows
     if type(gram) is FactoredGram and gram.dtype == np.float64:
@@ -265,21 +260,6 @@ def _turned(inner: NDArray) -> tuple[NDArray, NDArray]:
     return values[known], vectors[:, known] / roots[:, None]
 
 
-class Directions(NamedTuple):
-    """Directions that join or leave the span of a set, a column each, in the space of `Search`'s stores.
-
-    ``along`` and ``across`` are the products of every column of A with the direction u and with the image
-    :math:`M A A^\\top u`, and ``squared`` has :math:`u^\\top A A^\\top u`.
-    """
-
-    weights: NDArray
-    direction: NDArray
-    image: NDArray
-    along: NDArray
-    across: NDArray
-    squared: NDArray
-
-
 class Search:
     r"""A set C of columns, grown and exchanged by the regularised error of reconstructing all from it.
 
@@ -348,7 +328,7 @@ class Search:
     def grow(self) -> None:
         """Add the best unit until there are as many as asked for, or none may join."""
         while len(self.chosen) < self.placement.size:
-            unit = self._best(self._gains(), self._prices)
+            unit = self._best(self._gains(self.placement.open_to(self.chosen)), self._prices)
             if unit < 0:
                 return
             self.add(unit)
@@ -377,7 +357,7 @@ class Search:
             self._put_last(columns)
             before = dict(vars(self))
             lost = self._leave(unit, len(columns))
-            gains = self._gains()
+            gains = self._gains(self.placement.open_to(self.chosen))
             gains[unit] = -np.inf
             gains[gains <= lost + worth] = -np.inf
             best = self._best(gains, limit=limit)
@@ -395,10 +375,7 @@ class Search:
 
     def gains_outside(self) -> NDArray:
         """Return by how much each unit would lower the error, whatever the rules; 0 for those selected."""
-        is_open = self.placement.allowed & (self.variance > self._floor)
-        gains = np.where(self.units.sums(is_open) > 0, self._unit_gains(), 0.0)
-        gains[self.chosen] = 0.0
-        return gains
+        return self._gains(self.placement.allowed, 0.0)
 
     def order(self) -> NDArray:
         """Return the units in the order in which greedy steps among them alone would take them.
@@ -432,17 +409,13 @@ class Search:
         """Return the leave-one-out error, where rows are few."""
         return float(np.sum(self._squares / np.square(np.maximum(self._free, LEAST_FREEDOM))))
 
-    def _gains(self) -> NDArray:
-        """Return what each unit adds; −∞ for those selected, and where rules or the span forbid it."""
-        is_open = self.placement.open_to(self.chosen) & (self.variance > self._floor)
-        gains = np.where(self.units.sums(is_open) > 0, self._unit_gains(), -np.inf)
-        gains[self.chosen] = -np.inf
-        return gains
-
-    def _unit_gains(self) -> NDArray:
+    def _gains(self, allowed: NDArray, closed: float = -np.inf) -> NDArray:
+        """Return what each unit adds; ``closed`` for those selected, in the span or not allowed."""
         gains = self.units.sums(_open_gains(self.variance, self.explained, self._floor))
         for (batch, members), (variances, products) in zip(self.units.batches, self.blocks, strict=True):
             gains[batch] = block_gains(variances, products, self._floor[members].max(axis=1))
+        gains[self.units.sums(allowed & (self.variance > self._floor)) <= 0] = closed
+        gains[self.chosen] = closed
         return gains
 
     def _best(self, gains: NDArray, prices: NDArray | None = None, limit: float = np.inf) -> int:
@@ -510,10 +483,13 @@ class Search:
         self.chosen = [other for other in self.chosen if other != unit]
         self.members = self.members[:-n_last]
         self.inverse = self.inverse[:-n_last, :-n_last]
-        return float(directions.squared.trace())
+        return float(directions[-1].trace())
 
-    def _directions(self, weights: NDArray) -> Directions:
-        """Return combinations of the members' columns, and what of their images M leaves."""
+    def _directions(self, weights: NDArray) -> tuple[NDArray, ...]:
+        r"""Return weights, combinations u of the members' columns by them, and images :math:`M A A^\top u`.
+
+        Then follow the products of every column of A with both, and :math:`u^\top A A^\top u`.
+        """
         members = np.array(self.members)
         own, images = self._own[:, : members.size], self._images[:, : members.size]
         direction, image = (weights.T @ own.T).T, (weights.T @ images.T).T  # columns are contiguous
@@ -526,9 +502,9 @@ class Search:
         penalties = self.penalties[members, None]
         along[members] += penalties * weights
         across[members] -= penalties * seen
-        return Directions(weights, direction, image, along, across, inner.T @ weights)
+        return weights, direction, image, along, across, inner.T @ weights
 
-    def _move(self, directions: Directions, sign: float) -> None:
+    def _move(self, directions: tuple[NDArray, ...], sign: float) -> None:
         """Take directions out of the remainders, or give them back for a positive sign."""
         weights, moved, image, along, across, squared = directions
         half = 2 * sign * across + along @ squared
@@ -557,10 +533,12 @@ class Search:
         for first in range(0, len(columns), 64):  # arrays of so many columns stay small beside the stores
             block = columns[first : first + 64]
             places = [self.members.index(column) for column in block]
-            directions = self._directions(self.inverse[:, places] / np.sqrt(self.inverse[places, places]))
-            along, lengths = directions.along, directions.squared.diagonal()
+            *_, along, across, squared = self._directions(
+                self.inverse[:, places] / np.sqrt(self.inverse[places, places])
+            )
+            lengths = squared.diagonal()
             variance = self.variance[:, None] + np.square(along)
-            explained = self.explained[:, None] + along * (2 * directions.across + along * lengths)
+            explained = self.explained[:, None] + along * (2 * across + along * lengths)
             gains = _open_gains(variance, explained, self._floor[:, None]) - lengths
             gains[closed] = -np.inf
             if not self.placement.is_plain:
