@@ -382,7 +382,8 @@ class ImplicitGram(WideGram):
         if self._diagonal is None:
             total = np.zeros(self.shape[0])
             for rows in row_blocks(self.n_samples, self.shape[0] * self.data.itemsize, min_rows=1):
-                block = self.data[rows] - self.mean
+                # In one order of memory, so that equal variances are equal whatever the layout of the data.
+                block = np.subtract(self.data[rows], self.mean, order="C")
                 block *= 1 / self.scale
                 total += np.einsum("ij,ij->j", block, block)
             self._diagonal = total.astype(self.dtype)
