@@ -18,8 +18,13 @@ import numpy as np
 
 from ufselect import AutoSelector
 
-# The numbers of the verdict were set on the first draws of each kind; they do not count.
-N_TUNED = 10
+# The numbers of the verdict were set on the first draws of each kind; they do not count. The effects asked
+# for where contiguous runs are held out were set on more draws of three kinds.
+N_TUNED = {
+    "clusters: autoregressive, 0.9": 30,
+    "rebuild: autoregressive, 0.99": 25,
+    "rebuild: one run of drifts": 25,
+}
 RESULTS = Path(__file__).resolve().parent / "results" / "calibration.json"
 Draw = tuple[np.ndarray, int, int]  # data, columns to select, clusters to look for
 Rng = np.random.Generator
@@ -228,7 +233,8 @@ def main() -> None:
             if goal not in options.goals or (options.kinds and not any(k in kind for k in options.kinds)):
                 continue
             said = verdicts.setdefault(f"{goal}: {kind}", [])
-            said += [verdict(goal, make, N_TUNED + k) for k in range(len(said), options.draws)]
+            first = N_TUNED.get(f"{goal}: {kind}", 10)
+            said += [verdict(goal, make, first + k) for k in range(len(said), options.draws)]
             text = json.dumps(tables(verdicts) | {"verdicts": verdicts}, indent=1, ensure_ascii=False)
             options.results.write_text(text + "\n", encoding="utf-8")
             counts = ", ".join(f"{name} {said.count(name)}" for name in sorted(set(said)))

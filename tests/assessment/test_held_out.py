@@ -132,6 +132,7 @@ def test_sparse_data_and_missing_values_are_assessed(goal):
     np.testing.assert_allclose(stored.effect, dense.effect, atol=0.05)
     gaps = X.toarray()
     gaps[::7, 3] = np.nan
+    gaps[:, 59] = np.nan
     np.testing.assert_allclose(assess(range(24), gaps, **options).effect, dense.effect, atol=0.1)
     assert sparse.issparse(X)
 

@@ -342,12 +342,15 @@ def _assess(
 
 
 def _numbers(table: Any) -> Any:
-    """Return a table as numbers, missing ones in place of the means of their columns."""
+    """Return a table as numbers, with the means of their columns in place of missing ones."""
     if sparse.issparse(table):
         return table.astype(np.float64)
     data = np.asarray(table, dtype=np.float64)
     missing = np.isnan(data)
-    return np.where(missing, np.nanmean(data, axis=0), data) if missing.any() else data
+    if not missing.any():
+        return data
+    means = np.where(missing, 0, data).sum(axis=0) / np.maximum(np.sum(~missing, axis=0), 1)
+    return np.where(missing, means, data)
 
 
 def outlier_note(places: NDArray, done: str) -> str:
