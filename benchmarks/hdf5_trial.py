@@ -39,7 +39,7 @@ def write(path: Path, n_rows: int, density: float, compression: str | None) -> N
 
 def walk_seconds(path: Path) -> float:
     """Return the processor time of a trial."""
-    trial._try.cache_clear()
+    trial._ended.cache_clear()
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     trial.try_file(path)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

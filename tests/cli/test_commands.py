@@ -52,7 +52,7 @@ def test_version_and_environment(capsys):
     assert call("--version -v") == 0
     out = capsys.readouterr().out
     assert np.__version__ in out
-    assert "scikit-learn" in out
+    assert "sklearn" in out
 
 
 @pytest.mark.parametrize(

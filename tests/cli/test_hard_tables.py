@@ -150,7 +150,7 @@ def test_forms_of_one_table_give_one_result(folder, capsys, name):
         ("select header_only.csv", 1, "no rows of data"),
         ("select onerow.csv", 1, "a single row"),
         ("select binary.csv", 1, "binary.csv is not a text file"),
-        ("select cut.csv.gz", 1, "cut.csv.gz is a compressed file that is damaged or cut short"),
+        ("select cut.csv.gz", 1, "cut.csv.gz is not a readable csv file"),
         ("select Digits", 1, "did you mean the data set digits?"),
         ("select plain.csv -o no/x.csv", 1, "does not exist; create it first"),
         ("select plain.csv --ranking r.txt", 1, "r.txt must end in .csv or .tsv"),

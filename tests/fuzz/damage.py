@@ -155,7 +155,7 @@ def read_and_fit(path: Path) -> None:
     MaxVariance(1).fit(read_table(path, ReadOptions(guess=False)).data)
 
 
-def _forked_trial(path: str, seconds: float) -> int:
+def _forked_trial(path: str, size: int, changed: int) -> int:
     """Open a file in a fork of this process, which has all it needs in memory already."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # the threads of dask, which wait for work
@@ -196,6 +196,8 @@ def flip_bytes(name: str, count: int, seed: int, folder: Path) -> None:
             warnings.simplefilter("ignore", DominatedByUnitsWarning)  # of bytes that make a number large
             try:
                 read_and_fit(damaged)
+            except MemoryError:  # of a number of rows that damage made large
+                continue
             except ValueError as error:
                 _check_sentence(str(error), f"{name}, flip {number}")
             except Exception as error:

@@ -57,7 +57,7 @@ def test_a_folder_without_parts_and_a_broken_part(tmp_path):
     with pytest.raises(TableError, match=r"holds no \.parquet files"):
         read_table(tmp_path)
     (tmp_path / "x.parquet").write_bytes(b"nonsense")
-    with pytest.raises(TableError, match=r"not a readable Parquet file"):
+    with pytest.raises(TableError, match=r"not a readable parquet file"):
         read_table(tmp_path / "x.parquet")
 
 

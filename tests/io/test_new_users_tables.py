@@ -1,8 +1,7 @@
-"""Tables as new users bring them: spectra, counters, genes in rows, single cells, workbooks, bombs."""
+"""Tables as new users bring them: spectra, counters, genes in rows, single cells, workbooks."""
 
 from __future__ import annotations
 
-import gzip
 import warnings
 
 import numpy as np
@@ -231,22 +230,3 @@ def test_workbooks_are_read_where_they_are_used(tmp_path):
             book.active.cell(row, column, value)
     book.save(tmp_path / "inner.xlsx")
     np.testing.assert_array_equal(read_table(tmp_path / "inner.xlsx").data, SPECTRA)
-
-
-def test_what_unpacks_to_far_more_than_it_is_ends_in_a_sentence(tmp_path, monkeypatch):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    with gzip.open(tmp_path / "bomb.csv.gz", "wb") as file:
-        file.write(b"a,b\n" + b"0,0\n" * 2**22)
-    monkeypatch.setattr(text_module, "BLOCK_BYTES", 1 << 20)
-    monkeypatch.setattr("ufselect.io.files.LARGEST_UNPACKED", 2**23)
-    with pytest.raises(TableError, match=r"bomb\.csv\.gz unpacks from .* cut it into parts"):
-        read_table(tmp_path / "bomb.csv.gz")
-    parquet.write_table(pyarrow.table({"a": np.zeros(2**21, int)}), tmp_path / "bomb.parquet")
-    with pytest.raises(TableError, match=r"bomb\.parquet unpacks from .* in parts"):
-        read_table(tmp_path / "bomb.parquet")
-    monkeypatch.setattr(text_module, "LONGEST_LINE", 1 << 20)
-    (tmp_path / "line.csv").write_bytes(b"1.5," * 2**19)
-    with pytest.raises(TableError, match=r"line\.csv has a line of more than 1 MiB"):
-        read_table(tmp_path / "line.csv")

@@ -43,10 +43,10 @@ def test_a_whole_file_is_tried_once_until_it_changes(path, monkeypatch):
 @pytest.mark.parametrize("end", ["import ctypes; ctypes.string_at(0)", "import os; os.abort()"])
 def test_a_file_on_which_the_library_crashes_is_refused_every_time(end, path, tmp_path, monkeypatch):
     program = tmp_path / "program.py"
-    program.write_text(f"print('begun', flush=True)\n{end}\n", encoding="utf-8")
+    program.write_text(f"{end}\n", encoding="utf-8")
     monkeypatch.setattr(trial, "__file__", str(program))
     for _ in range(2):
-        with pytest.raises(TableError, match=r"table\.h5 is damaged: it crashes its library; copy or"):
+        with pytest.raises(TableError, match=r"table\.h5 is damaged: its library crashes or finds no end"):
             trial.try_file(path)
 
 
@@ -61,23 +61,15 @@ def test_a_loop_of_the_hdf5_library_comes_to_an_end(path, monkeypatch):
     struct.pack_into("<Q", content, place + 8, 0)
     path.write_bytes(content)
     monkeypatch.setattr(trial, "SECONDS", 1.0)
-    with pytest.raises(TableError, match=r"table\.h5 is damaged: it is not read within 1 s; copy"):
+    with pytest.raises(TableError, match=r"table\.h5 is damaged: its library crashes or finds no end"):
         MaxVariance(2).fit(path)
 
 
-@pytest.mark.parametrize("executable", ["", None, "/opt/program/editor", "/nowhere/python"])
-def test_without_python_to_start_a_file_is_read_with_a_warning(executable, path, monkeypatch):
+@pytest.mark.parametrize("executable", ["", None, "/opt/program/editor"])
+def test_a_program_that_python_is_part_of_is_not_started_again(executable, path, monkeypatch):
     monkeypatch.setattr(sys, "executable", executable)
-    with pytest.warns(RuntimeWarning, match=r"table\.h5 could not be tried .* may crash"):
-        trial.try_file(path)
-
-
-def test_a_python_that_does_not_start_says_nothing_about_the_file(path, tmp_path, monkeypatch):
-    program = tmp_path / "program.py"
-    program.write_text("import no_such_module\n", encoding="utf-8")
-    monkeypatch.setattr(trial, "__file__", str(program))
-    with pytest.warns(RuntimeWarning, match="could not be tried"):
-        trial.try_file(path)
+    monkeypatch.setattr(subprocess, "run", None)
+    trial.try_file(path)
 
 
 def test_the_package_that_is_used_here_is_found_there(path, tmp_path, monkeypatch):

@@ -15,8 +15,8 @@ from ufselect._utils.validation import index_damage, is_open_store, pointer_dama
 from ufselect.blocks.dask import import_dask
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import open_npy
-from ufselect.io.files import check_shape, readable, refuse_damage
-from ufselect.io.h5ad import check_claim, find_matrix, is_sparse_group, open_hdf5
+from ufselect.io.files import check_claim, readable, refuse_damage
+from ufselect.io.h5ad import find_matrix, is_sparse_group, open_hdf5
 from ufselect.io.parquet import parts_of
 
 BLOCK_BYTES = 2**26  # 64 MiB: large enough for full disk speed, small enough for a few on every worker
@@ -80,7 +80,7 @@ def _open_path(path: Path, dataset: str | None) -> Any:
     if path.is_dir() and any((path / mark).exists() for mark in (".zarray", ".zgroup", "zarr.json")):
         opened = _import_zarr().open(path, mode="r")
         is_array = hasattr(opened, "chunks")
-        return _from_open(check_claim(opened, path) if is_array else find_matrix(opened, dataset, path), path)
+        return _from_open(opened if is_array else find_matrix(opened, dataset, path), path)
     if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
         return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
     raise TableError(
@@ -109,6 +109,8 @@ def _from_open(array: Any, path: Path | None = None) -> Any:
     dask_array = import_dask("dask.array")
     if path is not None and is_sparse_group(array):
         return _from_sparse_group(array, path)
+    if path is not None:
+        check_claim(array.nbytes, path)
     stored = _two_dimensional(array, path).chunks
     if stored is None:
         return dask_array.from_array(array, chunks=("auto", -1))
@@ -127,7 +129,7 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
     shape = [int(size) for size in shape]
     if len(shape) != 2 or min(shape) < 0:
         refuse_damage("it does not say its shape", path)
-    check_shape(tuple(shape), path)
+    check_claim(8 * max(shape), path)
     n_rows, n_columns = shape
     indptr, dtype = np.asarray(group["indptr"][:]), group["data"].dtype
     n_indices, n_values = group["indices"].shape[0], group["data"].shape[0]

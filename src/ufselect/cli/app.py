@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 import signal
 import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import typer
 
 from ufselect.cli import apply, compare, datasets, demo, reconstruct, report, score, select
-from ufselect.cli.text import allow_any_text, grid, output, say, with_flags
+from ufselect.cli.text import allow_any_text, say, with_flags
 
 INTERRUPTED, TERMINATED = 130, 143  # 128 + the signal, as shells count
-PACKAGES = (
-    "numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl", "typer", "rich", "pandas", "matplotlib",
-    "pyarrow", "anndata", "h5py", "pooch", "dask", "torch",
-)  # fmt: skip
 
 app = typer.Typer(
     name="ufselect",
@@ -56,28 +50,12 @@ def _program(
     if version:
         from ufselect import __version__
 
+        sys.stdout.write(f"ufselect {__version__}\n")
         if verbose:
-            output().print(grid(None, ("", ""), environment(__version__).items()), highlight=False)
-        else:
-            sys.stdout.write(f"ufselect {__version__}\n")
+            from sklearn import show_versions
+
+            show_versions()
         raise typer.Exit
-
-
-def environment(own_version: str) -> dict[str, str]:
-    """Return versions, platform and linear algebra libraries by name, for bug reports."""
-    from threadpoolctl import threadpool_info
-
-    found = {"ufselect": own_version, "python": platform.python_version(), "platform": platform.platform()}
-    found["processors"] = str(os.cpu_count())
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    for pool in threadpool_info():
-        words = f"{pool['num_threads']}, {pool['internal_api']} {pool['version'] or ''}"
-        found[f"threads ({pool['prefix']})"] = words
-    return found
 
 
 def run(arguments: list[str]) -> int:

@@ -168,18 +168,13 @@ def count(text: str | None) -> int | float | str | None:
     if text is None or text == "auto":
         return text
     try:
-        value = float(text[:-1]) / 100 if text.endswith("%") else ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        value = None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise typer.BadParameter(
-            f"{text!r} is neither a count such as 50, nor a share such as 0.1 or 10%, nor auto.",
-            param_hint="-k",
-        )
-    if (isinstance(value, int) and value < 1) or (isinstance(value, float) and not 0 < value <= 1):
-        raise typer.BadParameter(
-            f"{text} must be a count of at least 1 or a share in (0, 1].", param_hint="-k"
-        )
+        value = int(text) if text.isdecimal() else float(text.rstrip("%")) / (100 if "%" in text else 1)
+    except ValueError:
+        words = f"{text!r} is neither a count such as 50, nor a share such as 0.1 or 10%, nor auto."
+        raise typer.BadParameter(words, param_hint="-k") from None
+    if value <= 0 or (isinstance(value, float) and not value <= 1):
+        words = f"{text} must be a count of at least 1 or a share in (0, 1]."
+        raise typer.BadParameter(words, param_hint="-k")
     return value
 
 

@@ -73,7 +73,8 @@ class Outputs:
             if found.record is None:
                 raise TableError("--save-map stores the map beside the record; add -o or --record.")
             found = replace(found, map=found.record.with_suffix(".map.npz"))
-        if found.ranking is not None and written_as(found.ranking)[0] not in (".csv", ".tsv"):
+        ranking = found.ranking or Path("-")
+        if str(ranking) != "-" and written_as(ranking)[0] not in (".csv", ".tsv"):
             raise TableError(f"{found.ranking} must end in .csv or .tsv, or these with a compression.")
         return found
 

@@ -26,7 +26,7 @@ from ufselect.cli.table import AllRows, Opened, columns_named, counts_only, name
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.gram.operator import FormedGram
-from ufselect.io import ReadOptions, Table
+from ufselect.io import Table
 from ufselect.methods._base import GramSelector, UnsupervisedSelector
 from ufselect.methods.rebuild.ridge import LEAST_ROWS
 from ufselect.methods.redundancy import RedundancyFilter
@@ -296,7 +296,7 @@ def row_metadata(table: Table) -> dict[str, NDArray]:
     return {name: values for name, values in given.items() if values is not None}
 
 
-def check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) -> None:
+def _check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) -> None:
     """Refuse a method that cannot take what is asked: "missing", "batch" or "sample_weight"."""
     name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
     taken = inspect.signature(selector.fit).parameters
@@ -306,12 +306,6 @@ def check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) ->
     for fact, flag in (("batch", "--batch"), ("sample_weight", "--weights")):
         if fact in asked and fact not in taken:
             raise TableError(f"{name} cannot take {flag} into account; {instead}.")
-
-
-def asked_of_rows(reading: ReadOptions) -> list[str]:
-    """Return what the options of reading ask a method to take."""
-    asked = {"batch": reading.batch_column, "sample_weight": reading.weight_column}
-    return [name for name, column in asked.items() if column is not None]
 
 
 def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
@@ -346,7 +340,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
         )
     values = table.data.data if sparse.issparse(table.data) else table.data
     rows = row_metadata(table)
-    check_rows(request, selector, *(["missing"] if has_missing(values) else []), *rows)
+    _check_rows(request, selector, *(["missing"] if has_missing(values) else []), *rows)
     scale = request.scale
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one

@@ -82,21 +82,15 @@ def select(
     if data is not None:
         opt.check_data(data)
     shape = opt.image_shape(image)
-    files = {"-o": output_table, "--report": report, "--record": record, "--ranking": ranking}
-    opt.check_files({**files, "--names": names}, force, data, as_json)
     from ufselect.cli import record as records
-    from ufselect.cli.run import (
-        Request,
-        asked_of_rows,
-        check_rows,
-        make_selector,
-        request_from,
-        run_selection,
-    )
+    from ufselect.cli.run import Request, request_from, run_selection
     from ufselect.cli.table import open_data
     from ufselect.cli.text import working
     from ufselect.io.write import separator_note
 
+    outputs = records.Outputs.of(typed)
+    files = {"-o": outputs.table, "--report": report, "--record": outputs.record, "--ranking": ranking}
+    opt.check_files({**files, "--names": names, "--save-map": outputs.map}, force, data, as_json)
     request, reading = request_from(typed), opt.read_options(typed, keep_constant=shape is not None)
     earlier: Mapping[str, Any] | None = None
     if repeat is not None:
@@ -113,9 +107,6 @@ def select(
         )
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    check_rows(request, make_selector(request, 1), *asked_of_rows(reading))
-    outputs = records.Outputs.of(typed)
-    opt.check_files({"--record": outputs.record, "--save-map": outputs.map}, force, data)
     opened = open_data(data, reading, image=shape, stream=stream, normalize=request.normalize)
     if earlier is not None and not new_data:
         records.check_same(opened.table, earlier)
@@ -219,9 +210,16 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         if name not in ("verbose", "groups", "keep", "exclude")
         and repr(value) != repr(type(run.method)().get_params()[name])
     ]
+    often = run.explanation.frequencies
+    again = [""] * run.ranked.size if often is None else [f"{often[j]:.0%}" for j in run.ranked]
     rows: list[tuple[Any, ...]] = [
-        (each["rank"], short_name(each["name"]), figure(each["score"], 1), again)
-        for each, again in zip(found["result"]["features"][:MOST_ROWS], _again(run), strict=False)
+        (
+            each["rank"],
+            short_name(each["name"]),
+            figure(each["score"], 1),
+            "" if again is None else f"{again[j]:.0%}",
+        )
+        for each, j in zip(found["result"]["features"][:MOST_ROWS], run.ranked, strict=False)
     ]
     heading = f"{type(run.method).__name__}({', '.join(changed)}), {run.seconds:.2f} s"
     console.print(
@@ -257,8 +255,3 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         ]
         header = ("columns>", "error>", "standard error>", "")
         console.print(grid("Reconstruction error on held-out rows", header, rows), highlight=False)
-
-
-def _again(run: Run) -> list[str]:
-    found = run.explanation.frequencies
-    return [""] * run.ranked.size if found is None else [f"{found[j]:.0%}" for j in run.ranked]

@@ -30,7 +30,7 @@ from ufselect.datasets.loading import content_sha256
 from ufselect.exceptions import TableError
 from ufselect.gram.operator import FormedGram
 from ufselect.io import ReadOptions, Table, read_table
-from ufselect.io.files import MAGIC
+from ufselect.io.files import MAGIC, readable
 from ufselect.io.numbers import NumberReader
 from ufselect.io.read import file_sha256, has_rows, open_rows, planned_table
 from ufselect.io.roles import role_notes
@@ -83,7 +83,7 @@ def open_data(
     if not path.exists():
         opened = Opened(_named(name, options))
     elif is_for_blocks(path, options, stream):
-        with working(f"Reading {path.name} …"), counts_only():
+        with working(f"Reading {path.name} …"), readable(path, "table"), counts_only():
             opened = Opened(*stream_table(path, options, LogCounts() if normalize == "log" else None))
     else:
         with working(f"Reading {path.name} …"):

@@ -19,6 +19,7 @@ from sklearn.utils import Bunch
 from ufselect.datasets.catalogue import ENTRIES, WITH_SKLEARN, Entry, names
 from ufselect.exceptions import DatasetUnavailableError
 from ufselect.io.arrays import DATA_NAMES, LABEL_NAMES, stored_arrays, turned_to
+from ufselect.io.files import readable
 
 logger = logging.getLogger("ufselect")
 
@@ -191,7 +192,9 @@ def read_labelled(path: Path) -> tuple[NDArray, NDArray]:
     The two arrays are found by their usual names, else by their shapes.
     """
     arrays: dict[str, NDArray] = {}
-    for name, value in stored_arrays(path).items():
+    with readable(path, path.suffix[1:]):
+        stored = stored_arrays(path)
+    for name, value in stored.items():
         arrays[name] = value.toarray() if sparse.issparse(value) else np.asarray(value)
         if arrays[name].dtype.kind not in "biuf":
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.io import loadmat, whosmat
+from scipy.io import loadmat
 
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.files import check_stored, readable, refuse_damage, refuse_expansion, refuse_large_archive
+from ufselect.io.files import check_stored
 from ufselect.io.table import Table, distinct_names
 from ufselect.io.trial import try_file
 
@@ -33,14 +32,13 @@ def open_npy(path: Path) -> NDArray:
 
 @contextmanager
 def _without_pickles(path: Path) -> Iterator[None]:
-    with readable(path, path.suffix):
-        try:
-            yield
-        except ValueError as error:
-            raise TableError(
-                f"{path} is damaged or holds pickled Python objects, which are never loaded because they can "
-                "run code; store plain numeric arrays."
-            ) from error
+    try:
+        yield
+    except ValueError as error:
+        raise TableError(
+            f"{path} is damaged or holds pickled Python objects, which are never loaded because they can "
+            "run code; store plain numeric arrays."
+        ) from error
 
 
 def stored_arrays(path: Path) -> dict[str, Any]:
@@ -49,25 +47,17 @@ def stored_arrays(path: Path) -> dict[str, Any]:
     if kind == ".npy":
         return {"X": np.array(open_npy(path))}
     if kind == ".npz":
-        with readable(path, ".npz"):
-            refuse_large_archive(path, "store the array as .npy, which is read by blocks")
         with _without_pickles(path), path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        if not arrays.keys() >= {"format", "shape", "data"}:  # what scipy.sparse.save_npz writes
-            return arrays
-        if "indptr" in arrays and np.size(arrays.get("indices", ())) != np.max(arrays["indptr"], initial=0):
-            refuse_damage("its indptr does not end where its entries do", path)
-        with readable(path, ".npz"):
+        if arrays.keys() >= {"format", "shape", "data"}:  # what scipy.sparse.save_npz writes
             return {"X": check_stored(sparse.load_npz(path), path)}
-    with readable(path, ".mat"):
-        try_file(path)
-        try:
-            n_values = sum(math.prod(shape) for _, shape, kind in whosmat(path) if kind != "sparse")
-            refuse_expansion(path, 8 * n_values, "store it as .npy, which is read by blocks")
-            stored = loadmat(path)
-        except NotImplementedError as error:
-            words = f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
-            raise TableError(words) from error
+        return arrays
+    try_file(path)
+    try:
+        stored = loadmat(path)
+    except NotImplementedError as error:
+        words = f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
+        raise TableError(words) from error
     return {name: check_stored(value, path) for name, value in stored.items() if not name.startswith("__")}
 
 

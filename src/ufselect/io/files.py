@@ -8,8 +8,6 @@ import io
 import lzma
 import os
 import tempfile
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,10 +22,6 @@ from ufselect.exceptions import TableError
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 ENDINGS = tuple(MAGIC.values())
-# A few kilobytes can unpack to any size. Tables seldom unpack to 50 times their file, and more than 16 GiB
-# is no table for memory.
-LARGEST_UNPACKED = 2**34
-LARGEST_RATIO = 200
 
 
 def packed_as(path: Path) -> str | None:
@@ -42,19 +36,13 @@ def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, unpacking it on the way."""
     ending = packed_as(path)
     openers: dict[str | None, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, None: open}
-    try:
-        if ending == ".zst":
-            pyarrow = import_extra("pyarrow", "Reading zst", "tables")
-            with pyarrow.input_stream(str(path), compression="zstd") as stream:
-                yield io.BufferedReader(stream)
-        else:
-            with openers[ending](path, "rb") as file:
-                yield file
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        sentence = f"{path} is a compressed file that is damaged or cut short; copy or download it again."
-        raise TableError(sentence) from error
+    if ending == ".zst":
+        pyarrow = import_extra("pyarrow", "Reading zst", "tables")
+        with pyarrow.input_stream(str(path), compression="zstd") as stream:
+            yield io.BufferedReader(stream)
+    else:
+        with openers[ending](path, "rb") as file:
+            yield file
 
 
 @contextmanager
@@ -74,34 +62,13 @@ def open_packing(path: Path, ending: str) -> Iterator[Any]:
             yield file
 
 
-def refuse_expansion(path: Path, n_bytes: int, advice: str, large: int = 2**30) -> None:
-    """Refuse what unpacks to more than 16 GiB, or to more than ``large`` bytes and 200 times its size."""
-    if n_bytes <= min(large, LARGEST_UNPACKED):
-        return
+def check_claim(n_bytes: int, path: Path) -> None:
+    """Refuse a stored array of more than 1 GiB and 200 times its file: what is not stored reads as zeros."""
     parts = path.rglob("*") if path.is_dir() else [path]
-    packed = sum(part.stat().st_size for part in parts)
-    if n_bytes > LARGEST_UNPACKED or n_bytes > LARGEST_RATIO * packed:
+    if n_bytes > 2**30 and n_bytes > 200 * sum(part.stat().st_size for part in parts):
         raise TableError(
-            f"{path} unpacks from {packed / 2**20:,.1f} MiB to {n_bytes / 2**30:,.1f} GiB or more, which is "
-            f"not read; {advice}."
+            f"{path} is damaged or was never filled: it claims {n_bytes / 2**30:,.1f} GiB; write it again."
         )
-
-
-def refuse_bomb(path: Path, advice: str) -> None:
-    """Unpack a small compressed file in vain: parsing what it should not hold would take far longer."""
-    if path.stat().st_size < 2**21:
-        with open_unpacked(path) as file:
-            n_bytes = 0
-            while block := file.read(2**24):
-                n_bytes += len(block)
-                refuse_expansion(path, n_bytes, advice, large=2**28)
-
-
-def refuse_large_archive(path: Path, advice: str) -> None:
-    """Refuse a zip archive whose members unpack to more than is read; what is none is for its reader."""
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            refuse_expansion(path, sum(member.file_size for member in packed.infolist()), advice)
 
 
 @contextmanager
@@ -109,12 +76,12 @@ def readable(path: Path, kind: str) -> Iterator[None]:
     """Turn what another library raises while it reads a file into one sentence with the file's name.
 
     Damaged bytes lead these libraries to errors of any type, so all are caught; the error itself stays
-    attached as the cause. Files that are absent or forbidden, extras that are not installed and our own
-    sentences pass as they are.
+    attached as the cause. Files that are absent or forbidden, extras that are not installed, too little
+    memory and our own sentences pass as they are.
     """
     try:
         yield
-    except (TableError, ImportError, PermissionError):
+    except (TableError, ImportError, PermissionError, MemoryError):
         raise
     except Exception as error:
         if isinstance(error, FileNotFoundError) and not path.exists():
@@ -132,13 +99,8 @@ def check_stored(matrix: Any, path: Path) -> Any:
     """Return what was read from a file, refusing a sparse matrix whose index arrays are damaged."""
     if sparse.issparse(matrix):
         refuse_damage(sparse_damage(matrix), path)
-        check_shape(matrix.shape, path)
+        check_claim(8 * max(matrix.shape), path)  # converting it takes memory for each row and column
     return matrix
-
-
-def check_shape(shape: tuple[int, ...], path: Path) -> None:
-    """Refuse more rows or columns than a file can hold; converting the matrix takes memory for each."""
-    refuse_expansion(path, 8 * max(shape), "its shape is damaged: write it again")
 
 
 Write = Callable[[Path], Any]

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
-from ufselect.io.files import check_stored, open_unpacked, readable, refuse_damage, refuse_expansion
+from ufselect.io.files import check_claim, check_stored, open_unpacked, readable, refuse_damage
 from ufselect.io.roles import batch_labels, is_label, look_at_typed, row_weights
 from ufselect.io.table import ReadOptions, Table, distinct_names, find_column
 from ufselect.io.trial import try_file
@@ -54,26 +54,14 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     if dataset is not None:
         if dataset not in group:
             raise TableError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
-        return check_claim(group[dataset], path)
-    with readable(path, "HDF5 or zarr"):
-        tables = [
-            name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])
-        ]
+        return group[dataset]
+    tables = [name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])]
     if len(tables) != 1:
         raise TableError(
             f"{path} holds {len(tables)} arrays of two dimensions; "
             "open the one you mean with ufselect.blocks.open_blocks(path, dataset=…)."
         )
-    return check_claim(group[tables[0]], path)
-
-
-def check_claim(array: Any, path: Path) -> Any:
-    """Return an open array, refusing one that would be filled up with zeros for hours.
-
-    Chunks that are not stored read as zeros, so damage in the number of rows makes an array of any size.
-    """
-    refuse_expansion(path, getattr(array, "nbytes", 0), "it is damaged or was never filled: write it again")
-    return array
+    return group[tables[0]]
 
 
 def is_cell_store(folder: Path) -> bool:
@@ -83,30 +71,24 @@ def is_cell_store(folder: Path) -> bool:
 
 def read_cells(path: Path, options: ReadOptions) -> Table:
     """Read the main matrix or a layer with its names; sparse data stay sparse."""
-    if path.is_dir():
-        with readable(path, "AnnData"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            cells = import_extra("anndata", "Reading zarr", "tables").read_zarr(path)
-        return _table(_matrix(cells, options.layer, path), cells.obs, cells.var, options, path)
-    anndata = import_extra("anndata", "Reading h5ad", "tables")
-    with open_hdf5(path) as file, readable(path, "AnnData"):
-        if not {"X", "obs", "var"} <= set(file):
-            return _tenx_table(file, path)
-        matrix = find_matrix(file, "X" if options.layer is None else f"layers/{options.layer}", path)
-        if "encoding-type" in file["obs"].attrs:
-            matrix, cells, genes = map(anndata.io.read_elem, (matrix, file["obs"], file["var"]))
-            return _table(matrix, cells, genes, options, path)
-    with readable(path, "AnnData"), warnings.catch_warnings():
+    anndata = import_extra("anndata", "Reading h5ad and zarr", "tables")
+    if not path.is_dir():
+        with open_hdf5(path) as file:
+            if not {"X", "obs", "var"} <= set(file):
+                return _tenx_table(file, path)
+            matrix = find_matrix(file, "X" if options.layer is None else f"layers/{options.layer}", path)
+            check_claim(getattr(matrix, "nbytes", 0), path)
+            if "encoding-type" in file["obs"].attrs:
+                matrix, cells, genes = map(anndata.io.read_elem, (matrix, file["obs"], file["var"]))
+                return _table(matrix, cells, genes, options, path)
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of layouts before 2020, whose parts anndata moves
-        cells = anndata.read_h5ad(path)
-    return _table(_matrix(cells, options.layer, path), cells.obs, cells.var, options, path)
-
-
-def _matrix(cells: Any, layer: str | None, path: Path) -> Any:
+        cells = anndata.read_zarr(path) if path.is_dir() else anndata.read_h5ad(path)
+    layer = options.layer
     if layer is not None and layer not in cells.layers:
         known = ", ".join(filter(None, cells.layers))  # None stands for X since anndata 0.13
         raise TableError(f"{path} holds no layer {layer!r}; it holds {known or 'none'}.")
-    return cells.X if layer is None else cells.layers[layer]
+    return _table(cells.X if layer is None else cells.layers[layer], cells.obs, cells.var, options, path)
 
 
 def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path) -> Table:
@@ -201,17 +183,13 @@ def read_tenx(folder: Path) -> Table:
     if matrix is None or features is None or barcodes is None:
         raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
     pandas = import_extra("pandas", "Reading 10x folders", "cli")
-    with (
-        open_unpacked(matrix) as file,
-        readable(matrix, "Matrix Market"),
-    ):  # on a cut one SciPy's reader crashes
+    with open_unpacked(matrix) as file:  # on a cut one SciPy's reader crashes
         head = line = file.readline(1000)
         if head.split()[1:3] != [b"matrix", b"coordinate"] or head.split()[4:] != [b"general"]:
             raise TableError(f"{matrix} holds no counts as 10x Genomics' programs write them.")
         while line.startswith(b"%"):
             line = file.readline(1000)
         n_rows, n_columns, n_entries = map(int, line.split())
-        refuse_expansion(matrix, 4 * n_entries, "cut it into parts")  # bytes of "1 1\n", the shortest entry
         found = pandas.read_csv(file, sep=r"\s+", header=None, names=[0, 1, 2], index_col=False)
         if len(found) != n_entries or found.isna().any(axis=None):
             refuse_damage(f"it holds {len(found)} of {n_entries} entries", matrix)
@@ -223,7 +201,7 @@ def read_tenx(folder: Path) -> Table:
 
 
 def _lines(path: Path) -> list[list[str]]:
-    with open_unpacked(path) as file, readable(path, "UTF-8"):
+    with open_unpacked(path) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         return [row for row in csv.reader(text, delimiter="\t", quoting=csv.QUOTE_NONE) if row]
 

@@ -9,7 +9,7 @@ from typing import Any
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.files import readable, refuse_expansion
+from ufselect.io.files import readable
 from ufselect.io.numbers import MISSING
 from ufselect.io.roles import ColumnPlan, look_at_typed, plan_columns
 from ufselect.io.table import ReadOptions, distinct_names
@@ -48,7 +48,7 @@ class ParquetRows:
         self._parts = parts_of(path)
         self._files = []
         for part in self._parts:
-            with readable(part, "Parquet"):
+            with readable(part, "parquet"):
                 self._files.append(parquet.ParquetFile(part))
                 names = list(self._files[-1].schema_arrow.names)
             first = list(self._files[0].schema_arrow.names)
@@ -64,8 +64,6 @@ class ParquetRows:
         self.names, self.notes = distinct_names(self._written)
         self.unnamed = [name == "__index_level_0__" or not name.strip() for name in self._written]
         self.n_rows = sum(file.metadata.num_rows for file in self._files)
-        claimed = 8 * self.n_rows * len(self.names)
-        refuse_expansion(path, claimed, "write it as a sparse .npz, or in parts")
 
     def plan(self, options: ReadOptions) -> ColumnPlan:
         """Decide by the first block what each column is for."""
@@ -94,10 +92,9 @@ class ParquetRows:
 
     def _read(self, columns: list[str] | None = None) -> Iterator[Any]:
         width = len(columns) if columns is not None else len(self._written)
-        for file, part in zip(self._files, self._parts, strict=True):
-            with readable(part, "Parquet"):
-                for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, width)), columns=columns):
-                    block = batch.to_pandas(ignore_metadata=True)
-                    block = block if columns is None else block[columns]
-                    block.columns = range(width)
-                    yield block
+        for file in self._files:
+            for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, width)), columns=columns):
+                block = batch.to_pandas(ignore_metadata=True)
+                block = block if columns is None else block[columns]
+                block.columns = range(width)
+                yield block

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ufselect._utils.messages import Setting
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
-from ufselect.io.files import ENDINGS
+from ufselect.io.files import ENDINGS, readable
 from ufselect.io.h5ad import find_part, is_cell_store, read_cells, read_tenx
 from ufselect.io.numbers import NumberReader
 from ufselect.io.parquet import ParquetRows, parts_of
@@ -74,9 +74,10 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
     """Read a table with its constant, empty and incomplete columns."""
     if not path.exists():
         raise TableError(f"There is no file {path}; check the name and the folder.")
-    table = _read(path, options)
-    if options.categorical is not None:
-        table = with_categories(table)
+    with readable(path, format_of(path)[1:]):
+        table = _read(path, options)
+        if options.categorical is not None:
+            table = with_categories(table)
     table = replace(table, source=path, sha256=file_sha256(path))
     return table.with_notes(*role_notes(table, options))
 

@@ -22,21 +22,13 @@ import numpy as np
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import Sentence, Setting, listed
 from ufselect.exceptions import TableError
-from ufselect.io.files import (
-    open_unpacked,
-    packed_as,
-    readable,
-    refuse_bomb,
-    refuse_expansion,
-    refuse_large_archive,
-)
+from ufselect.io.files import open_unpacked, packed_as
 from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
 from ufselect.io.roles import ColumnPlan, look_at_text, plan_columns
 from ufselect.io.table import SHORT, ReadOptions, distinct_names
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
 SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short ones
-LONGEST_LINE = 64 << 20  # about four million columns
 SAMPLE_LINES = 40  # marks and header show in the first lines; more only cost time
 SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
 FIRST_ROWS = 2000  # from which roles of columns are told
@@ -312,14 +304,10 @@ class TextRows:
             self._arrow = None
         self.path, self._content = path, content
         self._packed = content is None and packed_as(path) is not None
-        if self._packed:
-            refuse_bomb(path, "cut it into parts")
         with io.BytesIO(content) if content is not None else open_unpacked(path) as file:
             raw = file.read(SAMPLE_BYTES)
-            while raw.count(b"\n") < 3 and len(raw) < LONGEST_LINE and (more := file.read(len(raw))):
+            while raw.count(b"\n") < 3 and len(raw) < BLOCK_BYTES and (more := file.read(len(raw))):
                 raw += more
-        if len(raw) >= LONGEST_LINE and b"\n" not in raw:
-            raise TableError(_long_line(path))
         self.dialect = sniff(raw, path, options)
         self.decimal = self.dialect.decimal
         self.missing = MISSING | frozenset(options.missing)
@@ -414,19 +402,15 @@ class TextRows:
         done = line = 0
         with self._open() as file:
             while block := file.read(max(BLOCK_BYTES, len(self._above) - done)):
-                ends = [file.readline(LONGEST_LINE)]
+                ends = [file.readline()]
                 quotes = block.count(b'"') + ends[0].count(b'"')
                 # a record ends where quotes are closed; one that never is does not hold up the rest
-                while quotes % 2 and ends[-1] and sum(map(len, ends)) < LONGEST_LINE:
-                    ends.append(file.readline(LONGEST_LINE))
+                while quotes % 2 and ends[-1] and sum(map(len, ends)) < BLOCK_BYTES:
+                    ends.append(file.readline())
                     quotes += ends[-1].count(b'"')
-                if max(map(len, ends)) >= LONGEST_LINE:
-                    raise TableError(_long_line(self.path))
                 block = b"".join([block, *ends])
                 above = self._above if done == 0 else b""
                 done += len(block)
-                if self._packed:
-                    refuse_expansion(self.path, done, "cut it into parts", large=2**28)
                 line += above.count(self.dialect.line_end)
                 block = block[len(above) :]
                 if block and not block.isspace():
@@ -559,11 +543,6 @@ class TextRows:
         return notes
 
 
-def _long_line(path: Path) -> str:
-    words = f"{path} has a line of more than {LONGEST_LINE >> 20} MiB"
-    return f"{words}, which is no row of a table; check how it was exported."
-
-
 def _written_names(dialect: Dialect) -> list[str]:
     if dialect.header is None:
         return [f"column_{j}" for j in range(1, dialect.width + 1)]
@@ -575,13 +554,11 @@ def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
     """Return the rows of a sheet of an xlsx workbook, the first one if none is named."""
     import_extra("openpyxl", "Reading xlsx", "tables")
     pandas = import_extra("pandas", "Reading xlsx", "cli")
-    with readable(path, "xlsx"):
-        refuse_large_archive(path, "export it as csv, which is read by blocks")
-        with pandas.ExcelFile(path, engine="openpyxl") as book:
-            names = book.sheet_names
-            if options.sheet is not None and options.sheet not in names:
-                raise TableError(f"{path} has no sheet {options.sheet!r}; it has {listed(names)}.")
-            page = book.parse(options.sheet or names[0], header=None, dtype=object, na_filter=False)
+    with pandas.ExcelFile(path, engine="openpyxl") as book:
+        names = book.sheet_names
+        if options.sheet is not None and options.sheet not in names:
+            raise TableError(f"{path} has no sheet {options.sheet!r}; it has {listed(names)}.")
+        page = book.parse(options.sheet or names[0], header=None, dtype=object, na_filter=False)
     cells = page.map(_cell_text).to_numpy(dtype=object)
     cells = cells[np.any(cells != "", axis=1)][:, np.any(cells != "", axis=0)]
     rows = _spooled(cells.tolist(), path, options, ".")
