@@ -38,14 +38,13 @@ myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 
 pages_of_evidence = [
-    "evidence/index",
-    "evidence/scaling",
-    "guide/applications",
-    "guide/published_methods",
+    "methods/published",
     "reproduction",
-    "tuning",
-    "guide/rebuild",
     "solver_profiles",
+    "tasks/fewer_sensors",
+    "trust/assessment",
+    "trust/benchmarks",
+    "trust/scaling",
 ]
 
 # Every reference has a target: an unresolved one is an error.
@@ -105,7 +104,7 @@ sphinx_gallery_conf = {
 repository = os.environ.get("UFSELECT_REPOSITORY", "").rstrip("/")
 
 # Pages of wide tables use the whole width.
-pages_with_wide_tables = ["guide/choosing", "guide/missing_weights_batches", *pages_of_evidence]
+pages_with_wide_tables = ["methods/choosing", "data/missing_weights_batches", *pages_of_evidence]
 
 
 def sidebar(*further: str) -> dict[str, list[str]]:
@@ -121,7 +120,7 @@ html_css_files = ["site.css"]
 html_js_files = ["site.js"]
 html_theme_options = {
     "logo": {"text": "ufselect"},
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 6,
     "navbar_end": ["version-switcher", "theme-switcher", "navbar-icon-links"],
     "switcher": {"json_url": "_static/switcher.json", "version_match": version},
     "check_switcher": False,

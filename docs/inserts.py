@@ -36,7 +36,13 @@ class ResultTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         try:
             table = look_up_table(self.arguments[0])
-            lines = markdown_table(table["columns"], table["rows"])
+            shown = [  # not those in which nothing is available
+                place
+                for place in range(len(table["columns"]))
+                if any(row[place] != "not available" for row in table["rows"])
+            ]
+            columns, *rows = ([each[place] for place in shown] for each in (table["columns"], *table["rows"]))
+            lines = markdown_table(columns, rows)
         except NOT_THERE as error:
             raise self.error(f"No table {self.arguments[0]!r} in the results: {error!r}.") from error
         return self.parse_text_to_nodes("\n".join(lines))

@@ -23,11 +23,11 @@ def settings():
     return (DOCS / "conf.py").read_text(encoding="utf-8")
 
 
-def test_five_words_in_the_header_and_evidence_behind_them(settings):
+def test_tasks_come_before_methods_in_the_header(settings):
     home = (DOCS / "index.md").read_text(encoding="utf-8")
     words = re.findall(r"^(\w+) <", home.rpartition("{toctree}")[2], re.MULTILINE)
-    assert words[:6] == ["Home", "Start", "Guide", "Gallery", "API", "Evidence"]
-    assert '"header_links_before_dropdown": 5' in settings
+    assert words[:6] == ["Start", "Tasks", "Methods", "Data", "Trust", "API"]
+    assert '"header_links_before_dropdown": 6' in settings
 
 
 def test_the_switcher_knows_this_version():

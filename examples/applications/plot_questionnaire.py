@@ -92,7 +92,7 @@ plt.show()
 # %%
 # Reliability and breadth pull in opposite directions: alpha rewards items that repeat each other. Where a
 # scale's score is to be reliable by itself, take the usual rule; where the ten answers are to stand in for
-# all 25, take the other. :doc:`The guide </guide/applications>` has the figures over five splits.
+# all 25, take the other. :doc:`The guide </tasks/questionnaire>` has the figures over five splits.
 #
 # .. [1] W. Revelle, "psych: Procedures for Psychological, Psychometric, and Personality Research", R package;
 #    the items are from the International Personality Item Pool.

@@ -118,7 +118,7 @@ plt.show()
 
 # %%
 # Ten wavelengths cost accuracy, whoever chooses them; the last spectrum, an odd one, costs most. :doc:`The
-# guide </guide/applications>` has the figures for more folds, for 20 wavelengths, where equidistant ones do
+# guide </tasks/fewer_sensors>` has the figures for more folds, for 20 wavelengths, where equidistant ones do
 # better than ours, and for a second set of spectra.
 #
 # .. [1] P. Cabaneros Lopez et al., "Transforming data to information: a parallel hybrid model for real-time

@@ -1,9 +1,8 @@
-"""The page on the paper's experiments holds what the results hold."""
+"""A study's tables and figures reach the page on the paper's experiments."""
 
 from __future__ import annotations
 
 import importlib.util
-import re
 from pathlib import Path
 
 import pytest
@@ -22,53 +21,18 @@ def page():
     return module
 
 
-def test_the_page_is_filled_from_the_results(page):
-    text = page.PAGE.read_text(encoding="utf-8")
-    assert page.filled(text) == text
-    assert "@@" not in text
-
-
-def test_each_printed_figure_leads_to_its_reason(page):
-    text = page.PAGE.read_text(encoding="utf-8")
-    targets = set(re.findall(r"^\(([\w-]+)\)=$", text, re.M))
-    links = set(re.findall(r"\(#(why-[\w-]+)\)", text))
-    assert links
-    assert links <= targets
-    for name in page.AGAINST:
-        assert len(page.against(name)) == 2 + 8 * 9  # head, rule, eight sets by nine methods
-
-
-def test_pictures_are_there_and_small(page):
-    text = page.PAGE.read_text(encoding="utf-8")
-    pictures = re.findall(r"\((_static/reproduction/\w+\.png)\)", text)
-    files = [ROOT / "docs" / picture for picture in pictures]
-    assert files
-    assert sum(path.stat().st_size for path in files) < 1.5e6
-
-
-def test_blocks_are_replaced_whole(page, tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "RESULTS", tmp_path)
-    (tmp_path / "toy.md").write_text("**A title.**\n\n| a |\n| --- |\n| 1 |\n", encoding="utf-8")
-    (tmp_path / "captions.json").write_text('{"fig": {"title": "T", "caption": "C."}}', encoding="utf-8")
-    text = "x\n<!-- table: toy -->\nold\n<!-- end -->\ny\n<!-- figure: fig -->\n<!-- end -->\n"
-    found = page.filled(text)
-    assert "\nA title.\n\n| a |\n| --- |\n| 1 |\n\n<!-- end -->" in found
-    assert "![T](_static/reproduction/fig.png)\n\n*C.*" in found
-    assert "old" not in found
-    assert page.filled(found) == found
-
-
-def test_rows_against_the_paper_lead_to_reasons(page, tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "RESULTS", tmp_path)
-    rows = ["USPS | SPCA-PSD | 65.38 | 65.32", "MSTAR_SOC_CNN | UDFS | 78.15 | not available"]
-    table = "\n".join(f"| {line} |" for line in ("Data set | Method | Paper | Here", "- | - | - | -", *rows))
-    (tmp_path / "acc_against_paper.md").write_text(f"**T**\n\n{table}\n", encoding="utf-8")
-    assert page.against("acc_against_paper") == [
-        "| Data set | Method | Paper | Here | Why |",
-        "| - | - | - | - | --- |",
-        f"| {rows[0]} | [SPCA-PSD](#why-spca-psd) |",
-        f"| {rows[1]} | [MSTAR](#why-mstar) |",
-    ]
+def test_tables_and_small_pictures_are_taken(page, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    study, results, pictures = (tmp_path / name for name in ("study", "results", "pictures"))
+    for folder in ("tables", "figures"):
+        (study / folder).mkdir(parents=True)
+    (study / "run.log").write_text("", encoding="utf-8")
+    (study / "tables" / "toy.md").write_text("**T**\n\n| a |\n| --- |\n| 1 |\n", encoding="utf-8")
+    image.new("RGB", (3000, 300)).save(study / "figures" / "toy.png")
+    page.take(study, results, pictures)
+    assert "| 1 |" in (results / "toy.md").read_text(encoding="utf-8")
+    with image.open(pictures / "toy.png") as picture:
+        assert picture.size == (1100, 110)
 
 
 def test_minutes_come_from_the_log(page, tmp_path):
@@ -83,13 +47,3 @@ def test_minutes_come_from_the_log(page, tmp_path):
     )
     table = page.duration(log)
     assert "| coil20 | 3.0 |\n| usps | 1.0 |\n| all | 4.0 |" in table
-
-
-def test_columns_in_which_nothing_is_available_are_left_out(page):
-    lines = [
-        "| a | b | c |",
-        "| --- | --- | --- |",
-        "| 1 | not available | 2 |",
-        "| 3 | not available | not available |",
-    ]
-    assert page.without_empty(lines) == ["| a | c |", "| --- | --- |", "| 1 | 2 |", "| 3 | not available |"]
