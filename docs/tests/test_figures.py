@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 ROLE = re.compile(r"\{fig\}`([^`]+)`")
 TABLE = re.compile(r"^```\{result-table\} (.+)$", re.MULTILINE)
-# A page that writes measured numbers as they are names the files they stand in. Parameters are code or formulas.
+# A page that writes measured numbers as they are names the files they stand in. Parameters are code.
 SOURCES = re.compile(r"<!-- figures: (.+?) -->", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?!\w|\.\d)")
 # What is not prose: code, formulas, roles, addresses, comments.
@@ -128,8 +128,6 @@ def test_a_page_quotes_no_figure_that_is_not_there(page):
 
 
 def test_the_check_finds_a_wrong_figure():
-    page = (
-        "It has 63.2. Not `1.25`, $2.5$ or Theorem 3.1.\n\n```python\nx = 9.9\n```\n"
-    )
+    page = "It has 63.2. Not `1.25`, $2.5$ or Theorem 3.1.\n\n```python\nx = 9.9\n```\n"
     assert unknown(page, [63.24]) == []
     assert unknown(page, [63.26]) == ["63.2"]
