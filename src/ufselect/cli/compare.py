@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ufselect.io import Table
 
-MODES = ("fixed", "oracle", "auto")
 ENDINGS = (".csv", ".md", ".tex")
 
 
@@ -29,10 +28,9 @@ def compare(
         typer.Option("-k", "--features", min=1, help="A number of columns; may be repeated."),
     ] = None,
     mode: Annotated[
-        str,
-        opt._option(
+        Literal["fixed", "oracle", "auto"],
+        typer.Option(
             "--mode",
-            choices=MODES,
             help="fixed: default parameters. oracle: the best by the labels, which flatters every method. "
             "auto: chosen without labels.",
         ),

@@ -6,15 +6,14 @@ import ast
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
+from typer import Option
 
 if TYPE_CHECKING:
     from ufselect.io import ReadOptions
 
-GOALS = ("redundancy", "rebuild", "clusters")
-IMPUTES = ("median", "drop", "keep", "error")
 DATA_HELP = (
     "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
     "a 10x folder, - for standard input, or the name of a data set (see ufselect datasets)."
@@ -36,117 +35,101 @@ def _data(incomplete: str) -> list[str]:
     return sorted(files) + [name for name in names() if name.startswith(incomplete)]
 
 
-def _option(*names: str, choices: tuple[str, ...] | None = None, **settings: Any) -> Any:
-    """Return an option; with ``choices`` it names, completes and allows those alone."""
-    if choices is not None:
-
-        def check(value: str | None) -> str | None:
-            if value is not None and value not in choices:
-                raise typer.BadParameter(f"{value!r} is not one of {', '.join(choices)}.")
-            return value
-
-        def complete(incomplete: str) -> list[str]:
-            return [choice for choice in choices if choice.startswith(incomplete)]
-
-        settings |= {"metavar": "|".join(choices), "callback": check, "autocompletion": complete}
-    return typer.Option(*names, **settings)
-
-
 Word: TypeAlias = str | None
 Words: TypeAlias = list[str] | None
 Switch: TypeAlias = bool | None
+Imputing: TypeAlias = Literal["median", "drop", "keep", "error"]
 Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
 DataOrRecord = Annotated[Word, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
 FOR = (
     "What the columns are for. rebuild, the default: reconstruct all others. clusters: show the clusters of "
     "rows. redundancy: drop columns that repeat others."
 )
-Goal = Annotated[Word, _option("--for", choices=GOALS, help=FOR)]
-ScoredGoal = Annotated[Word, _option("--for", choices=GOALS[1:], help="What the columns are for.")]
+Goal = Annotated[Literal["redundancy", "rebuild", "clusters"] | None, Option("--for", help=FOR)]
+SCORED = "What the columns are for."
+ScoredGoal = Annotated[Literal["rebuild", "clusters"] | None, Option("--for", help=SCORED)]
 CLUSTERS = "How many clusters there are; implies --for clusters."
-Clusters = Annotated[Word, _option("--clusters", metavar="N|auto", help=CLUSTERS)]
+Clusters = Annotated[Word, Option("--clusters", metavar="N|auto", help=CLUSTERS)]
 METHOD = "A selector by its name, as DSCOFS or LaplacianScore."
-Method = Annotated[Word, _option("--method", "-m", help=METHOD, autocompletion=_methods)]
+Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=_methods)]
 METHODS = (
     "A method to compare; may be repeated. Without it all but ConstrainedDSCOFS, PartitionSelector and TSFS."
 )
-Methods = Annotated[Words, _option("--method", "-m", help=METHODS, autocompletion=_methods)]
+Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (
     "How many columns to select: 50, a share: 0.1 or 10%, or auto: enough to reconstruct the others. By "
     "default a tenth, at least 5 and at most 50, or half of a small table."
 )
-Count = Annotated[Word, _option("-k", "--features", metavar="K", help=COUNT)]
+Count = Annotated[Word, Option("-k", "--features", metavar="K", help=COUNT)]
 PARAMETER = "A parameter of the method; may be repeated."
-Parameter = Annotated[Words, _option("--param", metavar="NAME=VALUE", help=PARAMETER)]
+Parameter = Annotated[Words, Option("--param", metavar="NAME=VALUE", help=PARAMETER)]
 KEEP = (
     "Select these in any case: names with commas between them, a pattern as 'HLA-*', or a file with one a "
     "line; may be repeated."
 )
-Keep = Annotated[Words, _option("--keep", metavar="COLUMNS", help=KEEP)]
+Keep = Annotated[Words, Option("--keep", metavar="COLUMNS", help=KEEP)]
 EXCLUDE = "Never select these, and let them decide nothing."
-Exclude = Annotated[Words, _option("--exclude", metavar="COLUMNS", help=EXCLUDE)]
+Exclude = Annotated[Words, Option("--exclude", metavar="COLUMNS", help=EXCLUDE)]
 LIMIT = (
     "Columns correlated above this with a selected one are skipped: 0.95 for --for redundancy, else 0.999; "
     "1 for no limit."
 )
-MaxCorrelation = Annotated[float | None, _option("--max-correlation", metavar="R", help=LIMIT)]
+MaxCorrelation = Annotated[float | None, Option("--max-correlation", metavar="R", help=LIMIT)]
 ONEHOT = "onehot: text columns with few values become columns of zeros and ones, selected together."
-Categorical = Annotated[Word, _option("--categorical", choices=("onehot",), help=ONEHOT)]
-IdColumn = Annotated[Word, _option("--id", metavar="COLUMN", help="Column of row ids.")]
+Categorical = Annotated[Literal["onehot"] | None, Option("--categorical", help=ONEHOT)]
+IdColumn = Annotated[Word, Option("--id", metavar="COLUMN", help="Column of row ids.")]
 LABELS = "Column of classes; never used for the selection."
-LabelColumn = Annotated[Word, _option("--labels", metavar="COLUMN", help=LABELS)]
+LabelColumn = Annotated[Word, Option("--labels", metavar="COLUMN", help=LABELS)]
 IMPUTE = (
     "Missing values: fill by the column's median, drop such columns, keep them for a method that works "
     "around them, such as DSCOFS, or stop with an error."
 )
-Impute = Annotated[str, _option("--impute", choices=IMPUTES, help=IMPUTE)]
+Impute = Annotated[Imputing, Option("--impute", help=IMPUTE)]
 MEDIAN = "median; keep for --for redundancy"
-GoalImpute = Annotated[Word, _option("--impute", choices=IMPUTES, help=IMPUTE, show_default=MEDIAN)]
+GoalImpute = Annotated[Imputing | None, Option("--impute", help=IMPUTE, show_default=MEDIAN)]
 BATCH = "Column with the batch of each row, such as plate or donor; batches are centred by themselves."
-BatchColumn = Annotated[Word, _option("--batch", metavar="COLUMN", help=BATCH)]
-WeightColumn = Annotated[Word, _option("--weights", metavar="COLUMN", help="Column of row weights.")]
+BatchColumn = Annotated[Word, Option("--batch", metavar="COLUMN", help=BATCH)]
+WeightColumn = Annotated[Word, Option("--weights", metavar="COLUMN", help="Column of row weights.")]
 GUESS = "Recognise id and label columns by names and values."
-Guess = Annotated[bool, _option("--guess/--no-guess", help=GUESS)]
+Guess = Annotated[bool, Option("--guess/--no-guess", help=GUESS)]
 SEPARATOR = 'Mark between fields of a text file: "tab", "blanks" for runs, …'
-Separator = Annotated[Word, _option("--separator", help=SEPARATOR)]
-Decimal = Annotated[Word, _option("--decimal", choices=(".", ","), help="Decimal mark of a text file.")]
+Separator = Annotated[Word, Option("--separator", help=SEPARATOR)]
+Decimal = Annotated[Literal[".", ","] | None, Option("--decimal", help="Decimal mark of a text file.")]
 HEADER = "Whether a text file begins with names."
-Header = Annotated[Switch, _option("--header/--no-header", help=HEADER, show_default="found out")]
+Header = Annotated[Switch, Option("--header/--no-header", help=HEADER, show_default="found out")]
 MISSING = "A further word that means a missing value; may be repeated."
-Missing = Annotated[Words, _option("--na", metavar="TOKEN", help=MISSING)]
-Comment = Annotated[Word, _option("--comment", metavar="MARK", help="What begins a remark, as #.")]
-Transpose = Annotated[bool, _option("--transpose", help="Rows of the file are the columns to select.")]
-Sheet = Annotated[Word, _option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
-Layer = Annotated[Word, _option("--layer", metavar="NAME", help="Layer of an h5ad file.")]
+Missing = Annotated[Words, Option("--na", metavar="TOKEN", help=MISSING)]
+Comment = Annotated[Word, Option("--comment", metavar="MARK", help="What begins a remark, as #.")]
+Transpose = Annotated[bool, Option("--transpose", help="Rows of the file are the columns to select.")]
+Sheet = Annotated[Word, Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
+Layer = Annotated[Word, Option("--layer", metavar="NAME", help="Layer of an h5ad file.")]
 SCALE = "standard: give every column mean 0 and variance 1 first. auto: if their units differ."
-Scale = Annotated[str, _option("--scale", choices=("auto", "standard", "none"), help=SCALE)]
+Scale = Annotated[Literal["auto", "standard", "none"], Option("--scale", help=SCALE)]
 NORMALIZE = "log: for raw counts, bring rows to one total and take logarithms first."
-Normalize = Annotated[str, _option("--normalize", choices=("none", "log"), help=NORMALIZE)]
-Seed = Annotated[int, _option("--seed", min=0, help="Seed of everything random.")]
+Normalize = Annotated[Literal["none", "log"], Option("--normalize", help=NORMALIZE)]
+Seed = Annotated[int, Option("--seed", min=0, help="Seed of everything random.")]
 TABLE = "Write the reduced table here: .csv, .tsv (also compressed), .parquet, .npz or .h5ad; - for a pipe."
-OutputTable = Annotated[Path | None, _option("-o", "--output", help=TABLE)]
-ReportPage = Annotated[
-    Path | None, _option("--report", help="Write a page that explains the result (.html).")
-]
+OutputTable = Annotated[Path | None, Option("-o", "--output", help=TABLE)]
+ReportPage = Annotated[Path | None, Option("--report", help="Write a page that explains the result (.html).")]
 RECORD = "Write the record here; without it beside the output, ending in .json."
-RecordFile = Annotated[Path | None, _option("--record", help=RECORD)]
+RecordFile = Annotated[Path | None, Option("--record", help=RECORD)]
 RANKING = "Write every column with its rank and what represents it: .csv or .tsv."
-RankingFile = Annotated[Path | None, _option("--ranking", help=RANKING)]
+RankingFile = Annotated[Path | None, Option("--ranking", help=RANKING)]
 NAMES = "Write the names of the selected columns here, one a line."
-NamesFile = Annotated[Path | None, _option("--names", help=NAMES)]
+NamesFile = Annotated[Path | None, Option("--names", help=NAMES)]
 MAP = "Store, beside the record, the map with which ufselect reconstruct fills in all other columns."
-SaveMap = Annotated[bool, _option("--save-map", help=MAP)]
+SaveMap = Annotated[bool, Option("--save-map", help=MAP)]
 TEXT = "Leave text columns other than ids and labels out of the output."
-DropText = Annotated[bool, _option("--drop-text", help=TEXT)]
+DropText = Annotated[bool, Option("--drop-text", help=TEXT)]
 STREAM = "Read a csv or parquet table in blocks instead of whole."
-Stream = Annotated[Switch, _option("--stream/--no-stream", help=STREAM, show_default="if it is large")]
-Jobs = Annotated[int, _option("--jobs", "-j", help="Processes; -1 for one a core.")]
+Stream = Annotated[Switch, Option("--stream/--no-stream", help=STREAM, show_default="if it is large")]
+Jobs = Annotated[int, Option("--jobs", "-j", help="Processes; -1 for one a core.")]
 DETAILS = "Also print method, scores, candidates and the curve of -k auto."
-Details = Annotated[bool, _option("--details", help=DETAILS)]
-Force = Annotated[bool, _option("--force", help="Replace output files that exist.")]
-Quiet = Annotated[bool, _option("--quiet", "-q", help="Print nothing but errors.")]
-AsJson = Annotated[bool, _option("--json", help="Print the result as JSON, for scripts.")]
-Debug = Annotated[bool, _option("--debug", help="Show the traceback of an error.")]
+Details = Annotated[bool, Option("--details", help=DETAILS)]
+Force = Annotated[bool, Option("--force", help="Replace output files that exist.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]
+AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for scripts.")]
+Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]
 
 
 def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:

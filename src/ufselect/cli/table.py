@@ -44,22 +44,12 @@ MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit m
 
 @dataclass(frozen=True)
 class AllRows:
-    """What is known of all rows of a table that is not in memory.
-
-    Attributes
-    ----------
-    gram : FormedGram
-        Of all rows, normalised if that was asked for.
-    means, deviations : ndarray of shape (n_features,)
-        Of the same.
-    counts : LogCounts or None
-        What normalised the rows, fitted.
-    """
+    """What is known of all rows of a table that is not in memory, normalised if that was asked for."""
 
     gram: FormedGram
     means: NDArray
     deviations: NDArray
-    counts: Any = None
+    counts: Any = None  # the LogCounts that normalised the rows, fitted
 
 
 @dataclass(frozen=True)
