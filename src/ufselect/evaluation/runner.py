@@ -90,7 +90,23 @@ class Runner:
         All points get few K-means runs first; the leaders, and those that may still win, get all of them.
         """
         data = joblib.hash((problem.X, problem.y))
-        selections, failures = self._select(problem, data, methods)
+        calls = {}
+        for method in methods:
+            key = f"{data} {fit_code(method.selector)}"
+            for points, counts, seed in fit_families(method, problem.counts, problem.X.shape[1]):
+                arguments = (problem.X, method.selector, points, counts, seed, key)
+                calls[method.key, params_text(points[0]), counts[0], seed] = arguments
+        fits = self.call_all(fit_points, calls, problem.name, "fits", ignore=("X",))
+        apart = {method.key for method in methods if method.starts_apart}
+        selections: dict[Place, list[Selection]] = defaultdict(list)  # one for each start that is averaged
+        failures = {}
+        for (key, *_), found in fits.items():
+            for each in found:
+                if each["features"]:
+                    start = each["seed"] if key in apart else None
+                    selections[key, each["params"], each["n_features"], start].append(each)
+                else:
+                    failures[key, each["params"]] = each["note"]
         labels = {method.key: method.label for method in methods}
         rows_of = partial(self._rows, problem, data, labels, selections)
         n_runs, rounds = self.protocol.n_runs, self.protocol.rounds
@@ -105,29 +121,6 @@ class Runner:
         rows = final + rows_of(n_runs, contenders(left, final, n_runs) - ahead)
         order = {place: number for number, place in enumerate(selections)}
         return Outcome(sorted(rows, key=lambda row: order[place_of(row)]), screened, failures)
-
-    def _select(
-        self, problem: Problem, data: str, methods: Sequence[Method]
-    ) -> tuple[dict[Place, list[Selection]], dict[tuple[str, str], str]]:
-        """Return the selections of each place, one for each start that is averaged, and the failures."""
-        calls = {}
-        for method in methods:
-            key = f"{data} {fit_code(method.selector)}"
-            for points, counts, seed in fit_families(method, problem.counts, problem.X.shape[1]):
-                arguments = (problem.X, method.selector, points, counts, seed, key)
-                calls[method.key, params_text(points[0]), counts[0], seed] = arguments
-        fits = self.call_all(fit_points, calls, problem.name, "fits", ignore=("X",))
-        apart = {method.key for method in methods if method.starts_apart}
-        selections: dict[Place, list[Selection]] = defaultdict(list)
-        failures = {}
-        for (key, *_), found in fits.items():
-            for each in found:
-                if each["features"]:
-                    start = each["seed"] if key in apart else None
-                    selections[key, each["params"], each["n_features"], start].append(each)
-                else:
-                    failures[key, each["params"]] = each["note"]
-        return selections, failures
 
     def _rows(
         self,

@@ -66,7 +66,19 @@ class RobustLabelRegression(Descent):
             self.rows, row_norms(state.coefficients), self.beta / self.alpha, weights
         )
         coefficients = regression.solve(state.labels)
-        labels = self._move_labels(state.labels, state.centres, self.rows.times(coefficients))
+        # G moves by a square above the two norms that it is in.
+        fitted, between = self.rows.times(coefficients), state.centres @ state.centres.T
+        near = 0.5 / self.centre_distances(state.labels, state.centres)[:, None]
+        linear = self.alpha * 0.5 / row_norms(fitted - state.labels)[:, None]
+        target = near * self.rows.times(state.centres.T) + linear * fitted
+
+        def slope(G: NDArray) -> NDArray:
+            return near * (G @ between) + self.nu * (self.laplacian @ G) + linear * G - target
+
+        def value(G: NDArray) -> float:
+            return float(np.vdot(G, slope(G) - target)) + self.zeta / 4 * orthogonality_penalty(G)
+
+        labels = multiplicative_step(state.labels, slope(state.labels), self.zeta / 2, value)
         centres = self.fit_centres(labels, 0.5 / self.centre_distances(labels, state.centres))
         new = self._state(labels, centres, coefficients)
         return new if new.objective < state.objective else state  # stationary up to rounding
@@ -80,21 +92,6 @@ class RobustLabelRegression(Descent):
         """Return the smoothed norms of the rows of X − GF, without forming it."""
         mixed = 2 * self.rows.times(centres.T) - labels @ (centres @ centres.T)
         return np.sqrt(np.clip(self.squared_norms - np.einsum("ij,ij->i", labels, mixed), 0, None) + EPSILON)
-
-    def _move_labels(self, labels: NDArray, centres: NDArray, fitted: NDArray) -> NDArray:
-        """Return the next G, by a square above the two norms that it is in."""
-        near = 0.5 / self.centre_distances(labels, centres)[:, None]
-        linear = self.alpha * 0.5 / row_norms(fitted - labels)[:, None]
-        target = near * self.rows.times(centres.T) + linear * fitted
-        between = centres @ centres.T
-
-        def slope(G: NDArray) -> NDArray:
-            return near * (G @ between) + self.nu * (self.laplacian @ G) + linear * G - target
-
-        def value(G: NDArray) -> float:
-            return float(np.vdot(G, slope(G) - target)) + self.zeta / 4 * orthogonality_penalty(G)
-
-        return multiplicative_step(labels, slope(labels), self.zeta / 2, value)
 
     def _state(self, labels: NDArray, centres: NDArray, coefficients: NDArray) -> RobustLabels:
         objective = (

@@ -22,7 +22,6 @@ def kmeans_runs(
     n_clusters: int,
     seeds: Sequence[int],
     seeding: str,
-    max_iter: int = 300,
     *,
     is_exact: bool = True,
     centre_entries: int = 2**23,
@@ -44,13 +43,13 @@ def kmeans_runs(
     for start in range(0, len(seeds), step):
         batch = slice(start, start + step)
         samples = starting_samples(coordinates, n_clusters, seeds[batch], seeding)
-        labels[batch] = lloyd(coordinates, coordinates[samples], tol, max_iter)
+        labels[batch] = lloyd(coordinates, coordinates[samples], tol)
     if not is_exact:
         # Single precision has seven digits; four must be left of the mean squared distance to the centres.
         largest = float(np.einsum("ij,ij->i", coordinates, coordinates).max())
         least = 1e4 * float(np.finfo(np.float32).eps) * len(points) * largest
         if float(inertias(coordinates, labels[:1]).min()) < least:
-            return kmeans_runs(points, n_clusters, seeds, seeding, max_iter)
+            return kmeans_runs(points, n_clusters, seeds, seeding)
     return labels
 
 

@@ -58,12 +58,14 @@ def selected_by(selector: Any) -> Selected:
     return Selected(support, ranking, scores)
 
 
-def feature_names_of(selector: Any, given: Sequence[str] | None, n_features: int) -> list[str]:
-    """Return the given names, else those seen in ``fit``, else positions."""
+def feature_names_of(
+    selector: Any, given: Sequence[str] | None, n_features: int, shown: NDArray
+) -> list[str]:
+    """Return the given names of some features, else those seen in ``fit``, else positions."""
     found = given if given is not None else getattr(selector, "feature_names_in_", range(n_features))
     if len(found) != n_features:
         raise ValueError(f"{len(found)} feature names were given for {n_features} features.")
-    return [str(name) for name in found]
+    return [str(found[j]) for j in shown]
 
 
 class Display(ABC):
@@ -141,10 +143,9 @@ class ScoresDisplay(Display):
         selected = selected_by(selector)
         if selected.scores is None:
             raise ValueError(f"{type(selector).__name__} has no scores to plot.")
-        names = feature_names_of(selector, feature_names, selected.support.size)
         order = np.argsort(selected.ranking)
-        display = cls(selected.scores[order], [names[j] for j in order], int(selected.support.sum()))
-        return display.plot(n_shown=n_shown, ax=ax)
+        names = feature_names_of(selector, feature_names, order.size, order)
+        return cls(selected.scores[order], names, int(selected.support.sum())).plot(n_shown=n_shown, ax=ax)
 
     def plot(self, *, n_shown: int = 30, ax: Any = None) -> Self:
         """Draw the bars, the best at the top."""
@@ -206,8 +207,8 @@ class LoadingsDisplay(Display):
         if not hasattr(selector, "components_"):
             raise ValueError(f"{type(selector).__name__} has no loadings to plot.")
         shown = selected.columns[:n_shown]
-        names = feature_names_of(selector, feature_names, selected.support.size)
-        return cls(np.asarray(selector.components_)[:, shown].T, [names[j] for j in shown]).plot(ax=ax)
+        names = feature_names_of(selector, feature_names, selected.support.size, shown)
+        return cls(np.asarray(selector.components_)[:, shown].T, names).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         n_components = self.loadings.shape[1]
@@ -344,9 +345,8 @@ class SelectionPathDisplay(Display):
         masks = np.array([path.support(count, sparsity) for count in path.n_features_to_select])
         ranks = path.ranking(path.n_features_to_select[-1], sparsity)
         shown = np.lexsort((ranks, -masks.sum(axis=0)))[: min(n_shown, int(masks.any(axis=0).sum()))]
-        names = feature_names_of(path, feature_names, masks.shape[1])
-        display = cls(masks[:, shown], path.n_features_to_select, [names[j] for j in shown])
-        return display.plot(ax=ax)
+        names = feature_names_of(path, feature_names, masks.shape[1], shown)
+        return cls(masks[:, shown], path.n_features_to_select, names).plot(ax=ax)
 
     def states(self) -> NDArray[np.intp]:
         """Return for each count and feature 0 if not selected, 1 if selected, 2 if it enters, 3 if it leaves.
@@ -418,12 +418,11 @@ class RedundancyDisplay(Display):
         RedundancyDisplay
         """
         check_is_fitted(selector)
-        names = feature_names_of(selector, feature_names, selector.support_.size)
         found = selector.representatives_
         columns, counts = np.unique(found[found >= 0], return_counts=True)
         order = np.argsort(-counts, kind="stable")[:n_shown]
-        shown = [names[column] for column in columns[order]]
-        return cls(counts[order], shown, columns.size, found.size).plot(ax=ax)
+        names = feature_names_of(selector, feature_names, found.size, columns[order])
+        return cls(counts[order], names, columns.size, found.size).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         places = np.arange(len(self.counts))

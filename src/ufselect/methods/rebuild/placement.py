@@ -85,8 +85,6 @@ class Placement:
 
     def broken_by(self, members: NDArray) -> str:
         """Return the name of a rule that some columns break together, or nothing."""
-        if members.size > self.size:
-            return "n_features_to_select"
         if self.prices is not None and math.fsum(self.prices[members]) > self.budget:
             return "budget"
         if self.regions is not None and np.any(self._region_counts(members) > self.most):

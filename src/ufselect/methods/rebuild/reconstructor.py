@@ -31,8 +31,6 @@ from ufselect.methods.rebuild.kernel import MOST_LANDMARKS, ColumnMap, bend, lin
 from ufselect.methods.rebuild.ridge import LEAST_ROWS, N_FOLDS, LinearMap, dense, map_weights
 from ufselect.methods.rebuild.selector import RebuildSelector
 
-# Beyond, the kernel, which is laid out at 1,000 rows, would take minutes.
-MOST_KERNEL_ROWS = 20_000
 NUMBERS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
@@ -210,7 +208,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             measured = dense(np.zeros((0, columns.size)) if rows is None else rows[:, columns])
             self.column_map_ = ColumnMap.of(linear, measured - self.mean_[columns], columns)
             if rows is not None and not limit and self.regressor != "ridge":
-                most = MOST_KERNEL_ROWS if isinstance(self.regressor, str) else len(rows)
+                # Beyond, the kernel, which is laid out at 1,000 rows, would take minutes.
+                most = 20_000 if isinstance(self.regressor, str) else len(rows)
                 self._compare(np.asarray(some_rows(rows, most), dtype=np.float64))
         return self
 
