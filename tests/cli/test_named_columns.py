@@ -111,7 +111,7 @@ def test_every_goal_takes_constraints(folder):
         ("--keep g2 --exclude g*", "--keep and --exclude both name g2"),
         ("--keep @nowhere.txt", "There is no file nowhere.txt for --keep"),
         ("--max-correlation 0", "above 0 and at most 1"),
-        ("--categorical dummies", "not one of onehot"),
+        ("--categorical dummies", "not one of 'onehot'"),
         ("--param keep=3", "has no parameter 'keep' to set"),
         ("--exclude g* -k 3", "use -k 2 or less"),
         ("--keep g* -k 3", "ask for at least"),
