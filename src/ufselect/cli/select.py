@@ -213,13 +213,8 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
     often = run.explanation.frequencies
     again = [""] * run.ranked.size if often is None else [f"{often[j]:.0%}" for j in run.ranked]
     rows: list[tuple[Any, ...]] = [
-        (
-            each["rank"],
-            short_name(each["name"]),
-            figure(each["score"], 1),
-            "" if again is None else f"{again[j]:.0%}",
-        )
-        for each, j in zip(found["result"]["features"][:MOST_ROWS], run.ranked, strict=False)
+        (each["rank"], short_name(each["name"]), figure(each["score"], 1), share)
+        for each, share in zip(found["result"]["features"][:MOST_ROWS], again, strict=False)
     ]
     heading = f"{type(run.method).__name__}({', '.join(changed)}), {run.seconds:.2f} s"
     console.print(
