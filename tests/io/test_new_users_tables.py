@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import warnings
 
 import numpy as np
@@ -230,3 +231,15 @@ def test_workbooks_are_read_where_they_are_used(tmp_path):
             book.active.cell(row, column, value)
     book.save(tmp_path / "inner.xlsx")
     np.testing.assert_array_equal(read_table(tmp_path / "inner.xlsx").data, SPECTRA)
+
+
+def test_what_unpacks_to_far_more_than_it_is_ends_in_a_sentence(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    (tmp_path / "bomb.csv.gz").write_bytes(70 * gzip.compress(b"0,0\n" * 2**20))
+    column = np.zeros(2**22, np.int8)
+    parquet.write_table(pyarrow.table({f"x{j}": column for j in range(40)}), tmp_path / "bomb.parquet")
+    for name in ("bomb.csv.gz", "bomb.parquet"):
+        with pytest.raises(TableError, match=r"made to fill the memory: it unpacks to .* in parts"):
+            read_table(tmp_path / name)

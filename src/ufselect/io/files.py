@@ -8,6 +8,7 @@ import io
 import lzma
 import os
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,13 +63,27 @@ def open_packing(path: Path, ending: str) -> Iterator[Any]:
             yield file
 
 
-def check_claim(n_bytes: int, path: Path) -> None:
-    """Refuse a stored array of more than 1 GiB and 200 times its file: what is not stored reads as zeros."""
+def check_claim(n_bytes: int, path: Path, large: int = 2**30) -> None:
+    """Refuse what would take more than ``large`` bytes and 200 times its file, which no table does."""
     parts = path.rglob("*") if path.is_dir() else [path]
-    if n_bytes > 2**30 and n_bytes > 200 * sum(part.stat().st_size for part in parts):
+    if n_bytes > large and n_bytes > 200 * sum(part.stat().st_size for part in parts):
         raise TableError(
-            f"{path} is damaged or was never filled: it claims {n_bytes / 2**30:,.1f} GiB; write it again."
+            f"{path} is damaged, or made to fill the memory: it unpacks to {n_bytes / 2**30:,.1f} GiB or "
+            "more; write it again, in parts if it is so large."
         )
+
+
+def check_unpacked(path: Path, large: int = 2**28) -> None:
+    """Unpack a small compressed file in vain: parsing what it should not hold would take far longer."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as packed:
+            check_claim(sum(member.file_size for member in packed.infolist()), path, large)
+    elif packed_as(path) is not None and path.stat().st_size * 200 < 2 * large:
+        n_bytes = 0
+        with open_unpacked(path) as file:
+            while n_bytes <= 2 * large and (block := file.read(2**24)):
+                n_bytes += len(block)
+        check_claim(n_bytes, path, large)
 
 
 @contextmanager

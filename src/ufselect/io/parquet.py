@@ -9,7 +9,7 @@ from typing import Any
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.files import readable
+from ufselect.io.files import check_claim, readable
 from ufselect.io.numbers import MISSING
 from ufselect.io.roles import ColumnPlan, look_at_typed, plan_columns
 from ufselect.io.table import ReadOptions, distinct_names
@@ -64,6 +64,7 @@ class ParquetRows:
         self.names, self.notes = distinct_names(self._written)
         self.unnamed = [name == "__index_level_0__" or not name.strip() for name in self._written]
         self.n_rows = sum(file.metadata.num_rows for file in self._files)
+        check_claim(8 * self.n_rows * len(self.names), path)
 
     def plan(self, options: ReadOptions) -> ColumnPlan:
         """Decide by the first block what each column is for."""

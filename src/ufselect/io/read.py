@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ufselect._utils.messages import Setting
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
-from ufselect.io.files import ENDINGS, readable
+from ufselect.io.files import ENDINGS, check_unpacked, readable
 from ufselect.io.h5ad import find_part, is_cell_store, read_cells, read_tenx
 from ufselect.io.numbers import NumberReader
 from ufselect.io.parquet import ParquetRows, parts_of
@@ -75,6 +75,8 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
     if not path.exists():
         raise TableError(f"There is no file {path}; check the name and the folder.")
     with readable(path, format_of(path)[1:]):
+        if path.is_file():
+            check_unpacked(path)
         table = _read(path, options)
         if options.categorical is not None:
             table = with_categories(table)
