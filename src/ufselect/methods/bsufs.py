@@ -53,7 +53,7 @@ def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
     >>> import numpy as np
     >>> from ufselect.methods.bsufs import shrink
     >>> shrink(np.array([1.0, 2.0, 4.0]), weight=1.0, q=0.5).round(3).tolist()
-    [0.0, 1.618, 3.742]
+    [0.0, 1.605, 3.742]
     """
     result = np.zeros_like(sizes)
     beyond = sizes > power_threshold(q) * weight ** (1 / (2 - q))
