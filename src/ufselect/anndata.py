@@ -1,4 +1,4 @@
-"""Genes of an AnnData object: chosen there, written there."""
+"""Select genes of an AnnData object and write the selection into it."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class AutoScaler(_ColumnTransformer):
 
     Notes
     -----
-    Missing values (NaN) are left out of means and deviations and stay where they are. Sparse data are
+    Missing values (NaN) are ignored in means and deviations and stay where they are. Sparse data are
     divided but not shifted, so that they stay sparse.
 
     Examples

@@ -34,7 +34,7 @@ def test_the_curve_lies_between_random_columns_and_components(rows):
 
 
 def test_a_selector_alone_is_refused_with_what_is_wanted(rows):
-    with pytest.raises(TypeError, match=r"RebuildSelector does not rebuild columns; give a fitted Reconstr"):
+    with pytest.raises(TypeError, match=r"RebuildSelector does not reconstruct columns; give a fitted R"):
         ReconstructionDisplay.from_estimator(RebuildSelector(5).fit(rows[0]), rows[1])
 
 

@@ -1,4 +1,4 @@
-"""StableSelector: features that a selector chooses again and again on halves of the data."""
+"""StableSelector: features that a selector selects repeatedly on halves of the data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from ufselect.metrics.stability import selection_stability
 
 
 class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
-    r"""Select the features that a selector chooses on most halves of the data.
+    r"""Select the features that a selector selects on most halves of the data.
 
     The rows are split at random into two halves, again and again; a clone of the selector is fitted to each
     half with a seed of its own, and the frequency of a feature is the share of these fits that select it:

@@ -538,7 +538,7 @@ def gram_from_covariance(
     except linalg.LinAlgError as error:
         raise ValueError(
             "covariance has negative eigenvalues, so no rows have it. Where values are missing, use the rows "
-            "without gaps, or add up batches with ufselect.blocks.GramAccumulator."
+            "without missing values, or add up batches with ufselect.blocks.GramAccumulator."
         ) from error
     matrix += matrix.T.copy()
     matrix *= (n_samples - 1) / 2

@@ -58,7 +58,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     shares = [
         ("these pixels", ours.score(X[new])),
         ("pixels by DSCOFS, the method of the paper", paper.score(X[new])),
-        ("random pixels, mean of ten draws", float(np.mean([draw.score(X[new]) for draw in draws]))),
+        ("random pixels, mean of ten selections", float(np.mean([draw.score(X[new]) for draw in draws]))),
     ]
     rows = [(name, f"{share:.0%}") for name, share in shares]
     heading = f"How much of {new.size} new digits is reconstructed from {N_PIXELS} pixels"

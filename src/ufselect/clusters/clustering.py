@@ -1,4 +1,4 @@
-"""GraphClustering: the judge's clusters as a clusterer of its own."""
+"""GraphClustering: the clusters of the assessment as a clusterer of its own."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def compare(
 ) -> Comparison:
     """Compare selectors by how well K-means on their features recovers known classes.
 
-    All features, random subsets and PCA leverage are always among the methods.
+    All features, random features and PCA leverage are always among the methods.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows of results: choosing the one that stands for a method, and tables as csv, Markdown and LaTeX."""
+"""Rows of results: selecting the one that represents a method, and tables as csv, Markdown and LaTeX."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class PairwiseSums:
 
 
 def pairwise_sums(block: Any, weights: NDArray | None = None) -> PairwiseSums:
-    """Reduce rows with gaps: a float array with NaN, or a CSR matrix with stored NaN, and no infinities."""
+    """Reduce rows with missing values: a float array or CSR matrix with NaN and without infinities."""
     weights = np.ones(block.shape[0]) if weights is None else weights
     parts = (_sparse_parts if sparse.issparse(block) else _dense_parts)(block, weights)
     shift, scale, values, missing = parts

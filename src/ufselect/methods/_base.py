@@ -611,7 +611,7 @@ class GramSelector(UnsupervisedSelector):
                 warn_user(
                     f"{missing.share:.0%} of X is missing, so that too few rows have both of two features: S "
                     f"contradicts itself and was changed by {missing.correction:.0%}. Bring X into memory as "
-                    "an array, where gaps are filled in, or drop the features with the most gaps.",
+                    "an array, where missing values are filled in, or drop the features with most of them.",
                     ApproximationWarning,
                 )
         if reduced is not None:

@@ -170,7 +170,7 @@ class MaxVariance(GramSelector):
 class RandomSubset(UnsupervisedSelector):
     r"""Select features at random.
 
-    The ranking is a uniformly drawn permutation, so that each subset of r of the d features has probability
+    The ranking is a uniformly random permutation, so that each set of r of the d features has probability
 
     .. math:: 1 \Big/ \binom{d}{r},
 

@@ -48,7 +48,7 @@ class RedundancyFilter(GramSelector):
     keep : sequence of str or int, default=None
         Columns, by name or index, to select in any case.
     exclude : sequence of str or int, default=None
-        Columns, by name or index, to leave out. They take no part.
+        Columns, by name or index, that are never selected and not compared.
 
     Attributes
     ----------

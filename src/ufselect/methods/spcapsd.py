@@ -290,7 +290,7 @@ class SPCAPSD(GramSelector):
         if eta >= 2 * spectrum.values[0]:
             limit = 2 * float(spectrum.values[0]) * gram.scale * gram.scale
             raise ValueError(
-                f"eta={self.eta} leaves nothing of the reconstruction: choose it well below {limit:.3g}, "
+                f"eta={self.eta} is too large and shrinks the reconstruction to zero; use a value well below {limit:.3g}, "
                 "twice the largest eigenvalue of the scatter matrix."
             )
         method = PSDReconstruction(spectrum, gamma, eta, request.restrict_rows(diagonal), self.tol)

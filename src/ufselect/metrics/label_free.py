@@ -14,9 +14,9 @@ from ufselect.metrics.stability import selected_index
 
 
 def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
-    r"""Return the share of the variance of all features that a linear model rebuilds from some of them.
+    r"""Return the share of the variance of all features that a linear map reconstructs from some of them.
 
-    .. math:: \|Q^\top A\|_F^2 / \|A\|_F^2, \qquad Q \text{ an orthonormal basis of the chosen columns of } A
+    .. math:: \|Q^\top A\|_F^2 / \|A\|_F^2, \qquad Q \text{ an orthonormal basis of the selected columns}
 
     with A the centred data.
 
@@ -27,7 +27,7 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
     features : array-like
         The selection: indices of features, or a boolean mask over all.
     targets : array-like, default=None
-        The features to be rebuilt, as indices or a mask; None for all.
+        The features to be reconstructed, as indices or a mask; None for all.
 
     Returns
     -------
@@ -61,7 +61,8 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
     .. math:: \frac{1}{n k} \sum_{i=1}^{n} |N_k(i) \cap N_k'(i)|
 
     with :math:`N_k(i)` the k samples nearest to sample i by all features, and :math:`N_k'(i)` those
-    nearest by the chosen ones, in the Euclidean distance. Random subsets keep some, too: compare with them.
+    nearest by the selected ones, in the Euclidean distance. Random features keep some, too: compare with
+    them.
 
     Parameters
     ----------

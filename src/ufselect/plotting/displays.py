@@ -598,12 +598,12 @@ class ReconstructionDisplay(Display):
         Raises
         ------
         TypeError
-            If the estimator selects columns but does not rebuild the others.
+            If the estimator selects columns but does not reconstruct the others.
         """
         if not hasattr(reconstructor, "curve"):
             name = type(reconstructor).__name__
             raise TypeError(
-                f"{name} does not rebuild columns; give a fitted Reconstructor, as in "
+                f"{name} does not reconstruct columns; give a fitted Reconstructor, as in "
                 f"Reconstructor({name}(…)).fit(X)."
             )
         curve = reconstructor.curve(X, counts)

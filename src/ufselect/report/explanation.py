@@ -18,7 +18,7 @@ from ufselect.methods.redundancy import RedundancyFilter
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
-LEAST_SHARE = 0.5  # of the variance of the others, for columns that are to stand for them
+LEAST_SHARE = 0.5  # of the variance of the others, for columns that are to represent them
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
 
@@ -61,7 +61,7 @@ class Explanation:
     feature_names : list of str
         Names of all columns.
     excluded : ndarray of shape (n_features,)
-        Mask of the columns that took no part.
+        Mask of the excluded columns.
     selected : Selected
         Selected columns, ranks and scores; scores are None where the method has none.
     means, deviations : ndarray of shape (n_features,)
@@ -244,7 +244,7 @@ def explain(
     random_state : int, default=0
         Seed of samples and splits.
     sample_weight, batch : array-like of shape (n_samples,), optional
-        What ``fit`` was told of the rows. Rows of weight 0 are left out, the others count alike; each batch
+        What ``fit`` was told of the rows. Rows of weight 0 are ignored, the others count alike; each batch
         is taken about its own mean.
 
     Returns

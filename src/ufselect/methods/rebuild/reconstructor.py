@@ -35,12 +35,12 @@ NUMBERS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 
 
 class Reconstructor(TransformerMixin, BaseEstimator):
-    r"""Select columns and reconstruct all others from them, by a linear map or one that bends.
+    r"""Select columns and reconstruct all others from them, by a linear or nonlinear map.
 
-    The linear map, ridge regression, works for every kind of data. Kernel ridge regression bends it: images,
-    spectra and speech come back better, genes hardly. ``regressor="auto"`` takes it where its leave-one-out
-    error is lower by more than one standard error. A column that the map reconstructs worse than its mean
-    does, on held-out rows, is set to its mean.
+    The linear map, ridge regression, works for every kind of data. Kernel ridge regression is nonlinear: it
+    reconstructs images, spectra and speech better, genes hardly. ``regressor="auto"`` uses it where its
+    leave-one-out error is lower by more than one standard error. A column that the map reconstructs worse
+    than its mean does, on held-out rows, is set to its mean.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return self
 
     def _checked(self, X: Any, **options: Any) -> Any:
-        """Return numbers, with gaps if the selector takes them."""
+        """Return numbers, with missing values if the selector takes them."""
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
         return validate_data(self, X, ensure_all_finite=finite, **options, **NUMBERS)
 

@@ -421,7 +421,7 @@ class Search:
     def _best(self, gains: NDArray, prices: NDArray | None = None, limit: float = np.inf) -> int:
         """Return the unit of largest gain for its price, −1 where none has any.
 
-        Where rows are few it is that of least error on rows left out, below a limit, among the 30 of largest
+        Where rows are few it is that of least error on held-out rows, below a limit, among the 30 of largest
         gain; among more where rows are fewer still, which makes them both cheap and misleading.
         """
         if prices is not None:
