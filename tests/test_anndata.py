@@ -176,7 +176,7 @@ def test_empty_and_stored_matrices_are_refused(cells, tmp_path):
 def test_repeated_names_are_refused_only_where_names_are_needed(cells):
     cells.var_names = ["g0", "g0", *NAMES[2:]]
     select(cells, MaxVariance(3))
-    with pytest.raises(ValueError, match=r"Names of genes come twice; call adata\.var_names_make_unique"):
+    with pytest.raises(ValueError, match=r"Gene names are not unique; call adata\.var_names_make_unique"):
         select(cells, MaxVariance(3, keep=["g0"]))
 
 

@@ -103,7 +103,7 @@ def test_an_accumulator_refuses_columns_in_another_order(library):
     for add in (accumulator.update, lambda batch: accumulator.merge(GramAccumulator().update(batch))):
         with pytest.raises(ValueError, match=r"in another order than before; order them as sensor 0, "):
             add(turned)
-        with pytest.raises(ValueError, match="others than before: stranger"):
+        with pytest.raises(ValueError, match="differ from those before: stranger"):
             add(others)
     assert accumulator.n_samples == 120
 

@@ -129,7 +129,7 @@ def _by_index(selector: Any, names: Any) -> Any:
         if name.rpartition("__")[2] in ("keep", "exclude", "groups") and value is not None
     }
     if named and not names.is_unique:
-        raise ValueError("Names of genes come twice; call adata.var_names_make_unique() first.")
+        raise ValueError("Gene names are not unique; call adata.var_names_make_unique() first.")
     table = ColumnTable(len(names), np.asarray(names, dtype=object))
     return fresh.set_params(**{name: _indices(table, name, value) for name, value in named.items()})
 

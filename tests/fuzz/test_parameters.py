@@ -37,7 +37,7 @@ def run_with(selector, shape, **parameters):
 def test_weights_out_of_proportion_are_refused_by_name(X, gamma):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ValueError, match=r"^gamma=.* beyond comparison .* choose it between"):
+        with pytest.raises(ValueError, match=r"^gamma=.* out of range .* use a value between"):
             UDFS(2, gamma=gamma).fit(X)
         if gamma > 1:
             with pytest.raises(ValueError, match=r"^gamma="):

@@ -157,7 +157,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True)  # the selector checks the values
             if _num_samples(X) < 4:
                 raise ValueError(
-                    f"X has {_num_samples(X)} sample(s), but a minimum of 4 is required, two a half."
+                    f"X has {_num_samples(X)} sample(s), but a minimum of 4 is required, two per half."
                 )
             y = y if y is None or hasattr(y, "iloc") else np.asarray(y)
             self._set_fitted(self._half_fits(X, y, self._row_arguments(X, row_parameters)))
@@ -166,7 +166,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         check_positive_int("n_resamples", self.n_resamples)
         if self.n_resamples % 2:
-            raise ValueError(f"n_resamples={self.n_resamples} must be even: two halves a pair.")
+            raise ValueError(f"n_resamples={self.n_resamples} must be even: each split gives two halves.")
         is_auto = isinstance(self.threshold, str) and self.threshold == "auto"
         if not is_auto and not (_is_number(self.threshold) and 0 < float(self.threshold) <= 1):
             raise ValueError(f'threshold must be a number in (0, 1] or "auto", not {self.threshold!r}.')

@@ -410,7 +410,9 @@ class GramAccumulator:
                 f"The columns are in another order than before; order them as {listed(known.tolist())}."
             )
         others = [name for name in names if name not in set(known)] or list(names)
-        raise ValueError(f"The columns are others than before: {listed(others)}; give the same for all rows.")
+        raise ValueError(
+            f"The columns differ from those before: {listed(others)}; give the same for all rows."
+        )
 
     @property
     def n_samples(self) -> int:
@@ -537,8 +539,8 @@ def gram_from_covariance(
         linalg.cholesky(correlations, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError as error:
         raise ValueError(
-            "covariance has negative eigenvalues, so no rows have it. Where values are missing, use the rows "
-            "without missing values, or add up batches with ufselect.blocks.GramAccumulator."
+            "covariance has negative eigenvalues, so it is no covariance matrix. If values are missing, use "
+            "complete rows only, or add up batches with ufselect.blocks.GramAccumulator."
         ) from error
     matrix += matrix.T.copy()
     matrix *= (n_samples - 1) / 2

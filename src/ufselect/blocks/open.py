@@ -62,9 +62,7 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
         raise ValueError("X is an empty path; give the name of a file or directory, or the data themselves.")
     path = Path(store)
     if path.is_symlink() and not path.exists():
-        raise FileNotFoundError(
-            f"{path} is a link to {path.readlink()}, which does not exist; mend the link."
-        )
+        raise FileNotFoundError(f"{path} is a link to {path.readlink()}, which does not exist; fix the link.")
     if not path.exists():
         raise FileNotFoundError(f"There is no file or directory {path}; check the name and the folder.")
     with readable(path, "data"):

@@ -347,7 +347,7 @@ def check_facts(
     readable[list(why)] = False
     if np.any(facts.infinite & readable):
         names = [table.feature_names[j] for j in np.flatnonzero(facts.infinite & readable)]
-        raise TableError(f"Infinite values stand in {listed(names)}; correct them or remove these columns.")
+        raise TableError(f"There are infinite values in {listed(names)}; correct them or drop these columns.")
     empty = facts.missing == facts.n_rows
     constant = ~empty & ~(facts.high > facts.low)
     incomplete = (facts.missing > 0) & ~empty & (keep_constant | ~constant) & readable

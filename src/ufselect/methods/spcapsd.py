@@ -290,8 +290,8 @@ class SPCAPSD(GramSelector):
         if eta >= 2 * spectrum.values[0]:
             limit = 2 * float(spectrum.values[0]) * gram.scale * gram.scale
             raise ValueError(
-                f"eta={self.eta} is too large and shrinks the reconstruction to zero; use a value well below {limit:.3g}, "
-                "twice the largest eigenvalue of the scatter matrix."
+                f"eta={self.eta} is too large and shrinks the reconstruction to zero; use a value well below "
+                f"{limit:.3g}, twice the largest eigenvalue of the scatter matrix."
             )
         method = PSDReconstruction(spectrum, gamma, eta, request.restrict_rows(diagonal), self.tol)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)

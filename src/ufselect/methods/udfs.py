@@ -241,8 +241,8 @@ class UDFS(UnsupervisedSelector):
         size = quadratic.size or 1.0
         if not 1e-12 * size <= self.gamma <= 1e100 * size:  # beyond rounding, or its square no number
             raise ValueError(
-                f"gamma={self.gamma} is beyond comparison with the criterion, which is {size:.0e} on these "
-                f"data; choose it between {1e-12 * size:.0e} and {1e100 * size:.0e}."
+                f"gamma={self.gamma} is out of range for data of this scale; use a value between "
+                f"{1e-12 * size:.0e} and {1e100 * size:.0e}."
             )
         squares, value = mean_lowest_rows(*quadratic.eigenpairs(), n_clusters)
         # The features with the largest rows are a guess for the vectors that follow.

@@ -156,8 +156,8 @@ def test_kept_columns_stay_and_excluded_ones_do_not_count(name):
         ({"keep": [3, 4], "min_distance": 2}, "The columns to keep break min_distance"),
         ({"keep": [3, 4], "costs": np.ones(N_FEATURES), "budget": 1}, "break budget"),
         ({"keep": [3, 4], "regions": np.zeros(N_FEATURES), "quotas": {0: 1}}, "break quotas"),
-        ({"groups": np.arange(N_FEATURES) // 2, "min_distance": 2}, "do not go with costs"),
-        ({"max_correlation": 0.9, "min_distance": 2}, "do not go with costs"),
+        ({"groups": np.arange(N_FEATURES) // 2, "min_distance": 2}, "cannot be combined with costs"),
+        ({"max_correlation": 0.9, "min_distance": 2}, "cannot be combined with costs"),
     ],
 )
 def test_wishes_that_break_the_rules_are_refused(name, rules, message):

@@ -148,7 +148,7 @@ class PlacedSelector(GramSelector):
             raise ValueError("positions serve min_distance; give both, or neither.")
         if self._is_ruled and (self.groups is not None or self.max_correlation is not None):
             raise ValueError(
-                "groups and max_correlation do not go with costs, regions or min_distance; drop one of them."
+                "groups and max_correlation cannot be combined with costs, regions or min_distance; drop one."
             )
 
     @property
