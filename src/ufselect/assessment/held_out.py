@@ -101,7 +101,7 @@ class Assessment:
                 'No cluster structure found. To keep columns that represent the others, use goal="rebuild".'
             ]
         if not self.table:
-            return []
+            return ["How good the selection is was not assessed."]
         k, d = self.n_selected, self.n_features
         ours, random = self.mean("selected"), self.mean("random columns")
         if self.goal == "rebuild":
@@ -285,7 +285,7 @@ def _assess(
     if count == 1 or (count and is_enough and gaussian_excess(rows, count, seed) < 4):
         return Assessment(goal, "no better", n_features=n_features, n_clusters=1, notes=notes)
     if not is_enough:
-        notes.append(f"{inner.size} rows are too few to hold some out, so the selection was not assessed.")
+        notes.append(f"{inner.size} rows are too few to hold some out.")
         return Assessment(goal, "undecided", n_features=n_features, n_clusters=count, notes=notes)
     scores = leading_scores(rows, min(20, n_features, inner.size - 1))
     row_groups = None if row_groups is None else np.asarray(row_groups)[inner]

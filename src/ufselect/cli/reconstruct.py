@@ -110,9 +110,11 @@ def reconstruct(
     if quiet:
         return
     console = error_console() if to_pipe else output()
+    unmeasured = np.delete(arrays["column_errors"], selected) if selected.size < len(names) else np.zeros(1)
     console.print(
-        f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones. Their "
-        f"error on held-out rows was {found['map']['error']:.2f} of what guessing each column's mean gives.",
+        f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with a "
+        f"relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} on held-out rows (1 is no better "
+        "than the mean of each column).",
         highlight=False,
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
@@ -121,7 +123,7 @@ def reconstruct(
         for name, is_measured, deviation, error in worst
         if not is_measured
     ]
-    heading = ("column", "standard deviation of the error>", "relative to its mean's>")
+    heading = ("column", "standard deviation of the error>", "relative error>")
     console.print(grid("Least certain columns; --errors FILE gives all", heading, cells), highlight=False)
     note(remarks)
     for path in writers:

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from ufselect.cli.run import Request, Run, row_metadata
 from ufselect.cli.text import output, with_flags
 from ufselect.datasets.catalogue import names as dataset_names
-from ufselect.exceptions import TableError
+from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.io import ReadOptions, Table
 from ufselect.io.files import Write, write_together
 from ufselect.io.write import ranked_rows, write_columns, written_as
@@ -280,7 +281,9 @@ def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
     for reason, holds in obstacles.items():
         if holds:
             raise TableError(f"--save-map cannot be used here: {reason}; leave one of them out.")
-    fitted = Reconstructor(run.selected.tolist()).fit(run.prepared.data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
+        fitted = Reconstructor(run.selected.tolist()).fit(run.prepared.data)
     n_features = run.table.shape[1]
     centre, scale = np.zeros(n_features), np.ones(n_features)
     if scaler.is_scaled_:
