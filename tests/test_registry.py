@@ -106,3 +106,10 @@ def test_what_is_no_selector_is_refused(attributes, bases, message):
 def test_a_name_can_be_taken_once():
     with pytest.raises(ValueError, match="Another selector is called DSCOFS"):
         register(type("DSCOFS", (LeastVariance,), {}))
+
+
+def test_rooms_and_displays_come_from_the_top_level():
+    import ufselect
+
+    assert ufselect.preprocessing.AutoScaler is not None
+    assert ufselect.ScoresDisplay.from_estimator is not None

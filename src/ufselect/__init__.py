@@ -1,8 +1,6 @@
-"""Unsupervised feature selection: keep the few columns that carry a table's structure, without labels."""
+"""Select a small, informative subset of columns from unlabelled data."""
 
-import ast
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,7 +8,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_ROOMS = frozenset(["anndata", "blocks", "datasets", "evaluation", "exceptions", "metrics", "plotting"])
+_ROOMS = frozenset(
+    ["anndata", "blocks", "datasets", "evaluation", "exceptions", "metrics", "plotting", "preprocessing"]
+)
 
 
 def __getattr__(name: str) -> Any:
@@ -19,12 +19,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"ufselect.{name}")
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'ufselect' has no attribute {name!r}")
-    if name[:1].isupper():  # a class, from the one module that defines it: the registry imports all of them
-        for line in ast.parse(Path(__file__).with_name("registry.py").read_text(encoding="utf-8")).body:
-            if not isinstance(line, ast.ImportFrom) or not str(line.module).startswith("ufselect."):
-                continue
-            if any(alias.name == name for alias in line.names):
-                return getattr(import_module(str(line.module)), name)
+    if name.endswith("Display"):
+        return getattr(import_module("ufselect.plotting"), name)
     public = import_module("ufselect.registry").PUBLIC
     if name == "__all__":
         return [*sorted(public), "__version__"]

@@ -185,3 +185,18 @@ def test_the_plot_names_what_is_compared():
     axes = found.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == [row["columns"] for row in found.table]
     assert found.plot(ax=axes) is axes
+
+
+def test_wrong_lists_and_groups_are_refused():
+    X = factors()
+    with pytest.raises(ValueError, match="row_groups has 40 entries, but X has 120 rows"):
+        assess(MaxVariance(5), X, row_groups=np.arange(40))
+    with pytest.raises(ValueError, match="list of columns is empty"):
+        assess([], X)
+
+
+def test_nullable_frames_are_assessed():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(factors(d=8)).astype("Float64")
+    frame.iloc[0, 0] = pandas.NA
+    assert assess([1, 2], frame, random_state=0).table

@@ -96,3 +96,23 @@ def test_one_feature_of_each_cluster_is_found():
 def test_constant_data_are_refused():
     with pytest.raises(ConstantDataError):
         MCFS().fit(np.ones((12, 4)))
+
+
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_features_that_tie_enter_together(seed):
+    """Columns of zeros and ones are often equally correlated with the target."""
+    X = np.random.default_rng(seed).integers(0, 2, (24, 8)).astype(float)
+    X -= X.mean(axis=0)
+    y = X[:, 0] + X[:, 1]
+    gram = gram_operator(X)
+    found = LeastAngleRegression(gram).coefficients(X.T @ y / gram.scale**2, 8)
+    np.testing.assert_allclose(X @ found, y, atol=1e-6)
+
+
+def test_a_row_far_from_all_others_leaves_scores_finite():
+    X = np.random.default_rng(0).standard_normal((300, 8))
+    X[0, 1] += 100
+    scores = MCFS(1, n_clusters=2).fit(X).scores_
+    assert np.abs(scores).max() < 1e6
+    assert scores.max() > 0

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, sparse
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import RUFS
 from ufselect.graphs import nearest_neighbors
@@ -177,3 +180,11 @@ def test_constant_and_duplicate_columns_do_no_harm(shape):
     fitted = RUFS(5, n_clusters=3, random_state=0).fit(more)
     assert np.all(fitted.scores_[[0, -1]] == 0)
     assert fitted.scores_[1] == pytest.approx(fitted.scores_[-2], rel=1e-6)
+
+
+def test_fewer_clusters_than_asked_for():
+    """K-means finds no more clusters than there are different rows."""
+    rows = np.repeat(np.random.default_rng(0).standard_normal((3, 6)), 10, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(RUFS(3, n_clusters=6, random_state=0).fit(rows).scores_).all()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 
 from ufselect._utils.messages import listed
 from ufselect._utils.threads import one_blas_thread
@@ -252,6 +252,8 @@ def assess(
     table = sample_rows(X, seed)[0] if is_dask(X) else tabular(X)
     table = table.tocsr() if sparse.issparse(table) else table
     table = table if hasattr(table, "shape") else np.asarray(table)
+    if row_groups is not None and len(row_groups) != table.shape[0]:
+        raise ValueError(f"row_groups has {len(row_groups)} entries, but X has {table.shape[0]} rows.")
     if goal == "rebuild":  # whose rows are made dense: 160 megabytes at most
         max_samples = min(max_samples, max(200, 20_000_000 // table.shape[1]))
     places = sampled_indices(table.shape[0], max_samples, seed)
@@ -301,6 +303,9 @@ def _assess(
         for train, test in row_splits(units, is_ordered, measure.n_parts, 6 // measure.n_parts, rng)
     ]
     supports = [_selected(selector, table, np.union1d(train, outliers), n_features) for train, _ in splits]
+    if goal == "rebuild" and max(support.size for support in supports) == n_features:
+        notes.append("All columns are selected, so that none is left to reconstruct.")
+        return Assessment(goal, "no better", 1.0, (1.0, 1.0), n_features=n_features, notes=notes)
     states = [measure.prepare(*split) for split in splits]
     ours = measure.values(states, [[support] for support in supports])[0]
     varying = np.flatnonzero(rows.squares() > 0)
@@ -345,7 +350,7 @@ def _numbers(table: Any) -> Any:
     """Return a table as numbers, with the means of their columns in place of missing ones."""
     if sparse.issparse(table):
         return table.astype(np.float64)
-    data = np.asarray(table, dtype=np.float64)
+    data = check_array(table, dtype=np.float64, ensure_all_finite="allow-nan")
     missing = np.isnan(data)
     if not missing.any():
         return data
@@ -366,7 +371,10 @@ def _selected(selector: Any, table: Any, rows: NDArray, n_features: int) -> NDAr
     """Return the columns that a selector selects from some rows, or the given ones."""
     if not hasattr(selector, "fit"):
         names = np.asarray(table.columns, dtype=object) if hasattr(table, "columns") else None
-        return ColumnTable(n_features, names).indices("columns", selector)
+        given = ColumnTable(n_features, names).indices("columns", selector)
+        if not given.size:
+            raise ValueError("The list of columns is empty; name at least one.")
+        return given
     return np.flatnonzero(clone(selector).fit(_safe_indexing(table, rows)).get_support())
 
 

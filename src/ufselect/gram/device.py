@@ -28,6 +28,8 @@ def device_gram(X: Any, xp: Any, block_bytes: int = 2**26) -> FormedGram | None:
         Memory for a centred block of rows.
     """
     n_rows, n_features = X.shape
+    if xp.finfo(X.dtype).bits < 32:  # sums of many rows overflow in half precision
+        X = xp.astype(X, xp.float32)
     if n_features > FORM_RATIO * n_rows or bool(xp.any(xp.isnan(X))):
         return None
     itemsize = xp.finfo(X.dtype).bits // 8

@@ -15,7 +15,7 @@ from ufselect.gram.spectrum import symmetric_pairs
 
 
 def heat_affinity(
-    indices: NDArray[np.intp], distances: NDArray, bandwidth: float | None = None
+    indices: NDArray[np.intp], distances: NDArray, bandwidth: float | None = None, smallest: float = 0.0
 ) -> sparse.csr_array:
     r"""Return the heat-kernel graph of a list of neighbours, relative to its largest weight.
 
@@ -35,11 +35,13 @@ def heat_affinity(
         Neighbours of each sample and their distances, as `nearest_neighbors` returns them.
     bandwidth : float or None
         The positive bandwidth t; None takes the mean of the distances.
+    smallest : float
+        Weights below this are raised to it, so that a row far from all others keeps its neighbours.
 
     Returns
     -------
     csr_array of shape (n_samples, n_samples)
-        Symmetric, with weights in (0, 1] and no diagonal.
+        Symmetric, with weights of at most 1 and no diagonal.
 
     Examples
     --------
@@ -58,6 +60,7 @@ def heat_affinity(
         weights = np.exp(-((distances - nearest) / t) * (distances / t + nearest / t) / 2)
     else:
         weights = np.ones_like(distances)  # all samples coincide with their neighbours
+    weights = np.maximum(weights, smallest)
     n_samples, n_neighbors = indices.shape
     row_starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
     directed = sparse.csr_array((weights.ravel(), indices.ravel(), row_starts), shape=(n_samples, n_samples))

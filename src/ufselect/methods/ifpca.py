@@ -136,9 +136,8 @@ class IFPCA(UnsupervisedSelector):
             raise ConstantDataError
         pvalues = np.ones(scores.size)
         pvalues[varying] = empirical_null_pvalues(scores[varying], X.shape[0])
-        count = higher_criticism_count(pvalues[varying], X.shape[0])
+        threshold = np.sort(scores)[-higher_criticism_count(pvalues[varying], X.shape[0])]
         if self._is_auto:
-            threshold = np.sort(scores)[-count]
             n_selected = np.count_nonzero(request.units.means(scores) >= threshold)
             request = replace(request, n_selected=max(1, int(n_selected), request.kept.size))
         ranking, support = choose(scores, request, lambda: gram_operator(X))
@@ -146,7 +145,7 @@ class IFPCA(UnsupervisedSelector):
             "ranking_": ranking,
             "support_": support,
             "pvalues_": pvalues,
-            "n_influential_": count,
+            "n_influential_": int(np.count_nonzero(scores >= threshold)),
         }
 
 

@@ -134,7 +134,7 @@ class MCFS(UnsupervisedSelector):
         n_clusters = clusters_asked(self.n_clusters, X)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth)
+        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth, smallest=1e-6)
         _, vectors = smoothest_normalized_pairs(affinity, n_clusters)
         degrees = affinity.sum(axis=1)
         targets = vectors / np.sqrt(degrees / degrees.mean())[:, None]
@@ -183,9 +183,8 @@ class LeastAngleRegression:
         correlations = np.array(products, dtype=np.float64)
         weights = np.zeros(correlations.size)
         is_open = self.squares > 0
-        smallest = 1e-10 * float(
-            np.abs(correlations).max(initial=0.0)
-        )  # what rounding leaves of an explained target
+        # What rounding leaves of an explained target
+        smallest = 1e-10 * float(np.abs(correlations).max(initial=0.0))
         active: list[int] = []
         signs = np.empty(count)
         factor = np.zeros((count, count), order="F")  # of the active block, lower triangular
@@ -208,6 +207,9 @@ class LeastAngleRegression:
             factor[size, :size], factor[size, size] = leverage, np.sqrt(rest)
             rows[size], signs[size] = column, np.sign(correlations[new])
             active.append(new)
+            ties = is_open & (np.abs(correlations) >= level * (1 - 1e-12))
+            if len(active) < count and ties.any():
+                continue  # they enter together: a step along fewer would overshoot the others
             direction = linalg.lapack.dpotrs(factor[: size + 1, : size + 1], signs[: size + 1], lower=1)[0]
             change = direction @ rows[: size + 1]  # of the correlations; 1 in size for the active ones
             # The first open feature to be as correlated as the active ones, or the least-squares point.

@@ -236,7 +236,7 @@ class NDFS(UnsupervisedSelector):
         rows = CentredRows(X)
         n_clusters = label_count(self.n_clusters, X)
         labels = kmeans_labels(rows.data, n_clusters, generator(self.random_state))
-        laplacian = normalised_laplacian(heat_affinity(*nearest_neighbors(X, n_neighbors)))
+        laplacian = normalised_laplacian(heat_affinity(*nearest_neighbors(X, n_neighbors), smallest=1e-6))
         method = NonnegativeSpectralAnalysis(rows, laplacian, labels, self.alpha, self.beta, self.gamma)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
         return np.linalg.norm(result.state.coefficients, axis=1), {

@@ -86,7 +86,8 @@ class RobustLabelRegression(Descent):
     def fit_centres(self, labels: NDArray, weights: NDArray) -> NDArray:
         """Return F, the weighted least squares of the rows on the labels."""
         weighted = labels * weights[:, None]
-        return linalg.solve(labels.T @ weighted, self.rows.transposed_times(weighted).T, assume_a="pos")
+        # K-means may leave clusters without rows, whose labels are all alike.
+        return linalg.lstsq(labels.T @ weighted, self.rows.transposed_times(weighted).T)[0]
 
     def centre_distances(self, labels: NDArray, centres: NDArray) -> NDArray:
         """Return the smoothed norms of the rows of X − GF, without forming it."""

@@ -256,3 +256,8 @@ def test_handwritten_digits_come_back_better_than_by_lines():
         for regressor in ("auto", "ridge")
     ]
     assert errors[0] < 0.85 * errors[1]
+
+
+def test_a_mask_gives_its_columns(curved):
+    mask = np.arange(curved.shape[1]) < 2
+    np.testing.assert_array_equal(Reconstructor(mask).fit(curved).support_, mask)

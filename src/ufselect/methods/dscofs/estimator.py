@@ -72,6 +72,9 @@ class DoubleSparseSelector(GramSelector):
         "n_init": [AT_LEAST_ONE],
     }
 
+    def _needs_rows(self) -> bool:
+        return super()._needs_rows() or (isinstance(self.init, str) and self.init == "graph")
+
     def _spectrum(self, gram: GramOperator) -> Spectrum:
         """Return the leading eigenpairs, by default as many as a starting matrix has columns."""
         count = self.n_components

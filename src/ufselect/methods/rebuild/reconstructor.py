@@ -223,7 +223,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         if self.selector is None:
             return RebuildSelector()
         if isinstance(self.selector, list | tuple | np.ndarray):
-            keep = list(self.selector)
+            given = np.asarray(self.selector)
+            keep = (np.flatnonzero(given) if given.dtype == bool else given).tolist()
             return RebuildSelector(len(keep), keep=keep)
         return clone(self.selector)
 
