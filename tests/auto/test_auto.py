@@ -236,3 +236,11 @@ def test_a_handful_of_rows_gets_an_answer(n_rows, options):
     assert selector.support_.sum() == 3
     assert not selector.better_than_random_
     assert selector.assessment_.message
+
+
+def test_a_column_and_its_copy_in_another_unit_are_not_both_selected():
+    X, _ = planted()
+    X = np.column_stack([X, 32 + 1.8 * X[:, :12]])
+    selected = np.flatnonzero(AutoSelector(6, n_clusters=4, random_state=0).fit(X).support_)
+    originals = np.where(selected >= X.shape[1] - 12, selected - (X.shape[1] - 12), selected)
+    assert np.unique(originals).size == 6

@@ -177,7 +177,7 @@ class AutoSelector(UnsupervisedSelector):
         keep: Columns | None = None,
         exclude: Columns | None = None,
         groups: Groups | None = None,
-        max_correlation: float | None = None,
+        max_correlation: float | None = 0.999,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.goal = goal
@@ -352,6 +352,8 @@ class AutoSelector(UnsupervisedSelector):
         for place, (name, estimator) in enumerate(pool):
             copy = clone(estimator)
             known = copy.get_params()
+            if known.get("max_correlation") is not None:  # a candidate's own limit stays
+                known.pop("max_correlation")
             pool[place] = (name, copy.set_params(**{key: asked[key] for key in asked if key in known}))
         return pool
 

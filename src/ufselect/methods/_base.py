@@ -84,7 +84,7 @@ keep, exclude : sequence of str or int, default=None
 groups : sequence or dict, default=None
     One label per column, None for a column of its own; or names of groups with their columns. A group is
     selected as a whole or not at all, and counts as one feature.
-max_correlation : float, default=None
+max_correlation : float or None, default=None (AutoSelector: 0.999)
     Skip columns whose absolute correlation with a higher-ranked one exceeds this, unless too few remain. For
     data in memory, ``duplicates_`` then lists the sets of identical columns.""",
     "placement": """\
