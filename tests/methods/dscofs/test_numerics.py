@@ -123,7 +123,7 @@ def test_memory_of_the_iteration_does_not_grow():
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 40 * matrix
+    assert peak < 80 * matrix  # 300 of each, if a step kept any
 
 
 def clear_columns(seed=0, n_samples=160, n_features=400, rank=20):
