@@ -44,7 +44,6 @@ pages_of_evidence = [
     "tasks/fewer_sensors",
     "trust/assessment",
     "trust/benchmarks",
-    "trust/scaling",
 ]
 
 # Every reference has a target: an unresolved one is an error.
@@ -104,7 +103,8 @@ sphinx_gallery_conf = {
 repository = os.environ.get("UFSELECT_REPOSITORY", "").rstrip("/")
 
 # Pages of wide tables use the whole width.
-pages_with_wide_tables = ["methods/choosing", "data/missing_weights_batches", *pages_of_evidence]
+pages_with_wide_tables = ["data/large", "data/missing_weights_batches", "methods/choosing"]
+pages_with_wide_tables += pages_of_evidence
 
 
 def sidebar(*further: str) -> dict[str, list[str]]:
