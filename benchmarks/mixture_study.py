@@ -20,7 +20,6 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from label_free_study import number_selected
 from labelled_sets import labelled_sets
 
 from ufselect import AutoSelector, LaplacianScore
@@ -31,6 +30,11 @@ from ufselect.metrics import evaluate_selection
 
 RESULTS = Path(__file__).resolve().parent / "results" / "mixture_study.json"
 MAX_ROWS = 1000
+
+
+def number_selected(X: np.ndarray) -> int:
+    """Return 100, or a third of fewer than 200 columns."""
+    return 100 if X.shape[1] >= 200 else X.shape[1] // 3
 
 
 def accuracy(X: np.ndarray, y: np.ndarray, columns: np.ndarray | None, n_runs: int) -> float:

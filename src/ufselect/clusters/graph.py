@@ -141,7 +141,7 @@ def rows_of(X: Any) -> Rows:
 POWERS = (0.0, 0.5, 1.0)
 N_RUNS = 20
 # Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
-# seven labelled sets among 0.02, 0.05 and 0.065; docs/tuning.md has the figures.
+# seven labelled sets among 0.02, 0.05 and 0.065.
 TIED_GAP = 0.065
 NULL_DRAWS = 2
 # Enough to compare powers: their graphs have as many samples, so what is missing they miss alike.
@@ -381,7 +381,7 @@ def gaussian_excess(rows: Rows, n_clusters: int, seed: int, n_draws: int = 9, ma
 
 # Vectors beyond one per cluster keep clusters apart that the first c mix; raising the eigenvalues to this
 # power lets the random walk mix inside clusters and fades the vectors that carry noise. Both were chosen on
-# fifteen labelled sets among 1, 1.5, 2, 3, 4 and 1, 2, 4, 8, 16; docs/tuning.md has the table.
+# fifteen labelled sets among 1, 1.5, 2, 3, 4 and 1, 2, 4, 8, 16.
 VECTORS_PER_CLUSTER = 1.5
 DIFFUSION_TIME = 4
 # Where the eigenvalues end with the clusters, further vectors only tell parts of a cluster from each other,
