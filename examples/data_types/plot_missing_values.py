@@ -1,10 +1,10 @@
 """
-Missing values
-==============
+Select features with missing values
+===================================
 
-Selectors that work through the Gram matrix take NaN as it comes: no imputer is needed before them. Here a few
-sensors at a time fail for half of the samples, until a third of the table is gone, and the columns selected
-from what is left are compared with those of the whole table.
+Selectors that work through the Gram matrix accept NaN, so no imputer is needed before them. Here four sensors
+at a time fail for half of the rows, until up to 30 % of the values are missing. How many of the 20 columns
+selected from the complete table are selected again?
 """
 
 # %%
@@ -21,46 +21,43 @@ selector = PCALeverage(n_features_to_select=20, n_components=10)
 complete = selector.fit(X).get_support()
 
 
-def with_failures(X, share, rng):
-    """Return the data without four columns of half the rows, again and again."""
-    gapped = X.copy()
-    while np.isnan(gapped).mean() < share:
+def with_failures(share, rng):
+    """Return the table with at least this share of its values missing."""
+    incomplete = X.copy()
+    while np.isnan(incomplete).mean() < share:
         rows, columns = rng.permutation(len(X))[: len(X) // 2], rng.permutation(X.shape[1])[:4]
-        gapped[np.ix_(rows, columns)] = np.nan
-    return gapped
+        incomplete[np.ix_(rows, columns)] = np.nan
+    return incomplete
 
 
 shares = [0.02, 0.05, 0.1, 0.2, 0.3]
-draws = range(5)
-common = {"NaN as they are": np.empty((5, 5)), "median imputation first": np.empty((5, 5))}
 imputing = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), selector)
+same = np.empty((2, 5, 5))
 for place, share in enumerate(shares):
-    for draw in draws:
-        gapped = with_failures(X, share, np.random.default_rng(draw))
-        native, filled = selector.fit(gapped).get_support(), imputing.fit(gapped)[-1].get_support()
-        common["NaN as they are"][place, draw] = (native & complete).sum()
-        common["median imputation first"][place, draw] = (filled & complete).sum()
+    for seed in range(5):
+        incomplete = with_failures(share, np.random.default_rng(seed))
+        same[0, place, seed] = (selector.fit(incomplete).get_support() & complete).sum()
+        same[1, place, seed] = (imputing.fit(incomplete)[-1].get_support() & complete).sum()
 
 # %%
-# What was done is on record: how much was missing, and how much variance was added because filled-in values
-# vary less than observed ones.
-print(selector.fit(gapped).missing_)
+# ``missing_`` records how many values were missing, and by how much the variance was corrected because
+# imputed values vary less than observed ones.
+print(selector.fit(incomplete).missing_)
 
 # %%
-# The selection hardly changes. Filling in the median instead takes variance and correlation from the columns
-# with gaps, so that others are chosen.
-figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
-for name, counts in common.items():
-    axes.errorbar(
+# The selection hardly changes. Imputing the median lowers variances and correlations of the columns with
+# missing values, so that others are selected. Bars are standard deviations over five patterns of failures.
+figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
+for values, name in zip(same, ("NaN given to the selector", "median imputation first"), strict=True):
+    ax.errorbar(
         100 * np.array(shares),
-        counts.mean(axis=1),
-        yerr=counts.std(axis=1),
+        values.mean(axis=1),
+        yerr=values.std(axis=1),
         marker="o",
         capsize=3,
         label=name,
     )
-axes.set_ylim(0, 20.8)
-axes.set_xlabel("missing, per cent of all values")
-axes.set_ylabel("of 20 columns, the same")
-axes.legend()
+ax.axhline(20 * 20 / 64, color="0.4", linestyle=":", label="random columns, expected")
+ax.set(ylim=(0, 20.8), xlabel="missing values, %", ylabel="same columns, of 20")
+ax.legend(frameon=False, loc="lower left")
 plt.show()

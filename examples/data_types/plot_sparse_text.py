@@ -1,9 +1,9 @@
 """
-Words from sparse text
-======================
+Select words from sparse text
+=============================
 
-Term–document matrices are sparse and wide. They are centred implicitly and never made dense. The
-documents here are the docstrings of NumPy's and SciPy's functions, which every installation has.
+Term–document matrices are sparse and wide. They are centred implicitly and never made dense. Which words
+represent a vocabulary? The documents are the docstrings of NumPy and SciPy.
 """
 
 # %%
@@ -15,30 +15,44 @@ import scipy.linalg
 import scipy.signal
 import scipy.stats
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import train_test_split
 
-from ufselect import DSCOFS
+from ufselect import RandomSubset, RebuildSelector, Reconstructor
 
-modules = [np, np.linalg, np.fft, scipy.linalg, scipy.signal, scipy.stats]
 documents = [
     text
-    for module in modules
+    for module in (np, np.linalg, np.fft, scipy.linalg, scipy.signal, scipy.stats)
     for name, item in inspect.getmembers(module, callable)
     if not name.startswith("_") and (text := inspect.getdoc(item)) and len(text) > 200
 ]
-vectorizer = TfidfVectorizer(
-    stop_words="english", min_df=5, max_df=0.5, token_pattern=r"[a-z]{4,}", dtype=np.float32
-)
+vectorizer = TfidfVectorizer(stop_words="english", min_df=5, max_df=0.5, token_pattern=r"[a-z]{4,}")
 X = vectorizer.fit_transform(documents)
-print(f"{X.shape[0]} documents × {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1%} non-zero, {X.dtype}")
+print(f"{X.shape[0]} documents × {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1%} non-zero")
 
 # %%
-# Thirty words that span the vocabulary's main directions.
-selector = DSCOFS(n_features_to_select=30, n_components=12, entry_sparsity=30 * 12 // 2).fit(X)
-words = selector.get_feature_names_out(vectorizer.get_feature_names_out())
-order = np.argsort(selector.scores_[selector.support_])
+# The first words name the subject of a module, such as ``filter``, or represent a sentence that many
+# docstrings share, such as ``retain``.
+train, test = train_test_split(X, test_size=300, random_state=0)
+selected = Reconstructor(RebuildSelector(n_features_to_select=60)).fit(train)
+words = vectorizer.get_feature_names_out()[np.argsort(selected.selector_.ranking_)]
+print("first words:", *words[:15])
 
-figure, axes = plt.subplots(figsize=(6, 6.5), layout="constrained")
-axes.barh(words[order], selector.scores_[selector.support_][order], color="#009E73")
-axes.set_xlabel("score")
-axes.set_title("words kept")
+# %%
+# The reconstruction error on held-out documents, compared with random words.
+counts = [5, 10, 20, 40, 60]
+
+
+def errors(reconstructor):
+    """Return the relative error on held-out documents for each number of words."""
+    return [row["error"] for row in reconstructor.curve(test, counts)]
+
+
+random_errors = [errors(Reconstructor(RandomSubset(60, random_state=seed)).fit(train)) for seed in range(10)]
+figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
+ax.plot(counts, errors(selected), marker="o", label="selected words")
+ax.fill_between(
+    counts, np.min(random_errors, axis=0), np.max(random_errors, axis=0), color="0.8", label="random words"
+)
+ax.set(xlabel="words", ylabel="relative error, held-out documents")
+ax.legend(frameon=False)
 plt.show()

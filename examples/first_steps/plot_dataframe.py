@@ -1,24 +1,37 @@
 """
-Data frames in, data frames out
-===============================
+Select columns of a data frame and report on them
+=================================================
 
-Column names survive. ``set_output`` makes ``transform`` return the frame type you work with.
+Six of thirty measurements of tumours, such that the other 24 can be reconstructed from them. Column names
+survive, and ``set_output`` makes ``transform`` return a data frame.
 """
+
+# sphinx_gallery_thumbnail_path = "_static/report.png"
 
 # %%
 import matplotlib.pyplot as plt
-from sklearn.datasets import load_wine
+from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from ufselect import DSCOFS
-from ufselect.plotting import ScoresDisplay
+from ufselect import RebuildSelector
+from ufselect.report import explain, report_html
 
-wine = load_wine(as_frame=True).data
-scaled = StandardScaler().set_output(transform="pandas").fit_transform(wine)
-selector = DSCOFS(n_features_to_select=5, n_components=3).set_output(transform="pandas")
-print(selector.fit_transform(scaled).head())
+tumours = load_breast_cancer(as_frame=True).data
+scaled = StandardScaler().set_output(transform="pandas").fit_transform(tumours)
+selector = RebuildSelector(n_features_to_select=6).set_output(transform="pandas")
+selector.fit_transform(scaled).head()
 
 # %%
-# The full ranking, with the chosen five in colour.
-ScoresDisplay.from_estimator(selector)
+# ``explain`` describes the selection: what each selected column represents, the reconstruction error on
+# held-out rows compared with random columns, and whether other rows would give the same columns. In a
+# notebook it is displayed as a page; ``report_html`` returns that page as a string to be written to a file.
+explanation = explain(selector, scaled)
+page = report_html(explanation, title="breast cancer")
+explanation
+
+# %%
+# The assessment of the page as a picture: six random columns have a larger error on held-out rows. As many
+# principal components have a smaller one, but need all thirty measurements.
+figure, ax = plt.subplots(figsize=(6.5, 2.5), layout="constrained")
+explanation.assessment.plot(ax=ax)
 plt.show()

@@ -1,50 +1,32 @@
 """
-Variance rebuilt against the number of columns
-==============================================
+How many features? Reconstruction error against their number
+============================================================
 
-How much of the table comes back from 5, 10, 20 … columns? The curve of a method means little by itself:
-random columns are the floor, as many principal components, which need all columns, the ceiling.
+The reconstruction error on held-out rows falls with every further column. Where to stop shows in comparison
+with random columns and with as many principal components, which need all columns.
 """
 
 # %%
 import matplotlib.pyplot as plt
-import numpy as np
 from sklearn.datasets import load_digits
-from sklearn.decomposition import PCA
 
-from ufselect import PCALeverage, RandomSubset, RebuildSelector, Reconstructor
+from ufselect import RebuildSelector, Reconstructor
+from ufselect.plotting import ReconstructionDisplay
 
 pixels = load_digits().data
 train, test = pixels[:1200], pixels[1200:]
-counts = [2, 5, 10, 15, 20, 30, 45]
-
-
-def rebuilt(selector):
-    """Return the share of the variance of new images that comes back, in per cent."""
-    return 100 * Reconstructor(selector).fit(train).score(test)
-
+reconstructor = Reconstructor(RebuildSelector(n_features_to_select=45), regressor="ridge").fit(train)
 
 # %%
-curves = {
-    "RebuildSelector": [rebuilt(RebuildSelector(count)) for count in counts],
-    "PCA leverage": [rebuilt(PCALeverage(count, n_components=10)) for count in counts],
-}
-blind = np.array([[rebuilt(RandomSubset(count, random_state=seed)) for count in counts] for seed in range(6)])
-components = PCA(max(counts)).fit(train)
-centred = test - components.mean_
-parts = np.square(centred @ components.components_.T).sum(axis=0).cumsum() / np.square(centred).sum()
+# ``n_features_to_select="auto"`` selects the fewest columns whose error is within one standard error of the
+# lowest, and says so where more columns would still help.
+selector = RebuildSelector(n_features_to_select="auto").fit(train)
+print(next(row["note"] for row in selector.count_curve_ if row["chosen"]))
 
 # %%
-# Columns that score high one by one repeat each other, so PCA leverage needs more of them for the same.
-figure, axes = plt.subplots(figsize=(6.5, 4), layout="constrained")
-axes.plot(
-    counts, 100 * parts[np.array(counts) - 1], color="#333333", linestyle=":", label="principal components"
-)
-for (name, curve), colour in zip(curves.items(), ("#0072B2", "#E69F00"), strict=True):
-    axes.plot(counts, curve, marker="o", color=colour, label=name)
-axes.fill_between(
-    counts, blind.min(axis=0), blind.max(axis=0), color="#BBBBBB", alpha=0.6, label="random, 6 draws"
-)
-axes.set(xlabel="pixels kept, of 64", ylabel="variance of new images rebuilt, %", ylim=(0, 101))
-axes.legend(loc="lower right")
+# The dashed line marks the automatic number.
+display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train)
+count = selector.support_.sum()
+display.ax_.axvline(count, color="0.3", linestyle="--", label=f'"auto": {count} columns')
+display.ax_.legend(frameon=False)
 plt.show()

@@ -1,10 +1,10 @@
 """
-Comparing selections honestly
-=============================
+Compare feature selection methods with random columns
+=====================================================
 
-Whether a selection is good depends on what it is for. For clusters, run K-means on the kept columns many
-times and compare with the known classes, beside all columns and many random subsets. Labels are used for
-scoring only.
+How well do 20 of 64 pixels, selected without labels, show the ten digits? K-means runs on the selected
+columns, and its clusters are compared with the classes, beside those of all columns and of random columns.
+Labels are used for scoring only.
 """
 
 # %%
@@ -12,43 +12,39 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from ufselect import DSCOFS, AutoSelector, MaxVariance, PCALeverage, RandomSubset
+from ufselect import DSCOFS, AutoSelector, LaplacianScore, PCALeverage, RandomSubset, RebuildSelector
 from ufselect.metrics import evaluate_selection
 
 X, y = load_digits(return_X_y=True)
 selectors = {
     "AutoSelector": AutoSelector(20, n_clusters=10, random_state=0),
+    "RebuildSelector": RebuildSelector(20),
     "DSCOFS": DSCOFS(20, n_components=10),
-    "PCA leverage": PCALeverage(20, n_components=10),
-    "Max variance": MaxVariance(20),
+    "PCALeverage": PCALeverage(20, n_components=10),
+    "LaplacianScore": LaplacianScore(20),
 }
-records = {"All columns": evaluate_selection(X, y, np.arange(64), n_runs=20)}
-for name, selector in selectors.items():
-    records[name] = evaluate_selection(X, y, np.flatnonzero(selector.fit(X).support_), n_runs=20)
-draws = [RandomSubset(20, random_state=seed).fit(X).support_ for seed in range(20)]
-blind = [evaluate_selection(X, y, np.flatnonzero(draw), n_runs=5).acc_mean for draw in draws]
-for name, record in records.items():
-    print(f"{name:13s} ACC {record.acc_mean:.1f} ± {record.acc_std:.1f}   NMI {record.nmi_mean:.1f}")
-print(f"random        ACC {np.mean(blind):.1f} ± {np.std(blind):.1f}, the best of 20 draws {max(blind):.1f}")
+found = {name: evaluate_selection(X, y, selector.fit(X).support_) for name, selector in selectors.items()}
+found["all columns"] = evaluate_selection(X, y, np.ones(64, dtype=bool))
+random_accuracies = [
+    evaluate_selection(X, y, RandomSubset(20, random_state=seed).fit(X).support_, n_runs=10).acc_mean
+    for seed in range(40)
+]
+for name, result in found.items():
+    beaten = np.mean(np.array(random_accuracies) < result.acc_mean)
+    print(
+        f"{name}: {result.acc_mean:.0f} ± {result.acc_std:.0f} %, better than {beaten:.0%} of random columns"
+    )
 
 # %%
-# A third of the pixels, chosen without labels, is about as good as all of them, and nineteen of twenty
-# random draws are worse. The best of many draws is not: whoever picks it by the labels reports luck.
-# Differences between the methods are within the spread of K-means.
-figure, axes = plt.subplots(figsize=(6.5, 3.5), layout="constrained")
-names = list(records)
-low, high = np.quantile(blind, [0.05, 0.95])
-axes.axhspan(low, high, color="#BBBBBB", alpha=0.5, label="random: nine of ten draws")
-axes.plot(np.full(len(blind), len(names)), blind, "_", color="#666666", markersize=12)
-axes.errorbar(
-    range(len(names)),
-    [records[name].acc_mean for name in names],
-    yerr=[records[name].acc_std for name in names],
-    fmt="o",
-    color="#0072B2",
-    capsize=4,
-)
-axes.set_xticks(range(len(names) + 1), [*names, "random"], rotation=15)
-axes.set_ylabel("clustering accuracy, %")
-axes.legend(loc="lower left")
+# Bars are standard deviations over runs of K-means. All selections are better than nearly all random columns,
+# and about as good as all columns; the differences between them are within the spread. One data set says
+# little about a method: :doc:`over many sets </methods/published>` DSCOFS is in the middle of the field, and
+# the Laplacian score no better than random columns.
+figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
+ax.plot(random_accuracies, np.full(40, len(found)), "|", color="0.5", markersize=14)
+for place, result in enumerate(found.values()):
+    ax.errorbar(result.acc_mean, place, xerr=result.acc_std, fmt="o", color="C0", capsize=3)
+ax.set_yticks(range(len(found) + 1), [*found, "random columns, 40 sets"])
+ax.invert_yaxis()
+ax.set_xlabel("clustering accuracy, %")
 plt.show()
