@@ -14,7 +14,7 @@ import warnings
 from importlib import import_module
 from pathlib import Path
 
-from common import print_table
+from common import code_version, print_table
 from threadpoolctl import threadpool_limits
 
 APPLICATIONS = ("cells", "spectra", "sensors", "questions", "frames")
@@ -40,6 +40,7 @@ def main() -> None:
 
 def _record(path: Path, tables: dict[str, dict]) -> None:
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    tables = {title: {"code": code_version(), **table} for title, table in tables.items()}
     path.write_text(json.dumps(known | tables, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 

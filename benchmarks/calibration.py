@@ -18,10 +18,11 @@ import numpy as np
 
 from ufselect import AutoSelector
 
-# The numbers of the verdict were set on the first draws of each kind; they do not count. The effects asked
-# for where contiguous runs are held out were set on more draws of three kinds.
+# The numbers of the verdict were set on the first draws of each kind; they do not count. More draws were
+# looked at when the effects where contiguous runs are held out and the least agreement (rare 0/1) were set.
 N_TUNED = {
     "clusters: autoregressive, 0.9": 30,
+    "clusters: rare 0/1": 50,
     "rebuild: autoregressive, 0.99": 25,
     "rebuild: one run of drifts": 25,
 }

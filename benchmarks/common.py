@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import ufselect
 from ufselect.gram import GramOperator
-from ufselect.methods._base import UnsupervisedSelector
 
 REAL_SETS = ("coil20", "usps", "lung_discrete", "glioma", "umist", "warppie10p", "isolet")
 # Samples, features and classes, to generate a stand-in where the real data are absent.
@@ -46,6 +46,18 @@ def data_source() -> str:
     return "real data sets" if (DATA_DIR / "isolet.npz").exists() else "GENERATED data of the same shapes"
 
 
+def code_version() -> str:
+    """Return the version of the code and, in a clone, its commit, with a + if files were changed since."""
+    command = ("git", "describe", "--always", "--exclude=*", "--dirty=+")
+    try:
+        commit = subprocess.run(
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return ufselect.__version__
+    return f"{ufselect.__version__}, commit {commit.stdout.strip()}"
+
+
 class CountingGram:
     """A Gram operator that counts its products; everything else is passed on."""
 
@@ -72,16 +84,6 @@ def cpu_seconds(run: Callable[[], object], repeats: int = 5) -> float:
     return best
 
 
-def run_until(limit: float, objectives: Iterable[float]) -> tuple[float, float, bool]:
-    """Return CPU seconds, the last objective and whether an iteration came to its end within the limit."""
-    start = time.process_time()
-    last = np.nan
-    for last in objectives:
-        if time.process_time() - start > limit:
-            return time.process_time() - start, last, False
-    return time.process_time() - start, last, True
-
-
 def geometric_mean(values: Sequence[float]) -> float:
     """Return the geometric mean."""
     return float(np.exp(np.mean(np.log(values))))
@@ -95,42 +97,3 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[objec
     for row in rows:
         cells = [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
         print("| " + " | ".join(cells) + " |", flush=True)
-
-
-@dataclass(frozen=True)
-class Case:
-    """A method with the parameters of the original program, its transcription and its objective.
-
-    Attributes
-    ----------
-    make : callable
-        Gives the selector for a number of classes.
-    transcription : callable
-        Yields the objective after each iteration of the original, from the data and the number of classes.
-    objective : callable
-        Gives the objective of the fitted selector.
-    """
-
-    make: Callable[[int], UnsupervisedSelector]
-    transcription: Callable[[np.ndarray, int], Iterator[float]]
-    objective: Callable[[UnsupervisedSelector], float] = lambda selector: selector.objective_history_[-1]
-
-
-def against_originals(
-    cases: Mapping[str, Case], original_seconds: Mapping[tuple[str, str], float], limit: float, *, quick: bool
-) -> None:
-    """Print the seconds of the original programs, ours, and without ``quick`` those of transcriptions."""
-    rows = []
-    for (method, name), original in original_seconds.items():
-        X, m = load(name)
-        case = cases[method]
-        selector = case.make(m)
-        ours = cpu_seconds(lambda s=selector, X=X: s.fit(X), repeats=3)
-        row = [method, name, original, ours, original / ours, f"{case.objective(selector):.8g}"]
-        if not quick:
-            seconds, objective, ended = run_until(limit, case.transcription(X, m))
-            row += [f"{'' if ended else '> '}{seconds:.3g}", seconds / ours, f"{objective:.8g}"]
-        rows.append(row)
-    header = ["method", "data", "original s", "ufselect s", "ratio", "objective"]
-    header += [] if quick else ["NumPy transcription s", "ratio", "objective"]
-    print_table(f"Against the original programs ({data_source()})", header, rows)

@@ -4,13 +4,14 @@
 
     python benchmarks/methods.py --minutes 30  # again until nothing is left; finished cells are kept
     python benchmarks/methods.py --table | python benchmarks/record.py methods
+    python benchmarks/methods.py --methods MCFS NDFS --again  # some methods anew, then --table as above
 
 The sets are those of ``labelled_sets.py`` (of the five views of mfeat only the pixels), at most 500 rows of
 each, standardised where `AutoScaler` finds different units. Methods have default parameters,
 ``random_state=0`` and no labels; 20, 50 and 100 columns are selected, as far as that is at most half of
 them, and half of fewer than 40 columns. A method and a set are a cell, one line of JSON in
-``UFSELECT_LABELLED/methods.jsonl``; the cheap methods come first. A fit may take 5 CPU seconds; the entry
-is "too slow" if one does not end by then.
+``UFSELECT_LABELLED/methods.jsonl``; the cheap methods come first. Methods without cells there keep their rows
+of the last table. A fit may take 5 CPU seconds; the entry is "too slow" if one does not end by then.
 
 - **ACC and NMI**: 10 runs of K-means with as many clusters as classes, the labels for scoring only.
 - **Rank among random**: per cent of 100 random selections of the same size that score lower, half of
@@ -23,8 +24,8 @@ is "too slow" if one does not end by then.
   selections: columns selected, and the linear map fitted, on one half of the rows, and the other way round.
 - **Stability**: agreement of the columns from the two halves (Nogueira et al. 2018), 0 by chance, 1 if
   equal.
-- **Friedman and Nemenyi** over sets, on the rank of ACC. Where a method gave no columns, it
-  has the 50 of random ones.
+- **Friedman and Nemenyi** over sets, on the rank of ACC in whole per cent. Where a method gave no columns,
+  it has the 50 of random ones.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ import signal
 import time
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,8 +62,9 @@ SLOW = (
     "BSUFS", "UDFS", "NDFS", "RUFS", "SPCAFS", "SPCAPSD", "RNE", "SOGFS", "ConstrainedDSCOFS",
     "PartitionSelector", "AutoSelector", "TSFS",
 )  # fmt: skip
-FEWEST_SETS = 30
 ROWS = FOLDER / "methods.jsonl"
+RESULTS = Path(__file__).with_name("results") / "methods.json"
+NONE = "–"
 
 
 class JudgedSet:
@@ -170,13 +173,16 @@ def stored_rows() -> dict[tuple[str, str], dict[str, Any]]:
     return {(row["method"], row["set"]): row for row in map(json.loads, lines)}
 
 
-def run(minutes: float) -> None:
-    """Work on the cells that are not finished, until so many CPU minutes are over."""
+def run(minutes: float, names: list[str] | None, again: bool) -> None:
+    """Work on the cells of some or all methods, until so many CPU minutes are over.
+
+    ``again`` renews those that are finished.
+    """
     deadline = time.process_time() + 60 * minutes
     sets = {each.name: JudgedSet(each) for each in judged()}
-    done = set(stored_rows())
-    tasks = [("random", None), *methods().items()]
-    for method, selector in tasks:
+    done = {cell for cell in stored_rows() if not again or cell[0] == "random"}
+    tasks = [(name, each) for name, each in methods().items() if names is None or name in names]
+    for method, selector in [("random", None), *tasks]:
         for name, data in sets.items():
             if (method, name) in done:
                 continue
@@ -224,64 +230,49 @@ def noise_band(random: dict[str, Any]) -> tuple[float, float]:
 
 
 def tables() -> None:
-    """Print what the finished cells say, of methods that have at least `FEWEST_SETS`."""
+    """Print what the finished cells say, and for other methods what the results file says."""
     rows = stored_rows()
     random = {name: row for (method, name), row in rows.items() if method == "random"}
     about = {each.name: each for each in judged() if each.name in random}
     names = list(about)
-    bands = {name: noise_band(random[name]) for name in names}
-    finished = {method: [name for name in names if (method, name) in rows] for method in methods()}
-    shown = [method for method, known in finished.items() if len(known) >= FEWEST_SETS]
-    answered = {
-        method: [name for name in finished[method] if "missing" not in rows[method, name]] for method in shown
-    }
-    ranks = {
-        (method, measure, name): set_rank(rows[method, name], random[name], measure)
-        for method in shown
-        for measure in ("ACC", "NMI", "graph", "error")
-        for name in answered[method]
-    }
     kinds = {
         "images": [name for name in names if about[name].kind == "images"],
         "genes": [name for name in names if about[name].kind == "genes"],
         "other": [name for name in names if about[name].kind not in ("images", "genes")],
         "held-out sets": [name for name in names if about[name].part == "held_out"],
     }
-
-    def mean(values: Iterable[float]) -> str:
-        found = list(values)
-        return f"{np.mean(found):.0f}" if found else "–"
-
-    def mean_rank(method: str, chosen: list[str], measure: str = "ACC") -> str:
-        return mean(ranks[method, measure, name] for name in chosen if name in answered[method])
-
-    def with_random(method: str) -> list[float]:
-        return [ranks.get((method, "ACC", name), 50.0) for name in finished[method]]
-
-    whole = [method for method in shown if len(finished[method]) == len(names)]
-    test = rank_test(np.transpose([with_random(method) for method in whole]), whole)
-    average = dict(zip(whole, test.average_ranks, strict=True))
-    lines = []
-    for method in sorted(shown, key=lambda method: -np.mean(with_random(method))):
-        cells = [rows[method, name] for name in answered[method]]
-        own = {name: ranks[method, "ACC", name] for name in answered[method]}
-        lines.append([
-            method, mean(with_random(method)), *(mean_rank(method, chosen) for chosen in kinds.values()),
-            mean(100.0 * (rank > bands[name][1]) for name, rank in own.items()),
-            mean(100.0 * (rank < bands[name][0]) for name, rank in own.items()),
-            *(mean_rank(method, names, measure) for measure in ("NMI", "graph", "error")),
-            f"{np.mean([np.mean(cell['stability']) for cell in cells]):.2f}",
-            f"{np.median([cell['seconds'] for cell in cells]):.2g}",
-            str(len(cells)), str(len(finished[method]) - len(cells)),
-            f"{average[method]:.1f}" if method in average else "–",
-        ])  # fmt: skip
+    lines, on_sets, missing = last_tables()
+    for method in methods():
+        if not all((method, name) in rows for name in names):
+            continue
+        cells = {name: rows[method, name] for name in names if "missing" not in rows[method, name]}
+        lines[method] = line_of(cells, random, kinds)
+        on_sets[method] = {
+            name: mean([set_rank(cells[name], random[name], "ACC")] if name in cells else [])
+            for name in names
+        }
+        missing[method] = [(rows[method, name]["missing"], name) for name in names if name not in cells]
+    shown = [method for method in all_selectors() if method in lines]
+    scores = [[50.0 if on_sets[method][name] == NONE else float(on_sets[method][name]) for method in shown]
+              for name in names]  # fmt: skip
+    test = rank_test(scores, shown)
+    average = dict(zip(shown, test.average_ranks, strict=True))
     header = (
         "method", "all sets", *kinds, "better %", "worse %", "NMI", "graph clustering", "reconstruction",
         "stability", "CPU s", "sets", "no answer", "average rank",
     )  # fmt: skip
-    print_table("Methods", header, lines)
+    overall = dict(zip(shown, np.mean(scores, axis=0), strict=True))
+    print_table(
+        "Methods",
+        header,
+        [
+            [method, f"{overall[method]:.0f}", *lines[method], len(names) - len(missing[method]),
+             len(missing[method]), f"{average[method]:.1f}"]
+            for method in sorted(shown, key=lambda method: -overall[method])
+        ],
+    )  # fmt: skip
     best = min(average, key=lambda method: average[method])
-    apart = [method for method in whole if test.pairwise[whole.index(best), whole.index(method)] < test.level]
+    apart = [method for method in shown if test.pairwise[shown.index(best), shown.index(method)] < test.level]
     everything = [
         np.mean([percentile(random[name]["all"][0], each) for each in random[name]["ACC"]]) for name in names
     ]
@@ -289,12 +280,11 @@ def tables() -> None:
         "sets": len(names),
         **{f"sets: {kind}": len(chosen) for kind, chosen in kinds.items()},
         "methods": len(shown),
-        "methods on all sets": len(whole),
         "Friedman p": f"{test.p_value:.1e}",
         "critical difference": f"{test.critical_difference:.1f}",
         "best average rank": best,
         "worse than that, Nemenyi": ", ".join(apart) or "none",
-        "not run on enough sets": ", ".join(method for method in finished if method not in shown) or "none",
+        "not run on all sets": ", ".join(method for method in methods() if method not in shown) or "none",
         "rank of all columns": mean(everything),
     }
     print_table("Facts", ("fact", "value"), list(facts.items()))
@@ -304,13 +294,53 @@ def tables() -> None:
         [
             [name, each.kind, each.part, min(len(each.X), MOST_ROWS), each.X.shape[1], each.y.max() + 1]
             + [f"{np.mean(random[name]['ACC']):.1f}", f"{random[name]['all'][0]:.1f}"]
-            + [mean_rank(method, [name]) for method in shown]
+            + [on_sets[method][name] for method in shown]
             for name, each in about.items()
         ],
     )
-    missing = [(method, rows[method, name]["missing"], name) for method in shown for name in finished[method]
-               if name not in answered[method]]  # fmt: skip
-    print_table("No answer", ("method", "reason", "set"), missing)
+    print_table(
+        "No answer",
+        ("method", "reason", "set"),
+        [(method, *each) for method in shown for each in missing[method]],
+    )
+
+
+def mean(values: Iterable[float]) -> str:
+    """Return a mean in whole numbers, or a dash for none."""
+    found = list(values)
+    return f"{np.mean(found):.0f}" if found else NONE
+
+
+def line_of(cells: dict[str, Any], random: dict[str, Any], kinds: dict[str, list[str]]) -> list[str]:
+    """Return what the table says of a method by its cells, from the rank on images to the CPU seconds."""
+    ranks = {
+        measure: {name: set_rank(cell, random[name], measure) for name, cell in cells.items()}
+        for measure in ("ACC", "NMI", "graph", "error")
+    }
+    bands = {name: noise_band(random[name]) for name in cells}
+    return [
+        *(mean(ranks["ACC"][name] for name in chosen if name in cells) for chosen in kinds.values()),
+        mean(100.0 * (rank > bands[name][1]) for name, rank in ranks["ACC"].items()),
+        mean(100.0 * (rank < bands[name][0]) for name, rank in ranks["ACC"].items()),
+        *(mean(ranks[measure].values()) for measure in ("NMI", "graph", "error")),
+        f"{np.mean([np.mean(cell['stability']) for cell in cells.values()]):.2f}",
+        f"{np.median([cell['seconds'] for cell in cells.values()]):.2g}",
+    ]
+
+
+def last_tables() -> tuple[dict[str, list[str]], dict[str, dict[str, str]], dict[str, list[tuple[str, str]]]]:
+    """Return what the results file has of each method: its line, its ranks on sets, its missing answers."""
+    if not RESULTS.exists():
+        return {}, {}, {}
+    stored = json.loads(RESULTS.read_text(encoding="utf-8"))
+    lines = {method: cells[:-3] for method, _, *cells in stored["Methods"]["rows"]}
+    sets = [dict(zip(stored["Sets"]["columns"], row, strict=True)) for row in stored["Sets"]["rows"]]
+    on_sets = {method: {row["set"]: row[method] for row in sets} for method in lines}
+    missing = {
+        method: [(reason, name) for other, reason, name in stored["No answer"]["rows"] if other == method]
+        for method in lines
+    }
+    return lines, on_sets, missing
 
 
 def main() -> None:
@@ -318,6 +348,8 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=float, default=60.0, help="CPU minutes after which to stop")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="only these methods")
+    parser.add_argument("--again", action="store_true", help="renew finished cells of the methods")
     parser.add_argument("--table", action="store_true", help="print the tables of what is finished")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -325,7 +357,7 @@ def main() -> None:
         tables()
         return
     with threadpool_limits(1):
-        run(arguments.minutes)
+        run(arguments.minutes, arguments.methods, arguments.again)
 
 
 if __name__ == "__main__":

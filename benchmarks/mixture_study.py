@@ -1,9 +1,9 @@
-"""Which rankings AutoSelector mixes, compared on development sets; what it is worth, on held-out sets.
+"""Which rules select columns for clusters, compared on development sets; the settled ones on held-out sets.
 
 ::
 
-    python benchmarks/mixture_study.py development   # mixtures with and without further rankings
-    python benchmarks/mixture_study.py held_out      # the settled one, its rank, verdicts
+    python benchmarks/mixture_study.py development   # rules of PartitionSelector, alone and together
+    python benchmarks/mixture_study.py held_out      # the settled ones, their rank, verdicts
 
 The sets and their parts are those of ``labelled_sets.py``: a hash of the name decides, fixed before any
 result was seen. 100 columns are selected, or a third of fewer than 200; the number of classes is given. ACC
@@ -22,10 +22,7 @@ from pathlib import Path
 import numpy as np
 from labelled_sets import labelled_sets
 
-from ufselect import AutoSelector, LaplacianScore
-from ufselect.auto.partition import mixed, ranked_by
-from ufselect.auto.selector import MIXTURES
-from ufselect.clusters.graph import build_reference, rows_of
+from ufselect import AutoSelector, PartitionSelector
 from ufselect.metrics import evaluate_selection
 
 RESULTS = Path(__file__).resolve().parent / "results" / "mixture_study.json"
@@ -41,26 +38,23 @@ def accuracy(X: np.ndarray, y: np.ndarray, columns: np.ndarray | None, n_runs: i
     return float(evaluate_selection(X, y, columns, n_runs=n_runs, seeding="k-means++").acc_mean)
 
 
+RULES = {
+    "margin": "margin",
+    "trace ratio": "trace-ratio",
+    "embedding": "embedding",
+    "margin, trace ratio": ("margin", "trace-ratio"),
+    "margin, embedding": ("margin", "embedding"),
+    "all three (default)": ("margin", "trace-ratio", "embedding"),
+}
+
+
 def compared(X: np.ndarray, y: np.ndarray) -> dict[str, float]:
-    """Return the accuracies of mixtures of rankings by one cut of the graph, and of single ones."""
-    k = number_selected(X)
-    reference = build_reference(rows_of(X), int(y.max()) + 1, 0)
-    scores = {rule: ranked_by(rule, reference, k) for rule in (*MIXTURES["kmeans"], "leverage")}
-    scores["Laplacian"] = LaplacianScore(k).fit(X).scores_
-    settled = list(MIXTURES["kmeans"])
-    mixtures = {
-        "the mixture": settled,
-        "with leverage": [*settled, "leverage"],
-        "with LaplacianScore": [*settled, "Laplacian"],
-        "with both": [*settled, "leverage", "Laplacian"],
-        "without DSCOFS": settled[:-1],
-        "leverage alone": ["leverage"],
-        "LaplacianScore alone": ["Laplacian"],
-    }
+    """Return the accuracies by the rules of PartitionSelector, of random and of all columns."""
+    k, c = number_selected(X), int(y.max()) + 1
     found = {}
-    for name, rules in mixtures.items():
-        order = np.argsort(-mixed([scores[rule] for rule in rules], [1.0] * len(rules)), kind="stable")
-        found[name] = accuracy(X, y, order[:k], 10)
+    for name, rule in RULES.items():
+        selector = PartitionSelector(k, n_clusters=c, rule=rule, random_state=0).fit(X)
+        found[name] = accuracy(X, y, selector.support_, 10)
     rng = np.random.default_rng(0)
     draws = [accuracy(X, y, rng.permutation(X.shape[1])[:k], 2) for _ in range(5)]
     return found | {"random columns": float(np.mean(draws)), "all columns": accuracy(X, y, None, 5)}

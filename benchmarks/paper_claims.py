@@ -24,10 +24,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
-from common import REAL_SETS
+from common import REAL_SETS, code_version
 from sklearn.neighbors import NearestNeighbors
 
 from ufselect import DSCOFS, PCALeverage
@@ -121,7 +122,7 @@ def main() -> None:
     mean = {
         what: round(float(np.mean([row[what] for row in sets.values()])), 2) for what in sets[REAL_SETS[0]]
     }
-    found: dict[str, dict] = {"sets": sets, "mean": mean}
+    found: dict[str, Any] = {"code": code_version(), "sets": sets, "mean": mean}
     found["smallest eigenvalue of M"] = {
         name: float(f"{smallest_eigenvalue(name):.1e}") for name in ("usps", "isolet", "coil20")
     }

@@ -4,8 +4,8 @@
 
 Every benchmark prints Markdown. This reads it, passes it on, and writes the tables to
 ``benchmarks/results/NAME.json``, each under the heading above it (numbered where a heading has several), as
-``columns`` and ``rows``. Tables under headings that are not printed this time stay. The documentation inserts
-them from there.
+``columns`` and ``rows``, with version and commit of the code as ``code``. Tables under headings that are not
+printed this time stay. The documentation inserts them from there.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def tables(lines: Iterable[str]) -> dict[str, dict[str, list]]:
 
 
 def main() -> None:
+    from common import code_version  # here, since others import the reader of tables without the package
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("name", help="of the file in benchmarks/results, without .json")
     path = RESULTS / f"{parser.parse_args().name}.json"
@@ -51,7 +53,8 @@ def main() -> None:
         sys.stdout.write(line)
         printed.append(line.rstrip("\n"))
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    text = json.dumps(known | tables(printed), indent=1, ensure_ascii=False)
+    found = {heading: {"code": code_version(), **table} for heading, table in tables(printed).items()}
+    text = json.dumps(known | found, indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
 
 

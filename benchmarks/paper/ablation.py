@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from benchmarks.paper.methods import TWINS, without_entries
 from benchmarks.paper.printed import ABLATION, TITLES
+from benchmarks.paper.race import RaceOutcome, place_of
 
-from ufselect.evaluation.runner import Outcome, params_text, place_of
+from ufselect.evaluation.runner import params_text
 from ufselect.evaluation.tables import Row, Table, best, best_of_each_start
 from ufselect.metrics import feature_similarity_rate
 
 
-def ablation(outcome: Outcome, method: str = "DSCOFS") -> dict[str, Any]:
+def ablation(outcome: RaceOutcome, method: str = "DSCOFS") -> dict[str, Any]:
     """Compare the best points by accuracy of a model and of its twin without the entry constraint.
 
     Returns

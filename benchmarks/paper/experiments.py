@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +15,7 @@ from ufselect import DSCOFS
 from ufselect._utils.threads import one_blas_thread
 from ufselect.evaluation.methods import Method, Point, make_selector
 from ufselect.evaluation.protocol import Problem
-from ufselect.evaluation.runner import Runner, fit_code, fit_points
+from ufselect.evaluation.runner import Runner, data_key, fit_points
 from ufselect.evaluation.tables import Row
 from ufselect.metrics import selection_stability
 
@@ -29,20 +28,17 @@ def bootstrap_stability(
     The samples are drawn with replacement and are the same for all methods. A method of which a fit fails
     has no figure.
     """
-    data, count = joblib.hash((problem.X, problem.y)), max(problem.counts)
-    calls = {}
-    for method in methods:
-        if method.selector is not None:
-            code = fit_code(method.selector, __name__)
-            fit = (method.selector, method.points[0], count, n_bootstrap, code)
-            calls[method.key] = (problem.X, data, *fit)
+    key, count = data_key(problem), max(problem.counts)
+    calls = {
+        method.key: (problem.X, key, method.selector, method.points[0], count, n_bootstrap)
+        for method in methods
+        if method.selector is not None
+    }
     found = runner.call_all(stability, calls, problem.name, "stability", ignore=("X",))
     return {key: value for key, value in found.items() if value is not None}
 
 
-def stability(
-    X: NDArray, data: str, selector: Any, point: Point, count: int, n_samples: int, code: str
-) -> float | None:
+def stability(X: NDArray, key: str, selector: Any, point: Point, count: int, n_samples: int) -> float | None:
     """Return the stability over bootstrap samples, None where a fit fails."""
     masks = np.zeros((n_samples, X.shape[1]), dtype=bool)
     for number in range(n_samples):
@@ -61,9 +57,8 @@ def seconds_of_fits(runner: Runner, problem: Problem, rows: Sequence[Row]) -> di
     A row of a method whose fit serves all counts carries that already; a path's does not, so DSCOFS is
     refitted.
     """
-    data, code = joblib.hash((problem.X, problem.y)), fit_code(DSCOFS, __name__)
     calls = {
-        row["method"]: (problem.X, data, row["params"], row["n_features"], code)
+        row["method"]: (problem.X, data_key(problem), row["params"], row["n_features"])
         for row in rows
         if row["method"].startswith("DSCOFS")
     }
@@ -71,7 +66,7 @@ def seconds_of_fits(runner: Runner, problem: Problem, rows: Sequence[Row]) -> di
     return {row["method"]: timed.get(row["method"], row["seconds"]) for row in rows}
 
 
-def seconds_of_fit(X: NDArray, data: str, params: str, n_features: int, code: str) -> float:
+def seconds_of_fit(X: NDArray, key: str, params: str, n_features: int) -> float:
     """Return the CPU seconds of one fit of DSCOFS."""
     selector: Any = make_selector(DSCOFS, json.loads(params), 0, n_features)
     with one_blas_thread(), warnings.catch_warnings():
@@ -87,13 +82,12 @@ def dissect(runner: Runner, problem: Problem) -> dict[str, NDArray]:
     ``none``, ``row``, ``entry`` and ``double`` have the shape (n_features, n_components).
     """
     shape = max(problem.counts), problem.n_components
-    data = joblib.hash((problem.X, problem.y))
-    calls = {"DSCOFS": (problem.X, data, *shape, fit_code(DSCOFS, __name__))}
+    calls = {"DSCOFS": (problem.X, data_key(problem), *shape)}
     (found,) = runner.call_all(dissection, calls, problem.name, "dissection", ignore=("X",)).values()
     return found
 
 
-def dissection(X: NDArray, data: str, n_selected: int, n_components: int, code: str) -> dict[str, NDArray]:
+def dissection(X: NDArray, key: str, n_selected: int, n_components: int) -> dict[str, NDArray]:
     """Fit DSCOFS with neither, either and both kinds of sparsity, and to the end from a random start."""
     n_features = X.shape[1]
     settings: dict[str, Any] = {"n_components": n_components}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from benchmarks.paper.methods import LAPSCORE_AS_RUN, PAPER_GRID, RNE_AS_RUN, TWINS
+from benchmarks.paper.methods import PAPER_GRID, as_the_paper_ran
 from benchmarks.paper.printed import DISCUSSED_SETS, HEAT_MAP_SETS, TITLES
 from benchmarks.paper.rank_test import RankTest
 from benchmarks.paper.shapes import KINDS, TRUE_FEATURES, is_published, shape_draw
@@ -23,7 +23,7 @@ from ufselect.registry import all_selectors
 # A line style and a marker go with each colour, so that grey print will do.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINES = ("-", "--", "-.", ":")
-STRONG = {"DSCOFS": "#000000"}
+STRONG = {"DSCOFS": "#000000", "DSCOFS, paper's grid": "#000000"}
 # Lines of a loading matrix that a panel can show.
 SHOWN_ROWS = 160
 
@@ -68,10 +68,8 @@ def _panels(n_panels: int, n_columns: int, width: float, height: float) -> tuple
 
 
 def _rows(study: Study, *names: str) -> list[Row]:
-    """Return the oracle rows of some data sets, without those that have tables of their own."""
-    aside = (*TWINS.values(), LAPSCORE_AS_RUN, RNE_AS_RUN)
-    rows = (row for name in names for row in study.outcomes["oracle"][name].rows)
-    return [row for row in rows if row["method"] not in aside]
+    """Return the oracle rows of some data sets, of methods as the paper ran them."""
+    return as_the_paper_ran([row for name in names for row in study.outcomes["oracle"][name].rows])
 
 
 def _shown(study: Study, names: Sequence[str]) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ufselect import DSCOFS, RNE, TSFS, LaplacianScore
 from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW, Method, Point, published_points
 from ufselect.evaluation.protocol import Problem
 from ufselect.evaluation.runner import params_text
+from ufselect.evaluation.tables import Row
 
 PAPER_GRID = "DSCOFSPaperGrid"
 ROWS_ONLY, PAPER_ROWS_ONLY = "DSCOFSRowsOnly", "DSCOFSPaperGridRowsOnly"
@@ -20,6 +22,13 @@ AS_RUN = {"LaplacianScore": LAPSCORE_AS_RUN, "RNE": RNE_AS_RUN, "DSCOFS": PAPER_
 UNRANKED = (ALL_FEATURES, BEST_DRAW, "RandomSubset", *TWINS.values(), *AS_RUN.values())
 # The paper has one start; more show how much of its figures is the start's. Labels never choose among them.
 N_STARTS = 3
+
+
+def as_the_paper_ran(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows without twins, and without our own settings where the paper's are there."""
+    there = {row["method"] for row in rows}
+    ours = [own for own, as_run in AS_RUN.items() if as_run in there]
+    return [row for row in rows if row["method"] not in (*TWINS.values(), *ours)]
 
 
 def paper_grid(problem: Problem, n_starts: int = N_STARTS) -> Method:

@@ -88,10 +88,10 @@ def _settings(study: Study) -> list[str]:
     """Return how the numbers came about, in paragraphs."""
     protocol = study.protocol
     screening = (
-        f"parameter points are screened with {protocol.screening_runs} runs; those that may still win, "
+        f"parameter points are screened with {study.screening_runs} runs; those that may still win, "
         "within two standard errors of what they would need, get more and at last all runs, as does the best "
         "by either metric at each count"
-        if protocol.rounds
+        if study.screening_runs is not None
         else "every parameter point is scored with all runs"
     )
     sets = ", ".join(

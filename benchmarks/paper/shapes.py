@@ -17,7 +17,7 @@ from ufselect.datasets.loading import local_file
 from ufselect.datasets.shapes import POINTS_PER_CLASS, among_noise
 from ufselect.evaluation.methods import BEST_DRAW, Method, choose_methods, class_count
 from ufselect.evaluation.protocol import Problem, Protocol, make_problem
-from ufselect.evaluation.runner import Runner, fit_code, fit_families, fit_points
+from ufselect.evaluation.runner import Runner, fit_families, fit_points
 from ufselect.evaluation.tables import Table
 from ufselect.registry import all_selectors
 
@@ -90,7 +90,7 @@ def shape_results(
     None for other methods than DSCOFS. A random method counts the mean over its seeds.
     """
     calls = {
-        (kind, *key): (kind, is_published(kind), method, n_draws, _code(method))
+        (kind, *key): (kind, is_published(kind), method, n_draws)
         for kind in KINDS
         for key, method in shape_methods(kind, names, tuned, runner.protocol).items()
     }
@@ -110,7 +110,7 @@ def shape_results(
     ]
 
 
-def solved_draws(kind: str, published: bool, method: Method, n_draws: int, code: str) -> float:
+def solved_draws(kind: str, published: bool, method: Method, n_draws: int) -> float:
     """Return the number of draws that the best parameter point solves."""
     solved: dict[str, float] = defaultdict(float)
     for draw in range(n_draws):
@@ -132,20 +132,16 @@ def drawn_planes(runner: Runner) -> dict[tuple[str, str], tuple[int, ...]]:
         for name in ("FSPCA", "SPCAFS", "SPCAPSD", "DSCOFS"):
             selector = all_selectors()[name]
             method = Method(name, selector.label, selector, (class_count(selector, problem),))
-            calls[kind, name] = (kind, is_published(kind), method, _code(method))
+            calls[kind, name] = (kind, is_published(kind), method)
     return runner.call_all(first_plane, calls, "synthetic sets", "planes")
 
 
-def first_plane(kind: str, published: bool, method: Method, code: str) -> tuple[int, ...]:
+def first_plane(kind: str, published: bool, method: Method) -> tuple[int, ...]:
     """Return the two features of a method on the first draw."""
     X, _ = shape_draw(kind, 0)
     (family,) = fit_families(method, (2,), X.shape[1])
     (found,) = fit_points(X, method.selector, *family)
     return found["features"]
-
-
-def _code(method: Method) -> str:
-    return fit_code(method.selector, __name__)
 
 
 def shapes_table(results: Sequence[dict[str, Any]]) -> Table:

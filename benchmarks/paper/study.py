@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.common import code_version
 from benchmarks.paper.ablation import ablation
 from benchmarks.paper.experiments import bootstrap_stability, dissect, seconds_of_fits
 from benchmarks.paper.methods import (
@@ -20,6 +21,7 @@ from benchmarks.paper.methods import (
     N_STARTS,
     TWINS,
     UNRANKED,
+    as_the_paper_ran,
     paper_grid,
     random_start,
     rivals_as_run,
@@ -28,6 +30,7 @@ from benchmarks.paper.methods import (
 )
 from benchmarks.paper.printed import FIGURE_SETS, TIMED_SET, TITLES
 from benchmarks.paper.printed import TSFS as TSFS_SETS
+from benchmarks.paper.race import Race, RaceOutcome
 from benchmarks.paper.rank_test import RankTest, rank_test
 from benchmarks.paper.shapes import drawn_planes, shape_results
 from benchmarks.paper.tables import TABLE_COUNT, paper_rank_test, study_tables
@@ -36,9 +39,8 @@ from sklearn.utils import Bunch
 
 from ufselect import TSFS
 from ufselect.datasets import DatasetUnavailableError, load_dataset
-from ufselect.evaluation.methods import Method, choose_methods
+from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW, Method, choose_methods
 from ufselect.evaluation.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
-from ufselect.evaluation.runner import Outcome, Runner
 from ufselect.evaluation.tables import METRICS, Row, Table, choose, method_labels
 from ufselect.registry import missing_requirements
 
@@ -58,12 +60,13 @@ class Study:
     """
 
     protocol: Protocol
+    screening_runs: int | None
     quick: bool
     datasets: tuple[str, ...]
     unavailable: dict[str, str] = field(default_factory=dict)
     problems: dict[str, Problem] = field(default_factory=dict, repr=False)
     images: dict[str, Bunch] = field(default_factory=dict, repr=False)
-    outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict, repr=False)
+    outcomes: dict[str, dict[str, RaceOutcome]] = field(default_factory=dict, repr=False)
     methods: dict[str, dict[str, Method]] = field(default_factory=dict, repr=False)
     test: RankTest | None = None
     paper_test: RankTest | None = None
@@ -121,8 +124,8 @@ def reproduce(
     """Run the experiments of the DSCOFS paper and write their tables.
 
     The folder gets ``rows.csv`` (every row), ``run.log``, ``tables/`` (csv, Markdown, LaTeX),
-    ``summary.json`` and ``cache/``, from which a run that was stopped is taken up again; with
-    ``publish=benchmarks.paper.page.publish`` also ``figures/`` and ``index.html``.
+    ``summary.json`` and ``cache/``, from which a run of the same commit that was stopped is taken up again;
+    with ``publish=benchmarks.paper.page.publish`` also ``figures/`` and ``index.html``.
 
     ``datasets`` are names for :func:`ufselect.datasets.load_dataset`; None takes the paper's eight, of which
     those that cannot be had keep their place in the tables, or with ``quick`` sets that come with
@@ -142,11 +145,12 @@ def reproduce(
         shutil.rmtree(folder / "cache", ignore_errors=True)
     if protocol is None:
         protocol = Protocol(**QUICK) if quick else Protocol()
-        protocol = replace(protocol, screening_runs=None) if exact else protocol
-    study = Study(protocol, quick, tuple(datasets or (QUICK_SETS if quick else TITLES)))
+    screening_runs = None if exact else 3 if quick else 5
+    study = Study(protocol, screening_runs, quick, tuple(datasets or (QUICK_SETS if quick else TITLES)))
     with _log_file(folder / "run.log"):
         _load(study)
-        _run(study, Runner(protocol, folder / "cache", n_jobs, progress), methods)
+        store = folder / "cache" / code_version().replace(" ", "_")  # a changed program starts anew
+        _run(study, Race(protocol, store, n_jobs, progress, screening_runs), methods)
     for table in study.tables:
         (folder / "tables").mkdir(exist_ok=True)
         for ending, text in (
@@ -207,7 +211,7 @@ def _load(study: Study) -> None:
         )
 
 
-def _run(study: Study, runner: Runner, request: Sequence[str] | None) -> None:
+def _run(study: Study, runner: Race, request: Sequence[str] | None) -> None:
     """Carry out the experiments, one after the other."""
     problems, quick = study.problems, study.quick
     study.outcomes = {mode: {} for mode in ("oracle", "fixed", "auto")}
@@ -236,9 +240,9 @@ def _run(study: Study, runner: Runner, request: Sequence[str] | None) -> None:
     shown = [name for name in problems if name in FIGURE_SETS] or list(problems)[:4]
     study.dissections = {name: dissect(runner, problems[name]) for name in shown}
     # The fits that give each method its best accuracy on the data set of the paper's figure.
-    best = choose(oracle[study.timed].rows, "oracle", "acc").values()
-    ranked = [row for row in best if row["method"] not in UNRANKED]
-    study.seconds = seconds_of_fits(runner, problems[study.timed], ranked)
+    best = choose(as_the_paper_ran(oracle[study.timed].rows), "oracle", "acc").values()
+    fitted = [row for row in best if row["method"] not in (ALL_FEATURES, BEST_DRAW, "RandomSubset")]
+    study.seconds = seconds_of_fits(runner, problems[study.timed], fitted)
     study.planes = drawn_planes(runner)
     study.tables = study_tables(study)
 
@@ -267,7 +271,7 @@ def _of_the_paper(
         yield teacher_student(problem)
 
 
-def _rank_test(outcomes: dict[str, Outcome]) -> RankTest | None:
+def _rank_test(outcomes: dict[str, RaceOutcome]) -> RankTest | None:
     """Rank the selectors that have a figure on every data set; random draws take no part."""
     rows = [row for outcome in outcomes.values() for row in outcome.rows]
     chosen = choose(rows, "oracle", "acc")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from benchmarks.paper.ablation import ablation, ablation_table, expected_maximum
 from benchmarks.paper.methods import PAPER_GRID, PAPER_ROWS_ONLY, ROWS_ONLY, paper_grid, rows_only
+from benchmarks.paper.race import RaceOutcome
 from tests.evaluation.rows import make_row
 
 from ufselect.evaluation.methods import choose_methods
 from ufselect.evaluation.protocol import Protocol, make_problem
-from ufselect.evaluation.runner import Outcome
 
 FIRST = {"init": "pca", "mu_entry": 0.1, "mu_row": 0.01, "entry_sparsity": 0.1}
 SECOND = {**FIRST, "mu_row": 0.1}
@@ -26,7 +26,7 @@ def row(method, params, acc, features=(0, 1, 2, 3), start=None):
 
 
 def outcome(*rows):
-    return Outcome(list(rows), list(rows), {})
+    return RaceOutcome(list(rows), list(rows), {})
 
 
 def test_fsr_compares_best_points_and_twins():

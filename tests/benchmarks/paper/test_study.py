@@ -17,6 +17,7 @@ pytest.importorskip("scikit_posthocs")
 pytest.importorskip("matplotlib")
 
 from benchmarks.paper.page import publish
+from benchmarks.paper.race import RaceOutcome
 from benchmarks.paper.rank_test import RankTest
 from benchmarks.paper.study import Study, reproduce
 from sklearn.utils import Bunch
@@ -27,11 +28,10 @@ from benchmarks.paper import study as module
 from ufselect.datasets import DatasetUnavailableError
 from ufselect.evaluation import Protocol
 from ufselect.evaluation.protocol import QUICK, make_problem
-from ufselect.evaluation.runner import Outcome
 from ufselect.registry import all_selectors
 
 SETS, METHODS = ["iris", "digits", "mstar_soc_cnn"], ["DSCOFS", "MaxVariance"]
-SMALL = replace(Protocol(), **{**QUICK, "n_runs": 3, "screening_runs": 2, "max_points": 3})
+SMALL = replace(Protocol(), **{**QUICK, "n_runs": 4, "max_points": 3})
 
 
 @pytest.fixture(scope="module")
@@ -150,11 +150,11 @@ def test_the_summary_has_what_programs_read():
     }
     fixed = {name: [row(name, "DSCOFS", 55.0)] for name in problems}
     outcomes = {
-        mode: {name: Outcome(rows, rows, {}) for name, rows in by_set.items()}
+        mode: {name: RaceOutcome(rows, rows, {}) for name, rows in by_set.items()}
         for mode, by_set in (("oracle", oracle), ("fixed", fixed))
     }
     test = RankTest(("a", "b"), np.ones(2), 1.0, 0.03125, 0.5, np.ones((2, 2)), 2, 0.05)
-    study = Study(Protocol(), False, ("isolet", "usps", "glioma"), {"glioma": "GLIOMA is nowhere."})
+    study = Study(Protocol(), 5, False, ("isolet", "usps", "glioma"), {"glioma": "GLIOMA is nowhere."})
     study.problems, study.outcomes, study.test = problems, outcomes, test
     assert json.loads(json.dumps(study.summary)) == {
         "format": 1,

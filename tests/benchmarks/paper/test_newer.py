@@ -1,0 +1,46 @@
+"""The second table: ranks of stored and new rows together, gaps where a run is not finished."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("scikit_posthocs")
+
+from benchmarks.paper.newer import NEWER, newer_tables, stored_accuracy
+from benchmarks.paper.printed import SEVEN
+from tests.evaluation.rows import make_row
+
+from ufselect.registry import all_selectors
+
+
+def rows_of(method, acc, sets):
+    label = all_selectors()[method].label
+    return [
+        {**make_row([acc, acc + 2], method, dataset=name), "label": label, "mode": mode, "code": "0"}
+        for name in sets
+        for mode in ("oracle", "fixed")
+    ]
+
+
+def test_methods_are_ranked_together_where_they_are_finished():
+    rows = [row for method in NEWER[:-2] for row in rows_of(method, 10, SEVEN)]
+    rows += rows_of("RUFS", 98, SEVEN[1:]) + rows_of("BSUFS", 99, SEVEN[:4])
+    *_, ranks = newer_tables(rows, stored_accuracy())
+    lines = {label: cells for label, *cells in ranks.body}
+    assert "mean of 6 sets" in ranks.title
+    assert lines["RUFS"] == ["newer", "99.00", "1.00", "no"]
+    assert lines["BSUFS"] == ["newer", "not finished", "–", "–"]
+    assert float(lines["DSCOFS"][2]) >= 2
+    assert lines["MCFS"][:2] == ["newer", "11.00"]
+    assert lines["MCFS"][3] == "yes"
+    assert lines["Random, best of 100"][0] == "baseline"
+
+
+def test_every_mode_and_metric_has_its_table_with_gaps():
+    rows = [row for method in NEWER for row in rows_of(method, 10, SEVEN)]
+    tables = {table.name: table for table in newer_tables(rows[2:], stored_accuracy())}
+    assert set(tables) == {
+        "newer_acc_oracle", "newer_nmi_oracle", "newer_acc_fixed", "newer_nmi_fixed", "newer_ranks",
+    }  # fmt: skip
+    first = tables["newer_acc_oracle"].body[0]
+    assert (first[0], first[1], first[2], first[-1]) == ("IF-PCA", "–", "11.00 ± 1.00 (10)", "–")
