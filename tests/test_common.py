@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from tests.selectors import RUNNABLE
 from ufselect import DSCOFS
 from ufselect.registry import all_selectors, missing_requirements
 
@@ -22,17 +23,12 @@ SELECTORS = [
     )
     for name, selector in all_selectors().items()
 ]
-# Few rows to look for clusters in: the checks fit hundreds of times.
-SMALL = {"AutoSelector": {"max_samples": 20}}
-RUNNABLE = [
-    selector(**SMALL.get(name, {}))
-    for name, selector in all_selectors().items()
-    if not missing_requirements(selector)
-]
+# Few rows and sweeps: the checks fit hundreds of times.
+SMALL = {"AutoSelector": {"max_samples": 20}, "TSFS": {"max_iter": 3}}
 
 
 @pytest.mark.filterwarnings("ignore")
-@parametrize_with_checks(RUNNABLE)
+@parametrize_with_checks([each(**SMALL.get(name, {})) for name, each in RUNNABLE.items()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
 from ufselect import registry
@@ -15,6 +16,7 @@ from ufselect import registry
 CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_the_method_of_the_page_runs(monkeypatch):
     monkeypatch.setattr(registry, "_registered", {})
     (code,) = re.findall(r"```python\n(.*?)```", CONTRIBUTING.read_text(encoding="utf-8"), re.DOTALL)

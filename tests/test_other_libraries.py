@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +14,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import _get_feature_names
 
+from tests.selectors import RUNNABLE
 from ufselect import (
     DSCOFS,
     FSPCA,
+    AutoSelector,
     GraphClustering,
     GreedyProjection,
     LaplacianScore,
@@ -24,11 +29,11 @@ from ufselect import (
     RebuildSelector,
     Reconstructor,
     RedundancyFilter,
+    StableSelector,
     dscofs_path,
     gram_from_covariance,
 )
 from ufselect.blocks import GramAccumulator
-from ufselect.registry import all_selectors, missing_requirements
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((120, 3)) @ RNG.standard_normal((3, 10)) + 0.3 * RNG.standard_normal((120, 10)) + 7
@@ -48,16 +53,23 @@ def identify(selector):
 
 
 def frame(library, rows=X, names=NAMES):
-    return pytest.importorskip(library).DataFrame(dict(zip(names, rows.T, strict=True)))
+    whole = pytest.importorskip(library).DataFrame(dict(zip(names, rows.T, strict=True)))
+    if _get_feature_names(whole) is None:
+        pytest.skip("scikit-learn 1.8 does not see the names in frames of polars 2")
+    return whole
+
+
+def block_of_page(heading):
+    """Return the first block of code under a heading of the page on other engines."""
+    page = (Path(__file__).parents[1] / "docs/data/other_engines.md").read_text(encoding="utf-8")
+    return page.split(f"## {heading}\n")[1].split("```{code-block} python")[1].split("```")[0]
 
 
 # Memory maps
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(
-    "selector", [each() for each in all_selectors().values() if not missing_requirements(each)], ids=identify
-)
+@pytest.mark.parametrize("selector", [each() for each in RUNNABLE.values()], ids=identify)
 def test_a_memory_map_selects_as_an_array_does(selector, tmp_path):
     """joblib hands arrays over 1 MB to other processes as memory maps."""
     gaps = np.where(RNG.random(X.shape) < 0.03, np.nan, X) if selector.accepts_missing else X
@@ -129,6 +141,26 @@ def test_accumulators_of_workers_travel_and_merge():
         total.merge(pickle.loads(part))
     assert total.feature_names.tolist() == NAMES
     np.testing.assert_array_equal(DSCOFS(4).fit(total).support_, DSCOFS(4).fit(X).support_)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_adds_up_what_spark_holds(monkeypatch):
+    """The block on the page as it stands, with an empty partition, whole numbers and nulls."""
+    pyspark = pytest.importorskip("pyspark", reason="PySpark is no test dependency: it needs Java")
+    rows = np.round(100 * RNG.standard_normal((200, 4)) @ RNG.standard_normal((4, 60))).astype(int)
+    pandas = pytest.importorskip("pandas")
+    whole = pandas.DataFrame(rows, columns=[f"sensor {j}" for j in range(60)]).convert_dtypes()
+    whole.iloc[3, 0] = pandas.NA
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    session = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    with session.getOrCreate() as spark:
+        table = spark.createDataFrame(whole)
+        names = {"table": table.repartition(3).union(table.limit(0))}
+        exec(block_of_page("Spark"), names)
+        assert names["total"].n_samples == 200
+        assert names["small"].columns == names["selector"].get_feature_names_out().tolist()
+        expected = DSCOFS(50).fit(GramAccumulator().update(whole))
+    np.testing.assert_array_equal(names["selector"].support_, expected.support_)
 
 
 # Covariances from elsewhere
@@ -426,7 +458,14 @@ def test_names_go_through_a_pipeline():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "estimator",
-    [*GRAM_METHODS, LaplacianScore(4), Reconstructor(RebuildSelector(4)), GraphClustering(2)],
+    [
+        *GRAM_METHODS,
+        LaplacianScore(4),
+        Reconstructor(RebuildSelector(4)),
+        GraphClustering(2),
+        AutoSelector(4, random_state=0),
+        StableSelector(MaxVariance(4), n_resamples=4, random_state=0),
+    ],
     ids=identify,
 )
 def test_skops_stores_what_is_fitted(estimator):
@@ -446,9 +485,25 @@ def test_skops_stores_what_is_fitted(estimator):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_mlflow_stores_what_is_fitted(tmp_path):
-    mlflow = pytest.importorskip("mlflow")
+@pytest.mark.parametrize("form", ["cloudpickle", "skops"])
+def test_mlflow_stores_what_is_fitted(form, tmp_path):
+    mlflow = pytest.importorskip("mlflow", reason="MLflow is no test dependency: it brings sixty packages")
+    skops = pytest.importorskip("skops.io")
     pipeline = make_pipeline(StandardScaler(), DSCOFS(4)).fit(X)
-    mlflow.sklearn.save_model(pipeline, tmp_path / "model", serialization_format="cloudpickle")
+    types = skops.get_untrusted_types(data=skops.dumps(pipeline))
+    trusted = {"skops_trusted_types": types} if form == "skops" else {}
+    mlflow.sklearn.save_model(pipeline, tmp_path / "model", serialization_format=form, **trusted)
     again = mlflow.sklearn.load_model(tmp_path / "model")
     np.testing.assert_array_equal(again.transform(X), pipeline.transform(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_page_exports_to_onnx():
+    pytest.importorskip("skl2onnx", reason="skl2onnx is no test dependency")
+    runtime = pytest.importorskip("onnxruntime")
+    rows = X.astype(np.float32)
+    pipeline = make_pipeline(StandardScaler(), DSCOFS(4)).fit(rows)
+    names = {"X": rows, "pipeline": pipeline}
+    exec(block_of_page("Export a pipeline to ONNX"), names)
+    (found,) = runtime.InferenceSession(names["model"].SerializeToString()).run(None, {"X": rows})
+    np.testing.assert_allclose(found, pipeline.transform(rows), atol=1e-5)

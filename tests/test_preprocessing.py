@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits, load_wine
+from sklearn.base import clone
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ufselect import DSCOFS, AutoSelector, MaxVariance, RandomSubset, RebuildSelector, RedundancyFilter
-from ufselect.exceptions import DominatedByUnitsWarning
+from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.preprocessing import AutoScaler, LogCounts
 
 
@@ -112,6 +113,8 @@ def test_no_warning_where_units_do_not_decide():
         RedundancyFilter().fit(people())
         RandomSubset(3, random_state=0).fit(people())
         RebuildSelector(1).fit(people()[["age", "answer1"]])  # one of two always has half
+        RebuildSelector(2).fit(load_iris().data)  # 68 % in one of four lengths
+    assert not AutoScaler().fit(load_iris().data).is_scaled_
 
 
 def test_one_warning_for_a_selector_that_fits_others():
@@ -128,3 +131,27 @@ def test_sparse_data_and_gram_matrices_warn_too():
     for data in (sparse.csr_array(table), gram_operator(table)):
         with pytest.warns(DominatedByUnitsWarning, match="Column 5"):
             DSCOFS(3).fit(data)
+
+
+@pytest.mark.parametrize("selector", [DSCOFS(3), MaxVariance(3)])
+@pytest.mark.parametrize("kind", ["array", "frame", "sparse"])
+def test_a_selector_warns_of_copies_among_its_columns(selector, kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6))
+    X[:, 0] *= 1.5
+    X[:, 4] = -1.001 * X[:, 0] + 5  # the same in another unit
+    words = "columns 4 and 0 are correlated above 0.999. Set max_correlation"
+    data: object = X
+    if kind == "frame":
+        data, words = pd.DataFrame(X, columns=list("abcdef")), "columns e and a "
+    elif kind == "sparse":
+        data = sparse.csr_array(X)
+    with pytest.warns(RepeatedColumnsWarning, match=words):
+        selector.fit(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone(selector).set_params(max_correlation=0.999).fit(data)
+        clone(selector).set_params(exclude=[0]).fit(X)
+        clone(selector).set_params(n_features_to_select=6).fit(X)  # all of them are no selection
+        AutoSelector(3, n_clusters=2, random_state=0).fit(X)
+        selector.fit(X[:8])  # too few rows to tell

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import os
 import subprocess
@@ -38,6 +39,7 @@ def own_list(monkeypatch):
 
 
 def test_every_public_selector_is_listed():
+    selectors = {getattr(ufselect, name) for name in SELECTORS}
     public = {
         value
         for value in (getattr(ufselect, name) for name in ufselect.__all__)
@@ -47,9 +49,25 @@ def test_every_public_selector_is_listed():
         GramSelector,
         RedundancyFilter,
     }  # a filter has no number of columns to compare at
-    assert set(SELECTORS) == public
-    assert len(set(SELECTORS)) == len(SELECTORS)
+    assert selectors == public
+    assert [selector.__name__ for selector in all_selectors().values()] == sorted(SELECTORS)
     assert {"register", "GramSelector", "dscofs_path", "__version__"} <= set(ufselect.__all__)
+
+
+def test_type_checkers_see_every_public_name():
+    """They cannot follow the registry, so that ``__init__.py`` imports the names for them."""
+    tree = ast.parse(inspect.getsource(ufselect))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {(name.asname, line.module) for line in block.body for name in line.names}
+    assert seen == set(registry.PUBLIC.items())
+
+
+def test_one_selector_comes_without_the_others():
+    script = "import sys; from ufselect import DSCOFS; print(*(m for m in sys.modules if 'ufselect' in m))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "ufselect.methods.dscofs.estimator" in loaded
+    assert not loaded & {"ufselect.methods.udfs", "ufselect.auto", "ufselect.io.text", "ufselect.plotting"}
 
 
 def test_a_registered_selector_is_known():

@@ -68,7 +68,7 @@ def select(
     >>> from anndata import AnnData
     >>> from ufselect import MaxVariance
     >>> from ufselect.anndata import select
-    >>> cells = AnnData(np.array([[0.0, 1.0, 5.0], [1.0, 1.0, 2.0], [0.0, 2.0, 9.0]]))
+    >>> cells = AnnData(np.array([[0.0, 1.0, 2.0], [1.0, 1.0, 4.0], [0.0, 2.0, 3.0]]))
     >>> cells.var_names = ["CD4", "CD8A", "GNLY"]
     >>> select(cells, MaxVariance(2, keep=["CD4"]))
     >>> cells[:, cells.var["selected"]].var_names.tolist()

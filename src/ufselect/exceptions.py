@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from ufselect._utils.messages import Sentence, Setting
-
 
 class InactiveConstraintWarning(UserWarning):
     """A constraint is so loose that it cannot shape the result."""
@@ -14,7 +12,11 @@ class ApproximationWarning(UserWarning):
 
 
 class DominatedByUnitsWarning(UserWarning):
-    """One column has most of the variance, so that its unit decides what is selected."""
+    """One column has half of the variance or more, so that it decides what is selected."""
+
+
+class RepeatedColumnsWarning(UserWarning):
+    """Two selected columns say the same, because no ``max_correlation`` was set."""
 
 
 class UnreachableBoundWarning(UserWarning):
@@ -31,16 +33,9 @@ class ConstantDataError(ValueError):
 class TableError(ValueError):
     """A file cannot be read or written as asked.
 
-    Attributes
-    ----------
-    sentence : Sentence
-        What is wrong and what to do; its settings can be worded as flags.
+    Its message says what is wrong and what to do, with parameters between backquotes.
     """
-
-    def __init__(self, *parts: str | Setting) -> None:
-        self.sentence = Sentence(*parts)
-        super().__init__(self.sentence)
 
 
 class DatasetUnavailableError(OSError):
-    """A data set is neither on this machine nor to be had from its source."""
+    """A data set is neither on this machine nor available from its source."""

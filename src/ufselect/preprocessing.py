@@ -44,8 +44,8 @@ class AutoScaler(_ColumnTransformer):
     units that is an accident; where they share one, as pixels and logarithms of expression do, it is
     information. Units are taken to differ if the standard deviations of columns that vary throughout lie a
     hundred times apart, or ten times with a clear step between them, or if one column of at least three has
-    half of the total variance. Raw counts differ in size without differing in unit: :class:`LogCounts` is
-    the transformer for them.
+    half of the total variance and ten times the median. Raw counts differ in size without differing in
+    unit: :class:`LogCounts` is the transformer for them.
 
     Parameters
     ----------
@@ -87,8 +87,7 @@ class AutoScaler(_ColumnTransformer):
     >>> from ufselect.preprocessing import AutoScaler
     >>> wine = load_wine(as_frame=True).data
     >>> print(AutoScaler().fit(wine).reason_)
-    Columns have different units (proline has 99.8 % of the variance), so each was given mean 0 and variance
-    1.
+    Columns differ in scale (proline has 99.8 % of the variance), so each was given mean 0 and variance 1.
     >>> make_pipeline(AutoScaler(), RebuildSelector(4)).fit_transform(wine).shape
     (178, 4)
     """
@@ -160,9 +159,9 @@ class AutoScaler(_ColumnTransformer):
                 "none": "Columns were used as they are, as asked.",
             }[self.scale]
         elif why is None:
-            self.reason_ = "Columns have comparable units and were used as they are."
+            self.reason_ = "Columns have comparable scales and were used as they are."
         else:
-            self.reason_ = f"Columns have different units ({why}), so each was given mean 0 and variance 1."
+            self.reason_ = f"Columns differ in scale ({why}), so each was given mean 0 and variance 1."
         return self
 
     def _difference(self, rows: NDArray, spread: NDArray, largest: str) -> str | None:
@@ -175,7 +174,8 @@ class AutoScaler(_ColumnTransformer):
         """
         if self.looks_like_counts_:
             return None
-        if spread.size >= LEAST_COLUMNS and self.largest_share_ >= DOMINANT_SHARE:
+        is_large = self.largest_share_ >= DOMINANT_SHARE and spread.max() ** 2 >= 10 * np.median(spread) ** 2
+        if spread.size >= LEAST_COLUMNS and is_large:
             return f"{largest} has {100 * min(self.largest_share_, 0.999):.3g} % of the variance"
         is_mixed = np.mean(rows == np.quantile(rows, 0.5, axis=0, method="lower"), axis=0) < 0.5
         ordered = np.sort(spread[(spread > 0) & is_mixed])

@@ -1,47 +1,59 @@
-"""The list of all selectors, open to others by `register`, and with it the public names of the package."""
+"""Where each public name of the package is, and the list of selectors, open to others by `register`."""
 
 from __future__ import annotations
 
 import inspect
-from importlib.metadata import entry_points
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
 
-from ufselect.assessment import Assessment, StableSelector, assess
-from ufselect.auto import AutoSelector, PartitionSelector
-from ufselect.blocks import gram_from_covariance
-from ufselect.clusters import GraphClustering
-from ufselect.methods._base import GramSelector, UnsupervisedSelector
-from ufselect.methods.baselines import MaxVariance, PCALeverage, RandomSubset
-from ufselect.methods.bsufs import BSUFS
-from ufselect.methods.dscofs.constrained import ConstrainedDSCOFS
-from ufselect.methods.dscofs.estimator import DSCOFS
-from ufselect.methods.dscofs.path import DSCOFSPath, dscofs_path
-from ufselect.methods.fspca import FSPCA
-from ufselect.methods.greedy import DOptimalLeverage, GreedyProjection
-from ufselect.methods.ifpca import IFPCA
-from ufselect.methods.inffs import InfFS
-from ufselect.methods.laplacian_score import LaplacianScore
-from ufselect.methods.mcfs import MCFS
-from ufselect.methods.ndfs import NDFS
-from ufselect.methods.rebuild.reconstructor import Reconstructor
-from ufselect.methods.rebuild.selector import RebuildSelector
-from ufselect.methods.redundancy import RedundancyFilter
-from ufselect.methods.rne import RNE
-from ufselect.methods.rufs import RUFS
-from ufselect.methods.sogfs import SOGFS
-from ufselect.methods.spcafs import SPCAFS
-from ufselect.methods.spcapsd import SPCAPSD
-from ufselect.methods.spec import SPEC
-from ufselect.methods.tsfs import TSFS
-from ufselect.methods.udfs import UDFS
+if TYPE_CHECKING:
+    from ufselect.methods._base import UnsupervisedSelector
 
-# In the order of tables: baselines first.
-SELECTORS: tuple[type[UnsupervisedSelector], ...] = (
-    RandomSubset, PCALeverage, MaxVariance, DOptimalLeverage, GreedyProjection, RebuildSelector,
-    LaplacianScore, SPEC, MCFS, InfFS, IFPCA, UDFS, NDFS, RUFS, SOGFS, RNE, FSPCA, SPCAFS, SPCAPSD, TSFS,
-    BSUFS, DSCOFS, ConstrainedDSCOFS, PartitionSelector, AutoSelector,
-)  # fmt: skip
+# Modules by class name, so that one class can be imported without the others. In the order of tables:
+# baselines first.
+SELECTORS = {
+    "RandomSubset": "ufselect.methods.baselines",
+    "PCALeverage": "ufselect.methods.baselines",
+    "MaxVariance": "ufselect.methods.baselines",
+    "DOptimalLeverage": "ufselect.methods.greedy",
+    "GreedyProjection": "ufselect.methods.greedy",
+    "RebuildSelector": "ufselect.methods.rebuild.selector",
+    "LaplacianScore": "ufselect.methods.laplacian_score",
+    "SPEC": "ufselect.methods.spec",
+    "MCFS": "ufselect.methods.mcfs",
+    "InfFS": "ufselect.methods.inffs",
+    "IFPCA": "ufselect.methods.ifpca",
+    "UDFS": "ufselect.methods.udfs",
+    "NDFS": "ufselect.methods.ndfs",
+    "RUFS": "ufselect.methods.ndfs",
+    "SOGFS": "ufselect.methods.sogfs",
+    "RNE": "ufselect.methods.rne",
+    "FSPCA": "ufselect.methods.fspca",
+    "SPCAFS": "ufselect.methods.spcafs",
+    "SPCAPSD": "ufselect.methods.spcapsd",
+    "TSFS": "ufselect.methods.tsfs",
+    "BSUFS": "ufselect.methods.bsufs",
+    "DSCOFS": "ufselect.methods.dscofs.estimator",
+    "ConstrainedDSCOFS": "ufselect.methods.dscofs.constrained",
+    "PartitionSelector": "ufselect.auto",
+    "AutoSelector": "ufselect.auto",
+}
+# What ``from ufselect import …`` offers.
+PUBLIC = SELECTORS | {
+    "RedundancyFilter": "ufselect.methods.redundancy",
+    "GraphClustering": "ufselect.clusters",
+    "StableSelector": "ufselect.assessment",
+    "Reconstructor": "ufselect.methods.rebuild.reconstructor",
+    "DSCOFSPath": "ufselect.methods.dscofs.path",
+    "dscofs_path": "ufselect.methods.dscofs.path",
+    "UnsupervisedSelector": "ufselect.methods._base",
+    "GramSelector": "ufselect.methods._base",
+    "Assessment": "ufselect.assessment",
+    "assess": "ufselect.assessment",
+    "gram_from_covariance": "ufselect.blocks",
+    "register": "ufselect.registry",
+}
 
 _registered: dict[str, type[UnsupervisedSelector]] = {}
 
@@ -52,7 +64,9 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
     A package offers selectors to every environment it is installed in by the entry point group
     ``ufselect.selectors``; a script or notebook offers one to its own process by `register`.
     """
-    found = {selector.__name__: selector for selector in SELECTORS}
+    from importlib.metadata import entry_points  # half as long to import as all of ufselect
+
+    found = {name: getattr(import_module(module), name) for name, module in SELECTORS.items()}
     for entry_point in entry_points(group="ufselect.selectors"):
         _add(found, entry_point.load())
     return dict(sorted({**found, **_registered}.items()))
@@ -105,6 +119,8 @@ def missing_requirements(selector: type[UnsupervisedSelector]) -> list[str]:
 
 def _add(known: dict[str, type[UnsupervisedSelector]], selector: type[UnsupervisedSelector]) -> None:
     """Add a selector from outside to those known, or say what is wrong with it."""
+    from ufselect.methods._base import UnsupervisedSelector
+
     if not inspect.isclass(selector) or not issubclass(selector, UnsupervisedSelector):
         raise TypeError(f"{selector!r} is not a subclass of ufselect.UnsupervisedSelector.")
     if inspect.isabstract(selector):
@@ -115,11 +131,3 @@ def _add(known: dict[str, type[UnsupervisedSelector]], selector: type[Unsupervis
     if selector.__name__ in known:
         raise ValueError(f"Another selector is called {selector.__name__}; choose another name.")
     known[selector.__name__] = selector
-
-
-# What ``from ufselect import …`` offers.
-_public: tuple[Any, ...] = (
-    *SELECTORS, RedundancyFilter, GraphClustering, StableSelector, Reconstructor, DSCOFSPath, dscofs_path,
-    UnsupervisedSelector, GramSelector, Assessment, assess, gram_from_covariance, register,
-)  # fmt: skip
-PUBLIC: dict[str, Any] = {each.__name__: each for each in _public}

@@ -95,7 +95,7 @@ def test_structureless_data_are_not_called_better(goal, kind):
     chooser = RebuildSelector(6) if goal == "rebuild" else PartitionSelector(6, n_clusters=4, random_state=0)
     found = assess(chooser, X, goal=goal, n_clusters=4, random_state=0)
     assert found.verdict != "better"
-    assert bool(found.notes) == (kind != "noise")
+    assert bool(found.notes) == (kind != "noise" or goal == "clusters")
 
 
 def test_fixed_columns_are_assessed_by_name_and_by_place():
@@ -151,6 +151,29 @@ def test_one_cluster_is_said_to_be_none():
     found = assess([0], np.random.default_rng(0).standard_normal((100, 5)), goal="clusters", random_state=0)
     assert (found.n_clusters, found.verdict) == (1, "no better")
     assert "No cluster structure" in found.message
+
+
+def test_a_given_number_of_clusters_that_do_not_stand_out_is_denied_with_care():
+    X = np.random.default_rng(0).standard_normal((100, 5))
+    found = assess([0], X, goal="clusters", n_clusters=3, random_state=0)
+    assert (found.n_clusters, found.verdict) == (1, "no better")
+    assert "Cut into 3 clusters" in found.message
+    assert "can be missed" in found.message
+
+
+def test_replicates_do_not_pass_for_clusters():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((60, 30)), 2, axis=0) + 0.2 * rng.standard_normal((120, 30))
+    found = assess(range(6), rng.permutation(X), goal="clusters", n_clusters=4, random_state=0)
+    assert found.n_clusters == 1
+
+
+def test_ties_with_random_columns_count_half():
+    random = np.zeros((10, 4))
+    random[0] = 1.0
+    assert compare(np.ones(4), random, 1.0, 0.1)[0] == "better"
+    random[1:3] = 1.0
+    assert compare(np.ones(4), random, 1.0, 0.1)[0] == "undecided"
 
 
 def test_row_groups_are_held_out_together():

@@ -65,6 +65,7 @@ def test_halves_are_complementary_and_differ_between_pairs():
     np.testing.assert_array_equal(first, half_of_rows(11, 0, 5))
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_structure_is_kept_and_the_promise_holds(data):
     stable = StableSelector(LEVERAGE, random_state=0).fit(data)
     assert list(stable.get_support(indices=True)) == [0, 1, 2]

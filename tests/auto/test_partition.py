@@ -26,7 +26,12 @@ def test_sparse_columns_are_those_of_dense_ones():
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [({"rule": ()}, "rule is empty"), ({"rule": "best"}, "rule"), ({"max_samples": 0}, "max_samples")],
+    [
+        ({"rule": ()}, "rule is empty"),
+        ({"rule": "best"}, "rule"),
+        ({"max_samples": 0}, "max_samples"),
+        ({"n_partitions": 0}, "n_partitions"),
+    ],
 )
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):

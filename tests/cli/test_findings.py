@@ -46,13 +46,16 @@ def genes(n_rows=150, n_columns=12):
     return pandas.DataFrame(factors(n_rows, n_columns), columns=[f"gene{j}" for j in range(n_columns)])
 
 
-def test_excluded_columns_decide_neither_scaling_nor_columns():
+def test_excluded_columns_decide_neither_scaling_nor_columns_nor_what_they_are_worth():
     table = genes()
     table.to_csv("alone.csv", index=False)
     table.assign(total_reads=1e5 * table.abs().sum(axis=1)).to_csv("total.csv", index=False)
     alone, excluded = answer("select alone.csv -k 4"), answer("select total.csv -k 4 --exclude total_reads")
     assert excluded["scaling"]["used"] == alone["scaling"]["used"] == "none"
     assert names(excluded) == names(alone)
+    assert excluded["assessment"] == alone["assessment"]
+    assert excluded["message"] == alone["message"]
+    assert excluded["data"]["n_features"] == 12
     assert answer("select total.csv -k 4")["scaling"]["used"] == "standard"
 
 

@@ -88,11 +88,11 @@ def test_text_stands_before_the_features_or_is_dropped(folder, capsys):
 def test_units_are_said_on_terminal_json_record_and_page(folder, capsys, name):
     code, _, err = call(f"select {name} -k 2 {FAST} -o out.csv --report page.html", capsys)
     assert code == 0
-    assert "Columns have different units" in err
+    assert "Columns differ in scale" in err
     record = json.loads(Path("out.json").read_text(encoding="utf-8"))
-    assert any("different units" in line for line in record["assumed"])
+    assert any("differ in scale" in line for line in record["assumed"])
     assert record["scaling"]["used"] == "standard"
-    assert "Columns have different units" in Path("page.html").read_text(encoding="utf-8")
+    assert "Columns differ in scale" in Path("page.html").read_text(encoding="utf-8")
     record = json.loads(call(f"select {name} -k 2 {FAST} --scale none --json", capsys)[1])
     assert record["scaling"]["used"] == "none"
 

@@ -108,7 +108,7 @@ def test_every_goal_takes_constraints(folder):
         ("--keep g33", "--keep g33 matches no column of the table; did you mean g3?"),
         ("--exclude X-*", "--exclude X-* matches no column"),
         ("--keep constant", "that column was left out (constant)"),
-        ("--keep g2 --exclude g*", "--keep and --exclude both name g2"),
+        ("--keep g2 --exclude g*", "--keep g2 is not possible: that column was left out (excluded)"),
         ("--keep @nowhere.txt", "There is no file nowhere.txt for --keep"),
         ("--max-correlation 0", "above 0 and at most 1"),
         ("--categorical dummies", "not one of 'onehot'"),

@@ -78,6 +78,19 @@ def test_rows_far_from_those_seen_are_named(tables, capsys):
     assert "reconstructed from the selected columns here" in err.replace("\n", " ")
 
 
+def test_rows_with_missing_values_are_reconstructed_from_the_mean_and_named(tables, capsys):
+    assert call(SELECT) == 0
+    for name, value in (("gaps", np.nan), ("mean", tables["c1"][:200].mean())):
+        new = tables[200:].copy()
+        new.loc[203, "c1"] = value
+        new.to_csv(f"{name}.csv", index=False)
+        assert call(f"reconstruct picked.json {name}.csv -o {name}-all.csv") == 0
+    assert "1 of 60 rows lack a value of a selected column" in (err := capsys.readouterr().err)
+    assert "row 4." in err
+    first, second = (pandas.read_csv(f"{name}-all.csv") for name in ("gaps", "mean"))
+    pandas.testing.assert_frame_equal(first, second)
+
+
 def test_what_is_wrong_is_said(tables, capsys):
     assert call(SELECT.replace(" --save-map", "")) == 0
     tables[200:].to_csv("tomorrow.csv", index=False)
@@ -92,11 +105,6 @@ def test_what_is_wrong_is_said(tables, capsys):
         assert call("reconstruct picked.json tomorrow.csv -o all.csv --force") == int(bool(words))
         assert words in " ".join(capsys.readouterr().err.split())
     assert call(SELECT + " --force") == 0
-    gaps = tables[200:].copy()
-    gaps.loc[203, "c1"] = np.nan
-    gaps.to_csv("gaps.csv", index=False)
-    assert call("reconstruct picked.json gaps.csv -o some.csv") == 1
-    assert "1 of 60 rows lack a value" in " ".join(capsys.readouterr().err.split())
     assert call("select today.csv -k 3 --save-map") == 1
     assert "add -o or --record" in " ".join(capsys.readouterr().err.split())
     tables[:200].assign(w=1.5).to_csv("weighted.csv", index=False)

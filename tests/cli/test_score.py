@@ -44,7 +44,7 @@ def test_a_list_is_compared_and_completed(folder, capsys):
     assert found["add"][0].startswith("c")
     errors = {row["columns"]: row["mean"] for row in found["table"]}
     assert errors["3 columns that ufselect selects"] < errors["your columns"]
-    assert found["trust"] in ("good", "doubtful", "bad")
+    assert found["trust"] in ("good", "fair", "doubtful", "bad")
 
 
 def test_a_list_for_clusters(folder, capsys):

@@ -68,7 +68,7 @@ def features(name: str) -> list[str]:
 def test_several_blocks_are_read(folder):
     for name, fewest in (("t.csv", 8), ("t.parquet", 8), ("parts", 8), ("counts.csv", 3)):
         rows = open_rows(Path(name), ReadOptions())
-        assert len(list(rows.blocks(rows.plan(ReadOptions())))) >= fewest
+        assert len(list(rows.blocks())) >= fewest
 
 
 @pytest.mark.parametrize("data", ["t.csv", "t.parquet", "parts"])

@@ -34,7 +34,7 @@ def reference_with(X, labels):
     graph = sparse.csr_array((labels[:, None] == labels[None, :]).astype(float))
     values, vectors = np.ones(n_clusters), np.eye(n_clusters)[labels]
     scores = leading_scores(rows, min(2 * n_clusters, *rows.shape))
-    return Reference(rows, scores, (n_clusters,), (0.0,), graph, values, vectors, labels, n_clusters)
+    return Reference(rows, *scores, [n_clusters], [0.0], graph, values, vectors, labels, n_clusters)
 
 
 def planted(seed=0, n=120, d=40, informative=12, c=4, apart=2.0):

@@ -11,14 +11,13 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from tests.clusters.examples import clusters_under_nuisance, planted, sparse_clusters
 
-from ufselect.clusters import graph as module
 from ufselect.clusters.graph import (
-    POWERS,
     build_reference,
     clarity,
+    clear_powers,
     consensus,
+    cut_again,
     diffusion_coordinates,
-    gaussian_clarity,
     leading_scores,
     outlying_rows,
     rand_agreement,
@@ -33,9 +32,10 @@ from ufselect.metrics import clustering_accuracy
 def test_scores_are_left_singular_vectors():
     A = np.random.default_rng(1).standard_normal((30, 10)) * np.linspace(1, 3, 10) + 5
     U, s, _ = np.linalg.svd(A - A.mean(axis=0), full_matrices=False)
-    scores = leading_scores(rows_of(A), 4)
-    np.testing.assert_allclose(np.abs(scores.values.T @ U[:, :4]), np.eye(4), atol=1e-8)
-    np.testing.assert_allclose(scores.spread, s[:4] / s[0])
+    scores, spread, axes = leading_scores(rows_of(A), 4)
+    np.testing.assert_allclose(np.abs(scores.T @ U[:, :4]), np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(spread, s[:4] / s[0])
+    np.testing.assert_allclose(rows_of(A).project(axes), scores, atol=1e-8)
 
 
 def test_constant_data_are_refused():
@@ -46,26 +46,24 @@ def test_constant_data_are_refused():
 def test_whitening_is_chosen_under_a_dominant_nuisance_and_finds_the_clusters():
     X, y = clusters_under_nuisance()
     reference = build_reference(rows_of(X), 4, 0)
-    assert reference.powers == (0.0,)
+    assert reference.powers == [0.0]
     assert adjusted_rand_score(y, reference.labels) > 0.9
 
 
-def test_tied_weightings_are_averaged(monkeypatch):
+def test_the_graph_is_the_mean_of_those_in_whitened_and_half_whitened_scores():
     X, _ = clusters_under_nuisance()
-    rows = rows_of(X)
-    monkeypatch.setattr(module, "TIED_GAP", 2.0)
-    every = build_reference(rows, 4, 0)
-    alone = [build_reference(rows, 4, 0, (power,)) for power in POWERS]
-    assert every.powers == POWERS
-    np.testing.assert_allclose(every.graph.toarray(), sum(part.graph.toarray() for part in alone) / 3)
-    assert every.gap == build_reference(rows, 4, 0).gap
+    reference = build_reference(rows_of(X), 4, 0, (0.0, 0.5))
+    roots = reference.scores * np.sqrt(reference.spread)
+    alone = [score_graph(each, reference.widths).toarray() for each in (reference.scores, roots)]
+    np.testing.assert_allclose(reference.graph.toarray(), sum(alone) / 2)
 
 
-def test_given_weights_give_the_same_reference_as_found_ones():
-    X, _ = clusters_under_nuisance()
-    found = build_reference(rows_of(X), 4, 0)
-    given = build_reference(rows_of(X), 4, 0, found.powers)
-    np.testing.assert_array_equal(found.labels, given.labels)
+def test_another_cut_has_the_same_graph():
+    X, y = clusters_under_nuisance(3)
+    reference = build_reference(rows_of(X), 4, 0)
+    again = cut_again(reference, 1)
+    assert again.graph is reference.graph
+    assert adjusted_rand_score(y, again.labels) > 0.9
 
 
 def test_partition_equals_scikit_learns_spectral_clustering_on_the_same_graph():
@@ -113,17 +111,15 @@ def test_sparse_rows_have_the_reference_of_dense_ones():
     assert adjusted_rand_score(stored.labels, y) > 0.9
 
 
-def test_gaussian_data_of_few_directions_are_cut_more_cleanly():
-    few = gaussian_clarity(200, np.array([1.0, 0.1, 0.1, 0.1, 0.1, 0.1]), [6], 4)
-    many = gaussian_clarity(200, np.ones(6), [6], 4)
-    assert few > many + 0.1
-
-
 @settings(max_examples=10)
 @given(seed=st.integers(0, 100))
-def test_gaussian_data_have_little_gap(seed):
-    X = np.random.default_rng(seed).standard_normal((150, 12))
-    assert abs(build_reference(rows_of(X), 3, 0).gap) < 0.15
+def test_gaussian_data_are_cut_as_cleanly_as_others_with_their_spread(seed):
+    X = np.random.default_rng(seed).standard_normal((150, 12)) * np.geomspace(1, 10, 12)
+    assert clear_powers(rows_of(X), 3, 9)[1] < 4
+
+
+def test_planted_clusters_are_cut_more_cleanly_than_gaussian_data():
+    assert min(clear_powers(rows_of(planted(seed)[0]), 4, 9)[1] for seed in range(5)) > 4
 
 
 @pytest.mark.parametrize("sizes", [(180, 20), (190, 10), (100, 50, 20, 10), (950, 50)])

@@ -10,15 +10,14 @@ import argparse
 import os
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from joblib import Parallel, delayed
 
-from tests.fuzz.cases import Defect, Tally, case_number, run, sweep
+from tests.fuzz.cases import Defect, case_number, outcome, run
 from tests.fuzz.damage import WRITERS, flip_bytes
-
-PART = 100  # cases that a process takes at a time
 
 
 def say(line: str) -> None:
@@ -65,20 +64,15 @@ def main() -> int:
 
 def sweep_all(count: int, seed: int, n_jobs: int) -> int:
     """Run the first cases of a seed, print defects as they are found, and return whether there was one."""
-    parts = [range(first, min(first + PART, count)) for first in range(0, count, PART)]
-    jobs = (delayed(sweep)(seed, part) for part in parts)
-    total, n_done = Tally(), 0
-    for tally in Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs):
-        for number, case, defect in tally.defects:
-            say(f"case {number}: {defect}\n    {case}")
-        total += tally
-        n_done += tally.n_cases
-        sys.stderr.write(f"\r{n_done} of {count}")
-    seconds, slowest = total.slowest
-    sys.stderr.write("\n")
-    say(f"seed {seed}: {total.fitted} fitted, {total.refused} refused, {len(total.defects)} defects")
-    say(f"{total.seconds:.0f} s of processor time; slowest: {seconds:.1f} s, {slowest}")
-    return int(bool(total.defects))
+    jobs = (delayed(outcome)(seed, number) for number in range(count))
+    found = Counter[str]()
+    for each in Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=100)(jobs):
+        if each not in ("fitted", "refused"):
+            say(each)
+        found[each] += 1
+    n_defects = count - found["fitted"] - found["refused"]
+    say(f"seed {seed}: {found['fitted']} fitted, {found['refused']} refused, {n_defects} defects")
+    return int(n_defects > 0)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import tempfile
-import time
 import traceback
 import warnings
 from collections.abc import Iterable
@@ -21,9 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from tests.fuzz.data import CONTAINERS, DATA, ON_DISK, digest, frozen
+from tests.selectors import RUNNABLE as SELECTORS
 from ufselect import MaxVariance, PCALeverage
 from ufselect.exceptions import ApproximationWarning, InactiveConstraintWarning
-from ufselect.registry import all_selectors, missing_requirements
 
 OUR_WARNINGS = (InactiveConstraintWarning, ApproximationWarning, ConvergenceWarning)
 REFUSALS = (ValueError, TypeError)
@@ -37,9 +36,6 @@ INTERNAL = (
     "zero-size",
     "leading minor",
 )
-SELECTORS = {
-    name: selector for name, selector in all_selectors().items() if not missing_requirements(selector)
-}
 WEIGHTS: tuple[Any, ...] = (
     0.0,
     1e-300,
@@ -246,45 +242,13 @@ def _process_state() -> tuple[Any, ...]:
     )
 
 
-@dataclass
-class Tally:
-    """How many cases were fitted or refused, which failed, the time of all and the slowest."""
-
-    fitted: int = 0
-    refused: int = 0
-    defects: list[tuple[int, Case, str]] = field(default_factory=list)
-    seconds: float = 0.0  # of processor time: the machine may be busy with other things
-    slowest: tuple[float, Case | None] = (0.0, None)
-
-    @property
-    def n_cases(self) -> int:
-        return self.fitted + self.refused + len(self.defects)
-
-    def __iadd__(self, other: Tally) -> Tally:
-        self.fitted += other.fitted
-        self.refused += other.refused
-        self.defects += other.defects
-        self.seconds += other.seconds
-        self.slowest = max(self.slowest, other.slowest, key=lambda pair: pair[0])
-        return self
-
-
-def sweep(seed: int, numbers: Iterable[int]) -> Tally:
-    """Run some cases of a seed."""
-    tally = Tally()
-    for number in numbers:
-        case = case_number(seed, number)
-        started = time.process_time()
-        try:
-            outcome = run(case)
-            tally.fitted += outcome == "fitted"
-            tally.refused += outcome == "refused"
-        except Defect as defect:
-            tally.defects.append((number, case, str(defect)))
-        seconds = time.process_time() - started
-        tally.seconds += seconds
-        tally.slowest = max(tally.slowest, (seconds, case), key=lambda pair: pair[0])
-    return tally
+def outcome(seed: int, number: int) -> str:
+    """Return "fitted", "refused", or what is wrong with one case of a seed."""
+    case = case_number(seed, number)
+    try:
+        return run(case)
+    except Defect as defect:
+        return f"case {number}: {defect}\n    {case}"
 
 
 def case_number(seed: int, number: int) -> Case:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -155,6 +156,7 @@ def test_equal_eigenvalues(kind, selector, n_components):
     assert run(Case(selector, kind, "rows", (12, 6), 0, parameters)) == "fitted"
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_exhausted_krylov_spaces_restart_alike():
     """Rank 3 of 150 features: Lanczos runs out of directions and draws new ones."""
     rng = np.random.default_rng(0)
@@ -162,13 +164,6 @@ def test_exhausted_krylov_spaces_restart_alike():
     first = PCALeverage(10).fit(X)
     for _ in range(5):
         np.testing.assert_array_equal(PCALeverage(10).fit(X).scores_, first.scores_)
-
-
-@pytest.mark.parametrize("bad", ["abc", -1])
-def test_bad_seeds_are_named(bad):
-    X = np.random.default_rng(0).standard_normal((20, 5))
-    with pytest.raises(ValueError, match="The 'random_state' parameter"):
-        AutoSelector(2, random_state=bad).fit(X)
 
 
 @pytest.mark.parametrize(
@@ -193,3 +188,26 @@ def test_bad_seeds_are_named(bad):
 )
 def test_found_by_the_fuzzer(case):
     assert run(case) == "refused"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("SPEC", "least", "csc", (12, 1), 1310404570, {}),
+        Case("NDFS", "tiny", "list", (5, 1), 1224989483, {"alpha": 1e6, "gamma": 1e-300}),
+        Case("NDFS", "offset", "unsorted csr", (60, 40), 1690494682, {"tol": 0.0}),
+        Case("MCFS", "subnormal", "coo", (40, 12), 459609404, {}),
+        Case(
+            "MCFS",
+            "near overflow",
+            "bsr",
+            (5, 2),
+            1688102615,
+            {"bandwidth": 1e150},
+        ),
+    ],
+    ids=lambda case: f"{case.selector} {case.data}",
+)
+def test_found_by_the_fuzzer_and_fitted_since(case):
+    seed = {"random_state": 0} if SELECTORS[case.selector].is_stochastic else {}
+    assert run(replace(case, parameters={"n_features_to_select": 1, **case.parameters, **seed})) == "fitted"

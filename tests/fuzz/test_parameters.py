@@ -70,18 +70,24 @@ def test_all_others_as_neighbours(selector):
     assert run_with(selector, (12, 6), n_neighbors=11) == "fitted"
 
 
-@pytest.mark.parametrize("bad", ["abc", -1, 1.5])
-@pytest.mark.parametrize("selector", with_parameter("random_state"))
-def test_seeds_that_are_none_are_named(selector, bad):
-    with pytest.raises(ValueError, match="The 'random_state' parameter"):
-        SELECTORS[selector](2, random_state=bad).fit(TALL)
+BAD = {
+    "random_state": ["abc", -1, 1.5],
+    "n_jobs": [0, "x", 1.5],
+    "max_iter": [-1, 1.5],
+    "tol": [-1.0],
+    "n_neighbors": [0],
+    "n_components": [0],
+    "n_clusters": [0, "few"],
+}
 
 
-@pytest.mark.parametrize("bad", [0, "x", 1.5])
-@pytest.mark.parametrize("selector", with_parameter("n_jobs"))
-def test_numbers_of_jobs_that_are_none_are_named(selector, bad):
-    with pytest.raises(ValueError, match="The 'n_jobs' parameter"):
-        SELECTORS[selector](2, n_jobs=bad).fit(TALL)
+@pytest.mark.parametrize(
+    ("selector", "name", "bad"),
+    [(each, name, bad) for name in BAD for each in with_parameter(name) for bad in BAD[name]],
+)
+def test_wrong_values_of_shared_parameters_are_refused_by_name(selector, name, bad):
+    with pytest.raises(ValueError, match=f"The '{name}' parameter"):
+        SELECTORS[selector](2, **{name: bad}).fit(TALL)
 
 
 @st.composite

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -85,18 +84,6 @@ def test_a_bar_of_progress_leaves_no_threads_behind(method):
     while our_threads() - before and time.monotonic() < deadline:
         time.sleep(0.01)
     assert our_threads() <= before
-
-
-def test_randomness_of_libraries_enters_through_one_seeded_helper():
-    """SciPy's Lanczos method, its sparse SVD and LOBPCG draw from fresh entropy unless told otherwise."""
-    drawn = re.compile(r"\b(eigsh|svds|lobpcg|randomized_svd)\(|default_rng\(\)|RandomState\(\)")
-    found = {
-        str(path.relative_to(SOURCE))
-        for path in SOURCE.rglob("*.py")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if drawn.search(line) and "random_state=" not in line
-    }
-    assert found == {"gram/spectrum.py"}
 
 
 def test_pairs_that_a_driver_loses_are_found_by_the_other(monkeypatch):

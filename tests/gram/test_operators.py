@@ -18,6 +18,7 @@ from ufselect.gram import (
     LowRankGram,
     RestrictedGram,
     SparseGram,
+    TallGram,
     correlations,
     gram_operator,
 )
@@ -43,6 +44,7 @@ BUILDERS = {
     "sparse": lambda X: gram_operator(sparse.csr_array(X)),
     "low rank": lambda X: _factored(X),
     "implicit": lambda X: ImplicitGram(X, *centre_and_scale(X)),
+    "tall": lambda X: TallGram(X, *centre_and_scale(X)),
     "streamed": lambda X: _streamed(X),
     "dask": lambda X: _from_dask(X),
     "restricted": lambda X: _restricted(X),
@@ -181,7 +183,8 @@ def test_wide_data_are_not_copied_where_products_can_be_centred():
     assert isinstance(gram, ImplicitGram)
     assert gram.data is WIDE
     assert isinstance(gram_operator(WIDE + 1e6, copy=False), FactoredGram)
-    assert isinstance(gram_operator(TALL, copy=False), FormedGram)
+    assert isinstance(gram_operator(TALL, copy=False), TallGram)
+    assert isinstance(gram_operator(TALL + 1e6, copy=False), FormedGram)
 
 
 def test_sparse_data_are_not_made_dense():

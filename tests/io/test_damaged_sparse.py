@@ -88,7 +88,9 @@ def test_mat(fault, tmp_path):
         setattr(turned, name, values)
     turned.indptr = GOOD.T.tocsr().indptr  # of the right length; it is the indices that lie
     savemat(path, {"X": turned})
-    with pytest.raises(ValueError, match=SENTENCE):
+    with pytest.raises(
+        ValueError, match=rf"table\.mat is not a readable|{SENTENCE}"
+    ):  # SciPy's check or ours
         read_table(path)
 
 

@@ -128,7 +128,7 @@ def test_labels_and_ids_are_recognised_or_named_or_refused(written):
     other = read_table(path, ReadOptions(label_column="kind", guess=False))
     assert (other.id_name, other.label_name, other.feature_names) == (None, "kind", ["id", "size"])
     assert other.labels.tolist() == [str(i % 3) for i in range(8)]
-    with pytest.raises(TableError, match=r"label_column names the column 'clas'.*did you mean class"):
+    with pytest.raises(TableError, match=r"`label_column` names the column 'clas'.*did you mean class"):
         read_table(path, ReadOptions(label_column="clas"))
 
 

@@ -25,6 +25,7 @@ def scaled_data(shape):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n_components", [1, 3, 8])
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_leverage_is_the_row_norm_of_scikit_learns_loadings(shape, n_components, container):
     X = scaled_data(shape)
     selector = PCALeverage(n_features_to_select=5, n_components=n_components).fit(container(X))
@@ -79,6 +80,7 @@ def test_variance_is_that_of_scikit_learn(shape, container):
 
 
 @given(st.integers(-900, 900))
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_ranking_by_variance_does_not_depend_on_the_unit(exponent):
     X = np.array([[0.0, 1, 4], [3, 1.5, -2], [1, 1, 8], [0, 2, 2]])
     scaled = MaxVariance(n_features_to_select=1).fit(np.ldexp(X, exponent))

@@ -135,6 +135,7 @@ def test_the_loop_follows_the_published_steps(q, p):
     st.sampled_from(EXPONENTS),
     st.sampled_from(["auto", 1e-3, 0.1]),
 )
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_the_objective_never_rises(n, d, seed, q, p, weight):
     X = np.random.default_rng(seed).standard_normal((n, d))
     fitted = BSUFS(2, n_components=2, q=q, p=p, weight_entry=weight, weight_row=weight, tol=0).fit(X)

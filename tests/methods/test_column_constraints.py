@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from tests.selectors import RUNNABLE, make
 
 from ufselect import (
     DSCOFS,
@@ -27,31 +28,9 @@ from ufselect import (
 )
 from ufselect.blocks import GramAccumulator
 from ufselect.gram import gram_operator
-from ufselect.registry import all_selectors, missing_requirements
 
 N_FEATURES = 12
-# Pools and iterations kept small: every example fits every selector.
-SMALL = {
-    "AutoSelector": {"candidates": [PCALeverage(), GreedyProjection()], "n_clusters": 2},
-    "PartitionSelector": {"n_clusters": 2},
-    "SOGFS": {"n_clusters": 2, "n_components": 2, "max_iter": 3},
-    "UDFS": {"n_clusters": 2, "max_iter": 5},
-    "RNE": {"max_iter": 5, "n_components": 3},
-    "TSFS": {"max_iter": 5, "hidden": 4},
-    "ConstrainedDSCOFS": {"n_components": 2},
-    "DSCOFS": {"n_components": 2},
-}
-
-
-def make(name, **wishes):
-    selector = all_selectors()[name]
-    seed = {"random_state": 0} if selector.is_stochastic else {}
-    return selector(**{**SMALL.get(name, {}), **seed, **wishes})
-
-
-EVERY = pytest.mark.parametrize(
-    "name", [name for name, selector in all_selectors().items() if not missing_requirements(selector)]
-)
+EVERY = pytest.mark.parametrize("name", RUNNABLE)
 
 
 def make_data(seed, n_samples=40):
@@ -67,7 +46,7 @@ def fit(selector, X):
 
 
 @st.composite
-def wished(draw):
+def asked_columns(draw):
     """Draw columns to keep and to exclude, groups of the others, and a count that has room for them."""
     order = draw(st.permutations(range(N_FEATURES)))
     n_kept, n_excluded = draw(st.integers(0, 4)), draw(st.integers(0, 4))
@@ -78,9 +57,9 @@ def wished(draw):
 
 @EVERY
 @settings(max_examples=6)
-@given(seed=st.integers(0, 10**6), wishes=wished())
-def test_kept_columns_are_selected_first_and_excluded_ones_come_last(name, seed, wishes):
-    keep, exclude, count = wishes
+@given(seed=st.integers(0, 10**6), asked=asked_columns())
+def test_kept_columns_are_selected_first_and_excluded_ones_come_last(name, seed, asked):
+    keep, exclude, count = asked
     fitted = fit(make(name, n_features_to_select=count, keep=keep, exclude=exclude), make_data(seed))
     assert sorted(fitted.ranking_) == list(range(1, N_FEATURES + 1))
     assert fitted.support_.sum() == count
@@ -98,10 +77,10 @@ def test_kept_columns_are_selected_first_and_excluded_ones_come_last(name, seed,
 
 @EVERY
 @settings(max_examples=4)
-@given(seed=st.integers(0, 10**6), wishes=wished())
-def test_excluded_columns_are_as_if_absent(name, seed, wishes):
+@given(seed=st.integers(0, 10**6), asked=asked_columns())
+def test_excluded_columns_are_as_if_absent(name, seed, asked):
     """Whatever they hold, the fit is that of the other columns."""
-    _, exclude, count = wishes
+    _, exclude, count = asked
     X = make_data(seed)
     left = np.setdiff1d(np.arange(N_FEATURES), exclude)
     without = fit(make(name, n_features_to_select=count), X[:, left])
@@ -110,6 +89,31 @@ def test_excluded_columns_are_as_if_absent(name, seed, wishes):
     np.testing.assert_allclose(fitted.scores_[left], without.scores_, rtol=1e-9)
     assert np.array_equal(fitted.support_[left], without.support_)
     assert fitted.transform(X).shape == (len(X), count)
+
+
+# With these it shows in the scores whether a constraint is part of the criterion.
+SHOWN = {
+    "GreedyProjection": {"target": "features"},
+    "DSCOFS": {"n_components": 2, "entry_sparsity": None, "mu_row": 0.5},
+    "FSPCA": {"n_components": 2},
+    "DOptimalLeverage": {"n_components": 2, "ridge": 0.1},
+}
+
+
+# AutoSelector hands its constraints to its candidates, which are tested one by one.
+@pytest.mark.parametrize("name", [name for name in RUNNABLE if name != "AutoSelector"])
+@pytest.mark.parametrize("constraint", ["keep", "groups"])
+def test_a_constraint_enters_the_criterion_where_it_is_supported_and_nowhere_else(name, constraint):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 4)) @ rng.standard_normal((4, 12)) + 0.4 * rng.standard_normal((50, 12))
+    options = {"n_features_to_select": 4, **SHOWN.get(name, {})}
+    plain = fit(make(name, **options), X).scores_
+    order = np.argsort(plain).tolist()
+    given = order[:2] if constraint == "keep" else {"pair": [order[0], order[-1]]}
+    found = fit(make(name, **options, **{constraint: given}), X).scores_
+    others = order[2:] if constraint == "keep" else order
+    changed = not np.allclose(found[others], plain[others], rtol=1e-9)
+    assert changed == (constraint in RUNNABLE[name].supports)
 
 
 GROUPS = np.array(["a", "b", "a", None, "c", "c", "c", None, None, "b", None, None], dtype=object)
@@ -189,7 +193,7 @@ def test_excluded_columns_are_ranked_in_their_order():
 
 
 @pytest.mark.parametrize(
-    ("wishes", "message"),
+    ("constraints", "message"),
     [
         ({"keep": ["gene77"]}, "keep has 'gene77', which is no column of X; did you mean 'gene7'"),
         ({"exclude": [12]}, "exclude has index 12; the columns of X are 0 to 11"),
@@ -211,13 +215,13 @@ def test_excluded_columns_are_ranked_in_their_order():
         ({"max_correlation": 1.1}, "'max_correlation' parameter"),
     ],
 )
-def test_wishes_that_cannot_be_met_are_refused_in_one_sentence(wishes, message):
+def test_constraints_that_cannot_be_met_are_refused_in_one_sentence(constraints, message):
     with pytest.raises(ValueError, match=message):
-        MaxVariance(3, **wishes).fit(FRAME)
+        MaxVariance(3, **constraints).fit(FRAME)
 
 
 @pytest.mark.parametrize(
-    ("wishes", "message"),
+    ("constraints", "message"),
     [
         ({"keep": "gene1"}, "keep must be a list of column names or indices; write \\['gene1'\\]"),
         ({"keep": 3}, "keep must be a list"),
@@ -225,9 +229,9 @@ def test_wishes_that_cannot_be_met_are_refused_in_one_sentence(wishes, message):
         ({"groups": "abc"}, "groups must be one label per column"),
     ],
 )
-def test_wishes_of_the_wrong_kind_are_refused(wishes, message):
+def test_constraints_of_the_wrong_kind_are_refused(constraints, message):
     with pytest.raises(TypeError, match=message):
-        MaxVariance(3, **wishes).fit(FRAME)
+        MaxVariance(3, **constraints).fit(FRAME)
 
 
 def test_names_need_named_columns():
@@ -235,6 +239,7 @@ def test_names_need_named_columns():
         MaxVariance(3, keep=["gene1"]).fit(FRAME.to_numpy())
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_a_share_is_of_the_columns_that_exclude_leaves():
     assert MaxVariance(0.5, exclude=[0, 1, 2, 3]).fit(FRAME).support_.sum() == 4
     assert MaxVariance(0.3).fit(FRAME).support_.sum() == 4  # 3.6, to the nearest
@@ -242,15 +247,15 @@ def test_a_share_is_of_the_columns_that_exclude_leaves():
     assert MaxVariance(3, keep=[0, 1, 2]).fit(FRAME).support_.sum() == 3  # just enough room
 
 
-GRAM_SELECTORS = [name for name, selector in all_selectors().items() if issubclass(selector, GramSelector)]
+GRAM_SELECTORS = [name for name, selector in RUNNABLE.items() if issubclass(selector, GramSelector)]
 
 
 @pytest.mark.parametrize("name", GRAM_SELECTORS)
-def test_wishes_work_through_the_gram_operator(name):
+def test_constraints_work_through_the_gram_operator(name):
     X = make_data(5)
     X[:, 8] = 0.5 * X[:, 7]
-    wishes = {"keep": [3], "exclude": [1], "groups": {"g": [4, 5]}, "max_correlation": 0.99}
-    selector = make(name, n_features_to_select=5, **wishes)
+    constraints = {"keep": [3], "exclude": [1], "groups": {"g": [4, 5]}, "max_correlation": 0.99}
+    selector = make(name, n_features_to_select=5, **constraints)
     in_memory = fit(clone(selector), X)
     operator = fit(clone(selector), gram_operator(X))
     batches = fit(clone(selector), GramAccumulator().update(X[:20]).update(X[20:]))
@@ -275,12 +280,12 @@ def test_given_starts_have_a_row_for_every_column_of_X(selector):
     assert not fitted.components_[:, [0, 5]].any()
 
 
-def test_a_path_honours_wishes():
+def test_a_path_keeps_the_constraints():
     X = make_data(3)
-    wishes = {"keep": [3], "exclude": [1], "groups": {"g": [4, 5]}, "max_correlation": 0.99}
-    path = dscofs_path(X, (3, 5), (None,), n_components=2, warm_start=False, **wishes)
+    constraints = {"keep": [3], "exclude": [1], "groups": {"g": [4, 5]}, "max_correlation": 0.99}
+    path = dscofs_path(X, (3, 5), (None,), n_components=2, warm_start=False, **constraints)
     for count in (3, 5):
-        single = fit(DSCOFS(count, n_components=2, entry_sparsity=None, **wishes), X)
+        single = fit(DSCOFS(count, n_components=2, entry_sparsity=None, **constraints), X)
         assert np.array_equal(path.support(count, None), single.support_)
         assert np.array_equal(path.ranking(count, None), single.ranking_)
 
@@ -302,7 +307,7 @@ def test_a_winner_with_a_given_start_can_be_fitted_again():
     assert np.array_equal(again.support_, auto.support_)
 
 
-def test_a_reconstructor_honours_the_wishes_of_its_selector():
+def test_a_reconstructor_keeps_the_constraints_of_its_selector():
     X = make_data(4, 60)
     selector = GreedyProjection(4, keep=[2], exclude=[0, 1], target="features")
     reconstructor = Reconstructor(selector).fit(X)
@@ -311,7 +316,7 @@ def test_a_reconstructor_honours_the_wishes_of_its_selector():
     assert reconstructor.inverse_transform(reconstructor.transform(X)).shape == X.shape  # excluded ones too
 
 
-def test_wishes_that_change_nothing_change_nothing():
+def test_constraints_that_change_nothing_change_nothing():
     X = make_data(6)
     for selector in (
         DSCOFS(5, n_components=2),
@@ -336,21 +341,21 @@ def test_random_subsets_are_uniform_beside_kept_columns():
 
 
 @pytest.mark.parametrize("name", GRAM_SELECTORS)
-def test_wishes_go_with_gaps_weights_and_batches(name):
+def test_constraints_go_with_missing_values_weights_and_batches(name):
     X = make_data(8)
     gapped = X.copy()
     gapped[:, 1] = np.nan  # excluded, so that it does not matter
     rows = {"sample_weight": np.arange(1, 41), "batch": np.arange(40) % 2}
-    wishes = {"keep": [3], "exclude": [1], "groups": {"g": [4, 5]}, "max_correlation": 0.95}
+    constraints = {"keep": [3], "exclude": [1], "groups": {"g": [4, 5]}, "max_correlation": 0.95}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = make(name, n_features_to_select=5, **wishes).fit(gapped, **rows)
-        complete = make(name, n_features_to_select=5, **wishes).fit(X, **rows)
+        found = make(name, n_features_to_select=5, **constraints).fit(gapped, **rows)
+        complete = make(name, n_features_to_select=5, **constraints).fit(X, **rows)
     assert np.array_equal(found.ranking_, complete.ranking_)
     gapped[::7, 2] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = make(name, n_features_to_select=5, **wishes).fit(gapped, **rows)
+        found = make(name, n_features_to_select=5, **constraints).fit(gapped, **rows)
     assert found.support_[3]
     assert not found.support_[1]
     assert found.support_[4] == found.support_[5]

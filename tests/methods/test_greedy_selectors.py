@@ -34,6 +34,7 @@ def test_one_feature_of_each_group_of_copies(selector):
     assert sorted(chosen // 5) == [0, 1, 2, 3]
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_leverage_repeats_a_group_where_the_d_optimal_choice_does_not():
     rng = np.random.default_rng(3)
     sources = rng.standard_normal((300, 2))

@@ -82,8 +82,11 @@ def test_a_number_is_kept_to_and_scales_do_not_matter():
     assert fitted.support_.sum() == 7
     scaled = IFPCA(7).fit(100 + 8.0 * X)
     np.testing.assert_allclose(scaled.scores_, fitted.scores_, rtol=1e-9)
+    huge = IFPCA(7).fit(X * (1.7e308 / np.abs(X).max()))  # differences are no numbers
+    np.testing.assert_allclose(huge.scores_, fitted.scores_, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_constant_and_duplicate_columns():
     rng = np.random.default_rng(7)
     X = rng.standard_normal((40, 8))

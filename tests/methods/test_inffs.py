@@ -27,6 +27,7 @@ def by_definition(X, alpha, damping):
 
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([0.5, 0.9, 0.99]))
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_scores_are_those_of_the_definition(seed, alpha, damping):
     rng = np.random.default_rng(seed)
     X = np.round(rng.standard_normal((20, 7)) * rng.uniform(0.5, 3, 7), 1)  # with ties

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from tests.selectors import RUNNABLE
 
 from ufselect import AutoSelector, PartitionSelector
 from ufselect.blocks import GramAccumulator, reduce, reduce_data
@@ -27,7 +28,7 @@ from ufselect.methods.dscofs.estimator import DSCOFS
 from ufselect.methods.dscofs.path import dscofs_path
 from ufselect.methods.greedy import GreedyProjection
 from ufselect.methods.laplacian_score import LaplacianScore
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect.registry import all_selectors
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -37,8 +38,8 @@ pytest.importorskip("distributed")
 N_SAMPLES, N_FEATURES, N_SELECTED = 240, 30, 8
 GRAM_SELECTORS = [
     pytest.param(selector, id=name)
-    for name, selector in all_selectors().items()
-    if issubclass(selector, GramSelector) and not missing_requirements(selector)
+    for name, selector in RUNNABLE.items()
+    if issubclass(selector, GramSelector)
 ]
 # These look at a sample of rows where the data are not in memory.
 SAMPLING_SELECTORS = (AutoSelector, LaplacianScore, PartitionSelector)

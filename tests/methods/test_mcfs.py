@@ -110,6 +110,7 @@ def test_features_that_tie_enter_together(seed):
     np.testing.assert_allclose(X @ found, y, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_a_row_far_from_all_others_leaves_scores_finite():
     X = np.random.default_rng(0).standard_normal((300, 8))
     X[0, 1] += 100

@@ -1,35 +1,41 @@
-"""NDFS against a transcription of its update rules, against skfeature, and its own promises."""
+"""NDFS and RUFS against transcriptions of their rules, against skfeature and BFGS, and their own promises."""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import optimize, sparse
 from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
 
-from ufselect import NDFS
-from ufselect.graphs import heat_affinity, nearest_neighbors
-from ufselect.methods._pseudo_labels import (
+from ufselect import NDFS, RUFS
+from ufselect.graphs import heat_affinity, nearest_neighbors, normalized_laplacian
+from ufselect.methods.ndfs import (
     CentredRows,
+    NonnegativeSpectralAnalysis,
+    RobustLabelRegression,
     RowSparseRegression,
+    local_learning_laplacian,
     multiplicative_step,
     normalised,
     orthogonality_penalty,
-    row_norms,
 )
-from ufselect.methods.ndfs import NonnegativeSpectralAnalysis, normalised_laplacian
 
 EPS = np.finfo(float).eps
+SHAPES = pytest.mark.parametrize("shape", [(45, 12), (24, 60)])
+BOTH = pytest.mark.parametrize("selector", [NDFS, RUFS])
 
 
-def clusters(n=45, d=12, seed=0, n_clusters=3, apart=6.0):
+def clusters(n=45, d=12, n_clusters=3):
     """Return rows of well separated clusters, centred and of mean squared norm 1, and their labels."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     labels = np.arange(n) % n_clusters
     centres = np.zeros((n_clusters, d))
-    centres[:, :4] = apart * rng.standard_normal((n_clusters, 4))
+    centres[:, :4] = 6 * rng.standard_normal((n_clusters, 4))
     X = centres[labels] + rng.standard_normal((n, d))
     X -= X.mean(axis=0)
     return X / np.sqrt(np.mean(np.sum(X**2, axis=1))), labels
@@ -40,7 +46,7 @@ def start(labels):
     return normalised(indicator / np.sqrt(indicator.sum(axis=0)) + 0.02)
 
 
-def dense_laplacian(X, k):
+def heat_laplacian(X, k):
     """Transcribe the normalised Laplacian of the heat kernel, of mean bandwidth, of nearest neighbours."""
     distances = cdist(X, X)
     np.fill_diagonal(distances, np.inf)
@@ -54,7 +60,11 @@ def dense_laplacian(X, k):
     return np.eye(len(X)) - roots @ S @ roots
 
 
-def literal(X, L, F, alpha, beta, gamma, n_steps):
+def norms(matrix):
+    return np.sqrt(np.sum(matrix**2, axis=1) + EPS)
+
+
+def literal_ndfs(X, L, F, alpha, beta, gamma, n_steps):
     """Transcribe the published iteration with explicit inverses; return W, F and the objectives."""
     n, d = X.shape
     W = np.linalg.inv(X.T @ X + beta * np.eye(d)) @ X.T @ F
@@ -63,13 +73,13 @@ def literal(X, L, F, alpha, beta, gamma, n_steps):
     def note():
         history.append(
             np.trace(F.T @ L @ F)
-            + alpha * (np.linalg.norm(X @ W - F) ** 2 + beta * np.sqrt(np.sum(W**2, axis=1) + EPS).sum())
+            + alpha * (np.linalg.norm(X @ W - F) ** 2 + beta * norms(W).sum())
             + gamma / 2 * np.linalg.norm(F.T @ F - np.eye(F.shape[1])) ** 2
         )
 
     note()
     for _ in range(n_steps):
-        G = np.diag(0.5 / np.sqrt(np.sum(W**2, axis=1) + EPS))
+        G = np.diag(0.5 / norms(W))
         inverse = np.linalg.inv(X.T @ X + beta * G)
         M = L + alpha * (np.eye(n) - X @ inverse @ X.T)
         F = F * (gamma * F) / (M @ F + gamma * F @ F.T @ F)
@@ -80,11 +90,11 @@ def literal(X, L, F, alpha, beta, gamma, n_steps):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("shape", [(45, 12), (24, 60)])
+@SHAPES
 @pytest.mark.parametrize(("alpha", "beta", "gamma"), [(1.0, 0.1, 1e8), (0.1, 0.01, 1e3), (5.0, 0.3, 1e4)])
-def test_follows_the_published_rules(shape, alpha, beta, gamma):
+def test_ndfs_follows_the_published_rules(shape, alpha, beta, gamma):
     X, labels = clusters(*shape)
-    L = dense_laplacian(X, 4)
+    L = heat_laplacian(X, 4)
     method = NonnegativeSpectralAnalysis(
         CentredRows(X), sparse.csr_array(L), start(labels), alpha, beta, gamma
     )
@@ -92,7 +102,7 @@ def test_follows_the_published_rules(shape, alpha, beta, gamma):
     for _ in range(8):
         history.append(state.objective)
         state = method.step(state)
-    W, F, objectives = literal(X, L, start(labels), alpha, beta, gamma, 8)
+    W, F, objectives = literal_ndfs(X, L, start(labels), alpha, beta, gamma, 8)
     np.testing.assert_allclose(history, objectives[:-1], rtol=1e-7)
     np.testing.assert_allclose(state.labels, F, atol=1e-8)
     np.testing.assert_allclose(state.coefficients, W, atol=1e-7)
@@ -101,19 +111,19 @@ def test_follows_the_published_rules(shape, alpha, beta, gamma):
     np.testing.assert_allclose(fitted.scores_, np.linalg.norm(W, axis=1), atol=1e-7)
 
 
-def test_laplacian_is_the_definition():
+def test_laplacian_is_that_of_the_heat_kernel():
     X, _ = clusters(30, 5)
-    found = normalised_laplacian(heat_affinity(*nearest_neighbors(X, 4)))
-    np.testing.assert_allclose(found.toarray(), dense_laplacian(X, 4), atol=1e-12)
+    found = normalized_laplacian(heat_affinity(*nearest_neighbors(X, 4)))
+    np.testing.assert_allclose(found.toarray(), heat_laplacian(X, 4), atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(45, 12), (24, 60)])
-def test_agrees_with_skfeature(shape):
+@SHAPES
+def test_ndfs_agrees_with_skfeature(shape):
     """Its Laplacian is no Laplacian, but a matrix can be passed for which its formula gives ours."""
     ndfs = pytest.importorskip("skfeature.function.sparse_learning_based.NDFS").ndfs
     X, _ = clusters(*shape)
     n = len(X)
-    L = dense_laplacian(X, 5)
+    L = heat_laplacian(X, 5)
     rows = L.sum(axis=1)
     sums = rows.sum() / (n - 1) - rows
     given = sparse.csc_matrix(np.tile(sums, (n, 1)) - L)
@@ -125,11 +135,11 @@ def test_agrees_with_skfeature(shape):
 
 
 @given(st.integers(6, 40), st.integers(2, 50), st.integers(0, 1000), st.sampled_from([1e-2, 1.0, 1e3, 1e8]))
-def test_the_objective_never_rises(n, d, seed, gamma):
+def test_the_objective_of_ndfs_never_rises(n, d, seed, gamma):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, d))
     rows = CentredRows(X)
-    laplacian = normalised_laplacian(heat_affinity(*nearest_neighbors(X, 3)))
+    laplacian = normalized_laplacian(heat_affinity(*nearest_neighbors(X, 3)))
     labels = start(rng.permutation(np.arange(n) % 3))
     method = NonnegativeSpectralAnalysis(rows, laplacian, labels, 1.0, 0.1, gamma)
     state = method.init()
@@ -171,45 +181,164 @@ def test_a_step_that_would_raise_the_value_is_shortened():
     assert np.all(moved >= 0)
 
 
-def test_finds_the_features_that_make_the_clusters():
+def local_laplacian(X, k):
+    """Transcribe the local learning of each row from its neighbours."""
+    distances = cdist(X, X)
+    others = distances + np.diag(np.full(len(X), np.inf))
+    near = np.argsort(others, axis=1, kind="stable")[:, :k]
+    t = np.mean(np.take_along_axis(distances, near, axis=1))
+    kernel = np.exp(-(distances**2) / (2 * t**2))
+    A = np.zeros_like(distances)
+    for i, members in enumerate(near):
+        A[i, members] = kernel[i, members] @ np.linalg.inv(kernel[np.ix_(members, members)] + np.eye(k))
+    return (np.eye(len(X)) - A).T @ (np.eye(len(X)) - A)
+
+
+def objective(X, L, G, F, W, nu, alpha, beta, zeta):
+    return (
+        norms(X - G @ F).sum()
+        + nu * np.trace(G.T @ L @ G)
+        + alpha * norms(X @ W - G).sum()
+        + beta * norms(W).sum()
+        + zeta / 4 * np.linalg.norm(G.T @ G - np.eye(G.shape[1])) ** 2
+    )
+
+
+def literal_rufs(X, L, G, nu, alpha, beta, zeta, n_steps):
+    """Transcribe the four steps of the notes with explicit inverses."""
+    d = X.shape[1]
+    F = np.linalg.inv(G.T @ G) @ G.T @ X
+    W = np.linalg.inv(X.T @ X + beta / alpha * np.eye(d)) @ X.T @ G
+    history = [objective(X, L, G, F, W, nu, alpha, beta, zeta)]
+    for _ in range(n_steps):
+        B, D = np.diag(0.5 / norms(X @ W - G)), np.diag(0.5 / norms(W))
+        W = np.linalg.inv(alpha * X.T @ B @ X + beta * D) @ X.T @ (alpha * B) @ G
+        B, C = np.diag(0.5 / norms(X @ W - G)), np.diag(0.5 / norms(X - G @ F))
+        H = C @ (G @ F - X) @ F.T + nu * L @ G + alpha * B @ (G - X @ W)
+        G = G * (zeta / 2 * G) / (H + zeta / 2 * G @ G.T @ G)
+        G = G / np.linalg.norm(G, axis=0)
+        C = np.diag(0.5 / norms(X - G @ F))
+        F = np.linalg.inv(G.T @ C @ G) @ G.T @ C @ X
+        history.append(objective(X, L, G, F, W, nu, alpha, beta, zeta))
+    return W, np.array(history)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@SHAPES
+@pytest.mark.parametrize("weights", [(1.0, 1.0, 0.3, 1e7), (0.5, 2.0, 1.0, 1e4)])
+def test_rufs_follows_its_definition(shape, weights):
+    X, labels = clusters(*shape)
+    W, history = literal_rufs(X, local_laplacian(X, 4), start(labels), *weights, 6)
+    nu, alpha, beta, zeta = weights
+    fitted = RUFS(5, n_clusters=3, n_neighbors=4, nu=nu, alpha=alpha, beta=beta, zeta=zeta, tol=0, max_iter=6)
+    fitted.fit(3.0 * X + 7.0)  # units and shifts do not matter
+    np.testing.assert_allclose(fitted.objective_history_, history, rtol=1e-6)
+    np.testing.assert_allclose(fitted.scores_, np.linalg.norm(W, axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (16, 30)])
+def test_coefficients_and_centres_of_rufs_end_where_bfgs_does(shape):
+    """For fixed labels the problem is convex, and the published method finds its minimum."""
+    X, labels = clusters(*shape)
+    G = np.eye(3)[labels] / np.sqrt(np.bincount(labels))
+    method = RobustLabelRegression(CentredRows(X), sparse.csr_array((len(X), len(X))), G, 0.0, 1.0, 0.3, 1e12)
+    state = method.init()
+    for _ in range(300):
+        state = method.step(state)
+    d = X.shape[1]
+
+    def split(flat):
+        return flat[: 3 * d].reshape(3, d), flat[3 * d :].reshape(d, 3)
+
+    def value(flat):
+        F, W = split(flat)
+        first, second = X - G @ F, X @ W - G
+        f = norms(first).sum() + norms(second).sum() + 0.3 * norms(W).sum()
+        to_F = -G.T @ (first / norms(first)[:, None])
+        to_W = X.T @ (second / norms(second)[:, None]) + 0.3 * W / norms(W)[:, None]
+        return f, np.concatenate([to_F.ravel(), to_W.ravel()])
+
+    begin = np.concatenate([(G.T @ X).ravel(), np.zeros(3 * d)])
+    best = optimize.minimize(value, begin, jac=True, method="L-BFGS-B", options={"maxiter": 5000}).fun
+    np.testing.assert_allclose(state.labels, G, atol=1e-8)  # orthogonality holds them
+    assert state.objective <= best * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_local_learning_is_the_definition(is_sparse):
+    X, _ = clusters(30, 5)
+    data = sparse.csr_array(X) if is_sparse else X
+    found = local_learning_laplacian(data, *nearest_neighbors(X, 4))
+    np.testing.assert_allclose(found.toarray(), local_laplacian(X, 4), atol=1e-10)
+
+
+def test_rows_that_coincide_have_a_laplacian():
+    found = local_learning_laplacian(np.ones((6, 2)), *nearest_neighbors(np.ones((6, 2)), 3))
+    assert np.all(np.isfinite(found.toarray()))
+
+
+@given(st.integers(6, 40), st.integers(2, 50), st.integers(0, 1000), st.sampled_from([1e-2, 1.0, 1e3, 1e7]))
+def test_the_objective_of_rufs_never_rises(n, d, seed, zeta):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    rows = CentredRows(X)
+    laplacian = local_learning_laplacian(rows.data, *nearest_neighbors(rows.data, 3))
+    labels = start(rng.permutation(np.arange(n) % 3))
+    method = RobustLabelRegression(rows, laplacian, labels, 1.0, 1.0, 0.3, zeta)
+    state = method.init()
+    assert state.objective == pytest.approx(
+        objective(
+            rows.data, laplacian.toarray(), labels, state.centres, state.coefficients, 1.0, 1.0, 0.3, zeta
+        )
+    )
+    for _ in range(6):
+        new = method.step(state)
+        assert new.objective <= state.objective
+        assert np.all(new.labels >= 0)
+        state = new
+
+
+@BOTH
+def test_finds_the_features_that_make_the_clusters(selector):
     X, labels = clusters(90, 30)
-    fitted = NDFS(4, n_clusters=3, random_state=0).fit(X)
-    assert set(np.flatnonzero(fitted.support_)) <= {0, 1, 2, 3}
-    pairs = set(zip(fitted.labels_, labels, strict=True))
-    assert len(pairs) == 3  # the same clusters, whatever their numbers
+    fitted = selector(4, n_clusters=3, random_state=0).fit(X)
+    assert set(np.flatnonzero(fitted.support_)) == {0, 1, 2, 3}
+    assert len(set(zip(fitted.labels_, labels, strict=True))) == 3  # up to their numbers
 
 
-@pytest.mark.parametrize("shape", [(45, 12), (24, 60)])
-def test_sparse_data_give_the_same_scores(shape):
+@BOTH
+@SHAPES
+def test_sparse_data_give_the_same_scores(selector, shape):
     X, _ = clusters(*shape)
     X = np.where(np.abs(X) > 0.2, X, 0.0)
-    dense = NDFS(4, n_clusters=3, random_state=0).fit(X)
-    for kind in (sparse.csr_array, sparse.csc_matrix):
-        np.testing.assert_allclose(
-            NDFS(4, n_clusters=3, random_state=0).fit(kind(X)).scores_, dense.scores_, atol=1e-8
-        )
+    dense, found = (selector(4, n_clusters=3, random_state=0).fit(data) for data in (X, sparse.csc_array(X)))
+    np.testing.assert_allclose(found.scores_, dense.scores_, atol=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(45, 12), (24, 60)])
-def test_constant_and_duplicate_columns_do_no_harm(shape):
+@BOTH
+@SHAPES
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
+def test_constant_and_duplicate_columns_do_no_harm(selector, shape):
     X, _ = clusters(*shape)
     more = np.column_stack([np.full(len(X), 1e3), X, X[:, 0], np.zeros(len(X))])
-    fitted = NDFS(5, n_clusters=3, random_state=0).fit(more)
+    fitted = selector(5, n_clusters=3, random_state=0).fit(more)
     assert np.all(fitted.scores_[[0, -1]] == 0)
     assert fitted.scores_[1] == pytest.approx(fitted.scores_[-2], rel=1e-6)
 
 
-def test_more_clusters_than_rows_are_refused():
+@BOTH
+def test_more_clusters_than_rows_are_refused(selector):
     X, _ = clusters(10, 4)
-    with pytest.raises(ValueError, match="n_clusters=11 is more than the 10 rows"):
-        NDFS(2, n_clusters=11).fit(X)
+    with pytest.raises(ValueError, match="n_clusters=11 is too many for the 10 samples"):
+        selector(2, n_clusters=11).fit(X)
 
 
-@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
-def test_rows_that_repeat_leave_clusters_empty_and_scores_finite():
-    X = np.repeat(np.arange(6.0).reshape(2, 3), 5, axis=0)
-    assert np.all(np.isfinite(NDFS(1, n_clusters=4, n_neighbors=2, random_state=0).fit(X).scores_))
-
-
-def test_row_norms_are_those_of_the_objective():
-    assert row_norms(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist() == [5.0, np.sqrt(EPS)]
+@BOTH
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+def test_fewer_clusters_than_asked_for(selector):
+    """K-means finds no more clusters than there are different rows."""
+    rows = np.repeat(np.random.default_rng(0).standard_normal((3, 6)), 10, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(selector(3, n_clusters=6, random_state=0).fit(rows).scores_).all()

@@ -50,6 +50,13 @@ def test_the_unit_of_the_data_does_not_matter(pixels, scale):
     np.testing.assert_array_equal(RebuildSelector(8).fit(scale * pixels[:100]).support_, support)
 
 
+@pytest.mark.parametrize("n_rows", [60, 1797])
+def test_a_constant_column_that_must_be_kept_changes_nothing_else(pixels, n_rows):
+    kept = RebuildSelector(9, keep=[0]).fit(pixels[:n_rows]).get_support(indices=True)  # pixel 0 is constant
+    free = RebuildSelector(8).fit(pixels[:n_rows]).get_support(indices=True)
+    np.testing.assert_array_equal(kept, [0, *free])
+
+
 def test_many_sparse_columns_are_represented_by_some_of_them():
     rng = np.random.default_rng(0)
     topics = rng.random((300, 5)) @ (rng.random((5, 2500)) < 0.05)

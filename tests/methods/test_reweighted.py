@@ -14,13 +14,12 @@ from ufselect.methods._reweighted import (
     EPSILON,
     FactoredQuadratic,
     FormedQuadratic,
-    NegativeGram,
     ReweightedEigenproblem,
     lowest_eigenvectors,
-    negative_gram,
     row_penalty,
     row_weights,
 )
+from ufselect.methods.spcafs import NegativeGram
 
 FORMS = ["formed", "products", "factored"]
 
@@ -122,15 +121,6 @@ def test_a_start_far_from_the_answer_is_overcome():
     start = np.eye(30)[:, 10:20] + 1e-6
     found = lowest_eigenvectors(lambda v: 0 * v, lambda v: v, diagonal, start, 2)
     np.testing.assert_allclose(np.abs(found[:2, :2]), np.eye(2), atol=1e-6)
-
-
-def test_the_shape_of_the_data_decides_how_the_gram_matrix_is_held():
-    tall, wide = low_rank(50, 8), low_rank(8, 50)
-    assert isinstance(negative_gram(gram_operator(tall), 1.0), FormedQuadratic)
-    assert isinstance(negative_gram(gram_operator(sparse.csr_array(tall)), 1.0), FormedQuadratic)
-    assert isinstance(negative_gram(gram_operator(wide), 1.0), NegativeGram)
-    single = negative_gram(gram_operator(wide.astype(np.float32)), 1.0)
-    assert single.matmat(np.eye(50)).dtype == np.float64
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -256,6 +256,7 @@ def test_constant_columns_take_no_part_and_come_last(data):
     assert np.all(np.isfinite(fitted.scores_))
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_degenerate_data_give_finite_scores(data):
     duplicates = np.repeat(data[:8], 6, axis=0)
     far_apart = np.vstack([data[:20], -1e5 + data[20:40]])
@@ -293,10 +294,6 @@ def test_too_many_neighbours_are_lowered_with_a_warning(data):
     ("parameters", "message"),
     [
         ({"alpha": -1.0}, "'alpha' parameter"),
-        ({"max_iter": 0}, "'max_iter' parameter"),
-        ({"tol": -1.0}, "'tol' parameter"),
-        ({"n_neighbors": 0}, "'n_neighbors' parameter"),
-        ({"n_components": 0}, "'n_components' parameter"),
         ({"init": np.ones((3, 3))}, r"init must be .* shape \(24, 3\)"),
         ({"init": -np.ones((24, 6))}, "init must be a finite non-negative"),
         ({"init": np.ones((24, 6)), "n_components": 5}, r"shape \(24, 5\)"),

@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
+from tests.selectors import RUNNABLE
 
 from ufselect import DSCOFS, FSPCA, LaplacianScore, MaxVariance, PCALeverage, StableSelector, dscofs_path
 from ufselect._utils import validation
@@ -22,9 +23,8 @@ from ufselect.blocks.reduce import sample_rows
 from ufselect.exceptions import ApproximationWarning
 from ufselect.methods import laplacian_score
 from ufselect.methods._base import GramSelector
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect.registry import all_selectors
 
-RUNNABLE = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
 GRAM_SELECTORS = [
     pytest.param(each, id=name) for name, each in RUNNABLE.items() if issubclass(each, GramSelector)
 ]
@@ -35,7 +35,12 @@ OTHERS = [
 ]
 KINDS = {"dense": np.asarray, "sparse": sparse.csr_array}
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+# data of two factors, in which one column has most of the variance and some are nearly the same
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning"),
+    pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning"),
+]
 
 
 def make_data(n_samples=80, n_features=15, seed=0):

@@ -129,10 +129,6 @@ def test_reports_each_iteration(caplog):
         ({"gamma": np.nan}, "'gamma' parameter"),
         ({"p": 0.0}, "'p' parameter"),
         ({"p": 2.5}, "'p' parameter"),
-        ({"p": "half"}, "'p' parameter"),
-        ({"max_iter": 0}, "'max_iter' parameter"),
-        ({"tol": -1e-3}, "'tol' parameter"),
-        ({"n_components": 0}, "'n_components' parameter"),
         ({"n_components": 30}, "more than the rank"),
     ],
 )

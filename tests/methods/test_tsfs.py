@@ -16,6 +16,8 @@ from ufselect.methods import tsfs as student
 from ufselect.methods._iterate import iterate
 from ufselect.methods.tsfs import TSFS, StudentNetwork, teacher_embedding
 
+pytestmark = pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+
 RNG = np.random.default_rng(0)
 
 

@@ -23,7 +23,7 @@ def test_the_curve_lies_between_random_columns_and_components(rows):
     reconstructor = Reconstructor(RebuildSelector(12), "ridge").fit(train)
     display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train, counts=[2, 6, 12])
     assert display.counts.tolist() == [2, 6, 12]
-    assert display.random.shape == (10, 3)
+    assert display.random.shape == (5, 3)
     assert np.all(display.floor < display.errors)
     assert np.all(display.errors < display.random.mean(axis=0))
     V = np.linalg.svd(train - train.mean(axis=0), full_matrices=False)[2][:6]

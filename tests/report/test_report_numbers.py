@@ -6,6 +6,7 @@ import re
 import warnings
 
 import numpy as np
+import pandas
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
@@ -15,8 +16,9 @@ from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThresh
 from sklearn.linear_model import LinearRegression
 
 from ufselect import DSCOFS, MaxVariance, RedundancyFilter
+from ufselect.assessment import Assessment
 from ufselect.report import explain, report_html
-from ufselect.report.explanation import correlation
+from ufselect.report.explanation import correlation, trust_in
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +29,9 @@ def data():
 
 def test_correlations_agree_with_numpy_and_constants_have_none(data):
     centred = data - data.mean(axis=0)
-    np.testing.assert_allclose(correlation(centred, centred), np.corrcoef(data.T), atol=1e-12)
+    np.testing.assert_allclose(correlation(centred, np.arange(12)), np.corrcoef(data.T), atol=1e-12)
     flat = np.column_stack([centred, np.zeros(80)])
-    assert np.all(correlation(flat, flat)[-1] == 0)
+    assert np.all(correlation(flat, np.arange(13))[-1] == 0)
 
 
 def test_each_dropped_column_has_the_closest_selected_one(data):
@@ -142,3 +144,30 @@ def test_what_is_no_selector_or_keeps_nothing_is_refused(data):
 def test_names_must_fit(data):
     with pytest.raises(ValueError, match="one name per feature"):
         explain(MaxVariance(2).fit(data), data, feature_names=["a"])
+
+
+@pytest.mark.parametrize(
+    ("goal", "verdict", "effect", "error", "trust"),
+    [
+        ("rebuild", "better", 0.97, 0.3, "fair"),
+        ("rebuild", "better", 0.6, 0.3, "good"),
+        ("rebuild", "better", 0.6, 0.8, "doubtful"),
+        ("rebuild", "no better", 1.0, 0.3, "doubtful"),
+        ("clusters", "better", 0.06, 0.9, "fair"),
+        ("clusters", "better", 0.4, 0.9, "good"),
+        ("clusters", "worse", -0.4, 0.2, "bad"),
+    ],
+)
+def test_a_small_gain_is_not_praised(goal, verdict, effect, error, trust):
+    table = [{"columns": "selected", "mean": error, "spread": 0.0}]
+    assert trust_in(Assessment(goal, verdict, effect, table=table)) == trust
+
+
+def test_correlations_are_those_of_the_rows_that_have_both_values():
+    rng = np.random.default_rng(0)
+    common = rng.standard_normal(300)
+    X = np.column_stack([common + 0.3 * rng.standard_normal(300) for _ in range(4)])
+    X[rng.random(X.shape) < 0.3] = np.nan
+    found = explain(DSCOFS(1).fit(X), X, assessment=False)
+    expected = pandas.DataFrame(X).corr().to_numpy()[found.ranked[0]]
+    np.testing.assert_allclose(found.closest_r, expected, atol=1e-10)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
+from scipy.linalg import lapack
 
 
 def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = 2**21, min_rows: int = 128) -> Iterator[slice]:
@@ -29,7 +30,8 @@ def polar_factor(matrix: NDArray) -> NDArray:
     if matrix.shape[1] == 0:
         return matrix  # no columns are orthonormal
     gram = matrix.T @ matrix
-    values, vectors = np.linalg.eigh(gram)  # on small matrices half the overhead of SciPy
+    # on small matrices this call takes two thirds of the time of NumPy's
+    values, vectors, _ = (lapack.ssyevd if gram.dtype == np.float32 else lapack.dsyevd)(gram, lower=1)
     # Forming the Gram matrix squares the condition number; past 1/sqrt(eps) its digits are gone.
     eps = np.finfo(matrix.dtype).eps
     if not values[0] > values[-1] * np.sqrt(eps):

@@ -9,13 +9,7 @@ from typing import Any
 
 
 def import_extra(module: str, purpose: str, extra: str) -> ModuleType:
-    """Import an optional module.
-
-    Raises
-    ------
-    ImportError
-        If it is not installed, with the line to type.
-    """
+    """Import an optional module, or say what to type to install it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -24,15 +18,7 @@ def import_extra(module: str, purpose: str, extra: str) -> ModuleType:
 
 
 def lazy(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a ``__getattr__`` for a package.
-
-    Parameters
-    ----------
-    package : str
-        Its name.
-    homes : mapping of str to str
-        The module that holds each public name.
-    """
+    """Return a ``__getattr__`` for a package, given the module that holds each of its public names."""
 
     def get(name: str) -> Any:
         if name not in homes:

@@ -1,8 +1,8 @@
-"""One thread of a library for a while, also where several of our own ask for that at overlapping times."""
+"""One thread of BLAS for a while, also where several of our own ask for that at overlapping times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
 
@@ -33,30 +33,3 @@ def one_blas_thread() -> Iterator[None]:
             if _n_inside == 0 and _limits is not None:
                 _limits.restore_original_limits()
                 _limits = None
-
-
-class OneThread:
-    """The same for a library that keeps a number for the process and another for each thread, as torch does.
-
-    Everyone who enters sets its own thread's number; all restore what the first one found.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._n_inside = 0
-        self._found = 1
-
-    @contextmanager
-    def __call__(self, get: Callable[[], int], limit: Callable[[int], None]) -> Iterator[None]:
-        """Set the number of threads to 1 inside, given the library's functions that get and set it."""
-        with self._lock:
-            if self._n_inside == 0:
-                self._found = get()
-            self._n_inside += 1
-            limit(1)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._n_inside -= 1
-                limit(self._found)

@@ -45,7 +45,7 @@ def device_namespace(X: Any) -> Any | None:
 
 def as_numpy(X: Any) -> Any:
     """Return an array of another library as one of NumPy, and anything else as it is."""
-    return X if device_namespace(X) is None else move_to(X, xp=np, device="cpu")
+    return X if device_namespace(X) is None else move_to(tabular(X, on_device=True), xp=np, device="cpu")
 
 
 def like(values: NDArray, X: Any) -> Any:

@@ -45,9 +45,7 @@ def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, l
         runs = (
             f"runs of {length} rows were held out together" if is_short else "contiguous runs were held out"
         )
-        note = (
-            f"Neighbouring rows resemble each other, so {runs}; if their order means nothing, shuffle them."
-        )
+        note = f"Neighbouring rows resemble each other, so {runs}; if order means nothing, shuffle them."
         return (np.arange(n_rows) // length if is_short else np.arange(n_rows)), not is_short, [note]
     units = near_duplicates(scores)
     n_together = n_rows - int(units.max()) - 1

@@ -2,38 +2,23 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
 
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_choice, check_positive_int, is_dask
 from ufselect.blocks.reduce import sample_rows
-from ufselect.clusters.clustering import labels_of
-from ufselect.clusters.counts import cluster_count, count_to_judge_by
-from ufselect.clusters.graph import (
-    Reference,
-    Rows,
-    build_reference,
-    cut_labels,
-    rows_to_cluster,
-    seed_from,
-)
-from ufselect.exceptions import InactiveConstraintWarning
-from ufselect.gram import GramOperator
-from ufselect.graphs.score_graph import centred_basis
+from ufselect.clusters.clustering import find_clusters
+from ufselect.clusters.graph import Reference, cut_again, seed_from
 from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest, UnitRequest, ranks_from_scores
 from ufselect.methods._iterate import AcceleratedState, Descent, Point, advance, iterate, start_at
 from ufselect.methods._sets import project_capped_simplex
-from ufselect.methods.dscofs.estimator import DSCOFS
-from ufselect.methods.greedy import GivenTargets, score_products, scores_of_rounds
+from ufselect.methods.greedy import GivenTargets, scores_of_rounds
 
 
 class PartitionSelector(UnsupervisedSelector):
@@ -43,11 +28,11 @@ class PartitionSelector(UnsupervisedSelector):
     nuisance such as illumination. Neighbours in the *whitened* principal-component scores do not: every
     direction weighs the same. The method
 
-    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, whitened, half
-       whitened or as they are, whichever gives the graph that is cut more cleanly than that of Gaussian data
-       by the widest gap; graphs as good as the best are averaged,
+    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, whitened or
+       half whitened, whichever gives the graph that is cut more cleanly,
     2. cuts that graph into c clusters, as :class:`~ufselect.GraphClustering` does,
-    3. selects features from which the clusters can be told, by one or several of the rules below.
+    3. selects features from which the clusters can be told, by one or several of the rules below, averaged
+       over ``n_partitions`` cuts.
 
     Rules: ``"margin"`` minimises a convex loss of the nearest-centre rule,
 
@@ -59,9 +44,9 @@ class PartitionSelector(UnsupervisedSelector):
     with :math:`D_{iq}(w)` the weighted squared distance of sample i to centre q, so that K-means, left to
     itself on the selected features, assigns samples as the graph does.
     ``"trace-ratio"`` maximises the between-cluster over the within-cluster variance of the selection [1]_,
-    ``"variance-ratio"`` takes the features where that ratio is largest, ``"clusters"``, ``"embedding"`` and
-    ``"components"`` choose greedily features whose span explains the clusters, the graph's smooth vectors, or
-    the leading principal components. Several rules are followed by the mean square root of their ranks.
+    ``"variance-ratio"`` takes the features where that ratio is largest, and ``"embedding"`` selects greedily
+    features whose span explains the graph's smooth vectors, without a cut. Several rules are followed by the
+    mean square root of their ranks.
 
     The cost is a PCA, n² c for the neighbours and, for the margins, about 60 products of n × d with d × c;
     all on ``max_samples`` rows at most. Sparse data stay sparse.
@@ -74,9 +59,12 @@ class PartitionSelector(UnsupervisedSelector):
     {n_features_to_select}
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
-    rule : str or sequence of str, default="margin"
-        How features are chosen once the clusters are known: any of "margin", "trace-ratio",
-        "variance-ratio", "clusters", "embedding" and "components".
+    rule : str or sequence of str, default=("margin", "trace-ratio", "embedding")
+        How features are selected once the clusters are known: any of "margin", "trace-ratio",
+        "variance-ratio" and "embedding".
+    n_partitions : int, default=3
+        Number of cuts of the graph that the ranking is averaged over: one cut is one of many that are nearly
+        as good.
     max_samples : int, default=2000
         Rows to work on; more are sampled.
     random_state : int, RandomState, Generator or None, default=None
@@ -88,10 +76,12 @@ class PartitionSelector(UnsupervisedSelector):
     scores_ : ndarray of shape (n_features,)
         Score of the rule; larger is better.
     {ranking_and_support}
+    labels_ : ndarray of shape (n_samples,)
+        The clusters found with all columns; of a dask collection those of the sampled rows.
     n_clusters_ : int
-        The c used.
-    power_ : float
-        Mean power of the singular values in the scores: 0 if they were whitened, 1 if left as they are.
+        The number of clusters found. Columns are selected for two clusters where it is 1.
+    n_clusters_range_ : list of int
+        The least and the largest number of clusters that do about as well.
 
     References
     ----------
@@ -113,18 +103,19 @@ class PartitionSelector(UnsupervisedSelector):
     label = "Graph partition"
     cost = "n² c + n d c"
     order = 150
-    on_request = True  # one of the candidates of AutoSelector
+    on_request = True  # what AutoSelector fits
 
+    labels_: NDArray
     n_clusters_: int
-    power_: float
+    n_clusters_range_: list[int]
 
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
         *,
         n_clusters: int | str = "auto",
-        rule: str | Sequence[str] = "margin",
-        n_partitions: int = 1,
+        rule: str | Sequence[str] = ("margin", "trace-ratio", "embedding"),
+        n_partitions: int = 3,
         max_samples: int = 2000,
         random_state: Any = None,
         keep: Columns | None = None,
@@ -147,6 +138,7 @@ class PartitionSelector(UnsupervisedSelector):
         super()._check_parameters()
         for rule in rules_of(self.rule):
             check_choice("rule", rule, tuple(RULES))
+        check_positive_int("n_partitions", self.n_partitions)
         check_positive_int("max_samples", self.max_samples)
 
     def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
@@ -155,17 +147,16 @@ class PartitionSelector(UnsupervisedSelector):
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
         with one_blas_thread():
-            rows, chosen = rows_to_cluster(X, self.max_samples, seed)
-            count = count_to_judge_by(cluster_count(self.n_clusters, rows, seed), rows)
-            reference = build_reference(rows, count, seed)
+            reference, labels, count, low, high = find_clusters(
+                X, self.n_clusters, self.max_samples, seed, at_least=2
+            )
             scores = partition_scores(
                 reference, rules_of(self.rule), request.n_selected, self.n_partitions, seed
             )
-            labels = labels_of(reference, X, chosen)
         return scores, {
-            "n_clusters_": count,
-            "power_": float(np.mean(reference.powers)),
             "labels_": labels,
+            "n_clusters_": count,
+            "n_clusters_range_": [low, high],
             "_reference": reference,
         }
 
@@ -228,21 +219,12 @@ def _ratio(between: float, within: float) -> float:
     return between / max(within, between / LARGEST_RATIO, TINY)
 
 
-def cluster_projection(reference: Reference, n_selected: int) -> NDArray:
-    """Choose features whose span explains the membership of the clusters, greedily."""
-    membership = np.eye(reference.labels.max() + 1)[reference.labels]
-    return _projection(reference.rows, centred_basis(membership), n_selected)
-
-
 def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
-    """Choose features whose span explains the smooth vectors of the graph, greedily."""
-    return _projection(reference.rows, reference.embedding, n_selected)
-
-
-def component_projection(reference: Reference, n_selected: int) -> NDArray:
-    """Choose features whose span explains the leading principal-component scores, greedily."""
+    """Select features whose span explains the smooth vectors of the graph, greedily."""
     gram = reference.rows.gram
-    return _greedy(gram, score_products(gram.eigenpairs(reference.n_clusters)), n_selected)
+    products = reference.rows.explained_by(reference.embedding) / gram.scale
+    request = UnitRequest.single(n_selected, gram.shape[0])
+    return scores_of_rounds(gram, lambda: GivenTargets(products, request.units), request)
 
 
 def centre_margin(reference: Reference, n_selected: int) -> NDArray:
@@ -258,41 +240,12 @@ def centre_margin(reference: Reference, n_selected: int) -> NDArray:
     return weights - 1e-6 * gradient / max(float(np.abs(gradient).max()), TINY)
 
 
-def _projection(rows: Rows, targets: NDArray, n_selected: int) -> NDArray:
-    return _greedy(rows.gram, rows.explained_by(targets) / rows.gram.scale, n_selected)
-
-
-def _greedy(gram: GramOperator, products: NDArray, n_selected: int) -> NDArray:
-    request = UnitRequest.single(n_selected, gram.shape[0])
-    return scores_of_rounds(gram, lambda: GivenTargets(products, request.units), request)
-
-
-def leverage(reference: Reference, n_selected: int) -> NDArray:
-    """Score features by their weight in the leading principal components."""
-    return np.linalg.norm(reference.rows.gram.eigenpairs(reference.n_clusters).vectors, axis=1)
-
-
-def dscofs(reference: Reference, n_selected: int) -> NDArray:
-    """Score features by :class:`~ufselect.DSCOFS` with as many components as there are clusters."""
-    gram = reference.rows.gram
-    rank = gram.eigenpairs(reference.n_clusters).values.size
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InactiveConstraintWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return DSCOFS(n_selected, n_components=rank).fit(gram).scores_
-
-
 RULES: dict[str, Rule] = {
     "margin": centre_margin,
     "trace-ratio": trace_ratio,
     "variance-ratio": variance_ratio,
-    "clusters": cluster_projection,
     "embedding": embedding_projection,
-    "components": component_projection,
-    "leverage": leverage,
-    "dscofs": dscofs,
 }
-GRAPH_RULES = frozenset({"embedding", "components", "leverage", "dscofs"})  # they do not hang on the cut
 
 
 def ranked_by(rule: str, reference: Reference, n_selected: int) -> NDArray:
@@ -305,30 +258,21 @@ def ranked_by(rule: str, reference: Reference, n_selected: int) -> NDArray:
 def partition_scores(
     reference: Reference, rules: Sequence[str], n_selected: int, n_partitions: int, seed: int
 ) -> NDArray:
-    """Return scores that follow several rules, each averaged over several cuts of the graph.
+    r"""Return scores that follow several rules, each averaged over several cuts of the graph.
 
-    One cut is one of many that are nearly as good; averaged over several of them the ranking hangs less on
-    the seed.
+    They are minus the mean of :math:`\sqrt{\text{rank}/d}`: the square root lets a feature that one ranking
+    puts first outweigh its middling place in another.
     """
-    rankings = [ranked_by(rule, reference, n_selected) for rule in rules]
-    moving = [rule for rule in rules if rule not in GRAPH_RULES]
-    for other in range(1, n_partitions if moving else 1):
-        cut = replace(reference, labels=cut_labels(reference, seed + 7919 * other))
-        rankings += [ranked_by(rule, cut, n_selected) for rule in moving]
-    weights = [1.0 if rule in GRAPH_RULES else 1 / n_partitions for rule in rules]
-    weights += [1 / n_partitions] * (len(rankings) - len(rules))
-    return mixed(rankings, weights)
-
-
-def mixed(rankings: Sequence[NDArray], weights: Sequence[float]) -> NDArray:
-    r"""Return scores that follow several rankings at once: minus the mean of :math:`\sqrt{\text{rank}/d}`.
-
-    The square root lets a feature that one ranking puts first outweigh its middling place in another.
-    """
-    if len(rankings) == 1:
-        return rankings[0]
-    places = [np.sqrt(ranks_from_scores(scores) / scores.size) for scores in rankings]
-    return -np.average(places, axis=0, weights=weights)
+    n_cuts = 1 if set(rules) == {"embedding"} else n_partitions
+    cuts = [reference, *(cut_again(reference, seed + 7919 * cut) for cut in range(1, n_cuts))]
+    rankings = [
+        [ranked_by(rule, each, n_selected) for each in ([reference] if rule == "embedding" else cuts)]
+        for rule in rules
+    ]
+    if len(rankings) == len(rankings[0]) == 1:
+        return rankings[0][0]
+    means = [np.mean([np.sqrt(ranks_from_scores(each)) for each in some], axis=0) for some in rankings]
+    return -np.mean(means, axis=0) / np.sqrt(reference.rows.shape[1])
 
 
 FIRST_MOVE = 0.3  # length of the first step, in units of the norm of r whole weights

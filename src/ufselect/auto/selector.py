@@ -18,39 +18,23 @@ from ufselect._utils.validation import is_dask
 from ufselect.assessment.held_out import Assessment, assess, outlier_note
 from ufselect.auto.partition import PartitionSelector
 from ufselect.blocks.reduce import sample_rows
-from ufselect.clusters.clustering import labels_of
-from ufselect.clusters.counts import cluster_range, count_to_judge_by, range_note
-from ufselect.clusters.graph import (
-    Reference,
-    build_reference,
-    outlying_rows,
-    rows_of,
-    rows_to_cluster,
-    sampled_indices,
-    seed_from,
-)
+from ufselect.clusters.clustering import find_clusters
+from ufselect.clusters.counts import range_note
+from ufselect.clusters.graph import Reference, outlying_rows, rows_of, sampled_indices, seed_from
 from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import ColumnConstraints, SelectionRequest
 from ufselect.methods.dscofs.estimator import DSCOFS
 from ufselect.methods.rebuild.selector import RebuildSelector
-
-# Rankings that are followed together, by what clusters the columns; benchmarks/NOTES.md has the comparison.
-MIXTURES = {
-    "kmeans": ("margin", "trace-ratio", "embedding", "dscofs"),
-    "graph": ("embedding", "components", "dscofs"),
-}
 
 
 class AutoSelector(UnsupervisedSelector):
     r"""Select columns for a goal without labels, and assess them on held-out rows.
 
     With ``goal="clusters"`` the columns are to show the clusters of the rows. A graph of neighbours in the
-    whitened leading principal-component scores of all columns is cut into clusters, as
-    :class:`~ufselect.GraphClustering` does, and columns are ranked by four rules at once: three rules of
-    :class:`~ufselect.PartitionSelector`, averaged over three cuts of the graph, and
-    :class:`~ufselect.DSCOFS`. With ``goal="rebuild"`` all columns are to be reconstructed from the selected
-    ones, by :class:`~ufselect.RebuildSelector`. Rows that lie far apart from all others, at most a twentieth,
-    are set aside and named in the message.
+    whitened leading principal-component scores of all columns is cut into clusters, and columns are selected
+    that show them, by :class:`~ufselect.PartitionSelector`. With ``goal="rebuild"`` all columns are to be
+    reconstructed from the selected ones, by :class:`~ufselect.RebuildSelector`. Rows that lie far apart from
+    all others, at most a twentieth, are set aside and named in the message.
 
     ``assessment_`` says what the selection is worth: the same selection from one part of the rows, measured
     on the other part beside random columns (:func:`~ufselect.assess`). The goal "clusters" fails where the
@@ -64,7 +48,8 @@ class AutoSelector(UnsupervisedSelector):
     goal : {"clusters", "rebuild"}, default="clusters"
         What the columns are for.
     clusterer : {"kmeans", "graph"}, default="kmeans"
-        How the columns will be clustered: by K-means or by :class:`~ufselect.GraphClustering`.
+        How the columns are clustered where they are assessed: by K-means or by
+        :class:`~ufselect.GraphClustering`.
     candidates : list, "dscofs" or None, default=None
         Selectors, or pairs of a name and a selector, to compare by their assessments; the best is taken.
         ``"dscofs"`` compares :class:`~ufselect.DSCOFS` with three strengths of its penalties, with and
@@ -74,7 +59,7 @@ class AutoSelector(UnsupervisedSelector):
     row_groups : array-like of shape (n_samples,), default=None
         Donor, replicate or batch of each row; the assessment holds out whole groups.
     max_samples : int, default=2000
-        Most rows from which clusters are found; more are sampled. The assessment works on at most 1000.
+        Most rows from which clusters are found; more are sampled. The assessment works on at most 500.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling, the clusterings and the splits.
     {verbose}
@@ -141,7 +126,7 @@ class AutoSelector(UnsupervisedSelector):
     _parameter_constraints: ClassVar[dict[str, list]] = {
         **UnsupervisedSelector._parameter_constraints,
         "goal": [StrOptions({"clusters", "rebuild"})],
-        "clusterer": [StrOptions(set(MIXTURES))],
+        "clusterer": [StrOptions({"kmeans", "graph"})],
         "candidates": ["array-like", StrOptions({"dscofs"}), None],
         "row_groups": ["array-like", None],
         "max_samples": [Interval(Integral, 1, None, closed="left")],
@@ -225,8 +210,9 @@ class AutoSelector(UnsupervisedSelector):
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
-        found = None
         said: list[str] = []
+        attributes: dict[str, Any] = {}
+        pool = self._named_candidates(request, seed)
         with one_blas_thread():  # products this small only lose time in threads
             if self.goal == "rebuild":
                 # A row far from all others would ask for columns of its own.
@@ -235,27 +221,32 @@ class AutoSelector(UnsupervisedSelector):
                 if outliers.size:
                     X = X[np.delete(np.arange(X.shape[0]), outliers)]
                     said = [outlier_note(outliers, "the columns were selected without")]
+            elif self.candidates is None:
+                (name, estimator) = pool[0]
+                best = clone(estimator).fit(X)
+                reference, count = best._reference, best.n_clusters_
+                attributes = {"labels_": best.labels_, "n_clusters_range_": best.n_clusters_range_}
+                # The splits need no count of their own, and one cut of each graph does for an assessment.
+                pool = [(name, estimator.set_params(n_clusters=max(count, 2), n_partitions=1))]
             else:
-                rows, chosen = rows_to_cluster(X, self.max_samples, seed)
-                found, *between = cluster_range(self.n_clusters, rows, seed)
-                said = range_note(*between)
-            tried = self._tried(X, request, seed, found)
-            best = clone(tried[0][1]).fit(X)
-            attributes: dict[str, Any] = {}
-            if found is not None:
-                if not isinstance(best, PartitionSelector):
-                    reference = build_reference(rows, count_to_judge_by(found, rows), seed)
-                    labels = labels_of(reference, X, chosen)
-                else:
-                    reference, labels = best._reference, best.labels_
-                columns = np.flatnonzero(best.get_support())
-                names = getattr(self, "feature_names_in_", np.arange(request.n_features))
-                attributes = {
-                    "n_clusters_": found,
-                    "n_clusters_range_": between,
-                    "labels_": labels,
-                    "clusters_": describe_clusters(reference, labels, columns, request.restrict_rows(names)),
-                }
+                reference, labels, count, *between = find_clusters(
+                    X, self.n_clusters, self.max_samples, seed, at_least=2
+                )
+                attributes = {"labels_": labels, "n_clusters_range_": between}
+            if self.goal == "clusters":
+                attributes["n_clusters_"] = count
+                said = range_note(*attributes["n_clusters_range_"])
+            tried = self._assessed(X, pool, request, seed, attributes.get("n_clusters_", "auto"))
+            if self.goal == "rebuild" or self.candidates is not None:
+                best = clone(tried[0][1]).fit(X)
+        if self.goal == "clusters":
+            names = getattr(self, "feature_names_in_", np.arange(request.n_features))
+            attributes["clusters_"] = describe_clusters(
+                reference,
+                attributes["labels_"],
+                np.flatnonzero(best.get_support()),
+                request.restrict_rows(names),
+            )
         if hasattr(best, "count_curve_"):
             attributes["count_curve_"] = best.count_curve_
         scores = np.asarray(getattr(best, "scores_", best.get_support()), dtype=np.float64)
@@ -277,20 +268,18 @@ class AutoSelector(UnsupervisedSelector):
             "report_": _report(tried),
         }
 
-    def _tried(
-        self, X: Any, request: SelectionRequest, seed: int, found: int | None
+    def _assessed(
+        self, X: Any, pool: Sequence[tuple[str, Any]], request: SelectionRequest, seed: int, count: int | str
     ) -> list[tuple[str, Any, Assessment, float]]:
         """Assess each candidate on the same splits; the best comes first."""
         tried = []
-        for number, (name, estimator) in enumerate(self._named_candidates(request, seed, found), 1):
+        for number, (name, estimator) in enumerate(pool, 1):
             started = perf_counter()
-            is_mixture = isinstance(estimator, PartitionSelector)
             outcome = assess(
-                # two cuts of each graph do for an assessment
-                clone(estimator).set_params(n_partitions=2) if is_mixture else estimator,
+                estimator,
                 X,
                 goal=self.goal,
-                n_clusters=found or "auto",
+                n_clusters=count,
                 clusterer=self.clusterer,
                 row_groups=self.row_groups,
                 max_samples=min(self.max_samples, 500),
@@ -301,22 +290,18 @@ class AutoSelector(UnsupervisedSelector):
         sign = 1 if self.goal == "rebuild" else -1
         return sorted(tried, key=lambda each: np.nan_to_num(sign * each[2].mean("selected"), nan=np.inf))
 
-    def _named_candidates(
-        self, request: SelectionRequest, seed: int, found: int | None
-    ) -> list[tuple[str, Any]]:
+    def _named_candidates(self, request: SelectionRequest, seed: int) -> list[tuple[str, Any]]:
         """Return names and selectors, with the count and constraints of this one where they take them."""
         pool: list[tuple[str, Any]]
         if self.candidates is None and self.goal == "rebuild":
             pool = [("RebuildSelector", RebuildSelector())]
         elif self.candidates is None:
-            mixture = PartitionSelector(
-                n_clusters=max(found or 2, 2),  # one cluster tells nothing about columns
-                rule=MIXTURES[self.clusterer],
-                n_partitions=3,
+            partition = PartitionSelector(
+                n_clusters=self.n_clusters,
                 max_samples=self.max_samples,
                 random_state=seed,
             )
-            pool = [("mixture of rankings", mixture)]
+            pool = [("PartitionSelector", partition)]
         elif isinstance(self.candidates, str):
             pool = [
                 (

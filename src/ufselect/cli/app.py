@@ -110,7 +110,7 @@ def sentence_of(error: Exception) -> str:
         advice = "make room or choose another place. Nothing was written."
         advice = advice if is_full else "check the name and your rights to it."
         return f"Error: {error.filename or 'standard output'}: {error.strerror.lower()}; {advice}"
-    text = " ".join(with_flags(getattr(error, "sentence", str(error))).split())
+    text = " ".join(with_flags(str(error)).split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:
         return f"Error: {text}"
     return (

@@ -54,7 +54,6 @@ def reconstruct(
     from ufselect.cli.table import spooled_input
     from ufselect.cli.text import errors as error_console
     from ufselect.cli.text import grid, note, output, say, short_name, working
-    from ufselect.exceptions import TableError
     from ufselect.io.files import write_together
     from ufselect.io.read import read_uncleaned
     from ufselect.io.write import ranked_rows, write_columns, written_as
@@ -72,17 +71,18 @@ def reconstruct(
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns
     measured = dense(table.data[:, find_columns([names[j] for j in selected], table)])
-    gaps = np.flatnonzero(np.isnan(measured).any(axis=1))
+    gaps, remarks = np.flatnonzero(np.isnan(measured).any(axis=1)), [*table.notes]
     if gaps.size:
-        raise TableError(
-            f"{gaps.size} of {len(measured)} rows lack a value of a selected column, row {gaps[0] + 1} the "
-            "first; fill it in or drop these rows."
+        measured = np.where(np.isnan(measured), arrays["means"][selected], measured)
+        rows = listed([str(row + 1) for row in gaps], 5)
+        remarks.append(
+            f"{gaps.size} of {len(measured)} rows lack a value of a selected column, which was filled by the "
+            f"mean; their errors may be larger: {'row' if gaps.size == 1 else 'rows'} {rows}."
         )
     scaled = (measured - centre[selected]) / scale[selected]
     rebuilt = column_map.predict(scaled) * scale + centre
     rebuilt[:, selected] = measured
     far = np.flatnonzero(column_map.is_far(scaled))
-    remarks = [*table.notes]
     replaced = [each for each in table.feature_names if each in names and names.index(each) not in selected]
     if replaced:
         remarks.append(f"{listed(replaced, 3)}: measured, but reconstructed from the selected columns here.")

@@ -291,6 +291,7 @@ def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
     arrays = {
         **{f"map_{key}": value for key, value in vars(fitted.column_map_).items()},
         "names": np.array(run.table.feature_names, dtype=str),
+        "means": scaler.mean_,
         "centre": centre,
         "scale": scale,
         "standard_deviations": fitted.standard_deviations_ * scale,

@@ -36,7 +36,8 @@ def report(
     request, reading = records.request_of(record)
     image = record["data"]["image_shape"]
     source = data or records.data_of(record, run, "say where they are now with --data.")
-    opened = open_data(source, reading, image=tuple(image) if image else None, normalize=request.normalize)
+    shape = tuple(image) if image else None
+    opened = open_data(source, reading, image=shape, normalize=request.normalize, exclude=request.exclude)
     records.check_same(opened.table, record)
     with working("Repeating the run:"):
         repeated = run_selection(opened, request, verbose=True)

@@ -163,16 +163,14 @@ class Prepared:
     gram: FormedGram | None = None
 
 
-def prepare(
-    table: Table, scale: str, normalize: str, excluded: Sequence[int] = (), all_rows: AllRows | None = None
-) -> Prepared:
+def prepare(table: Table, scale: str, normalize: str, all_rows: AllRows | None = None) -> Prepared:
     """Return the data of a table, normalised and scaled as asked."""
     data, gram = table.data, None if all_rows is None else all_rows.gram
     if normalize == "log":
         with counts_only():
             counts = LogCounts().fit(data) if all_rows is None else all_rows.counts
         data = counts.transform(data)
-    scaler = AutoScaler(scale, exclude=list(excluded))
+    scaler = AutoScaler(scale)
     told = {"sample_weight": table.weights, "batch": table.batches} if all_rows is None else {}
     try:
         scaler.fit(data, **told)
@@ -237,9 +235,10 @@ class Run:
     @cached_property
     def explanation(self) -> Explanation:
         """What each selected column represents, with means and deviations in the table's own units."""
+        data, filled = self.prepared.data, self.table.filled  # correlations are of what was measured
         found = explain(
             self.selector,
-            self.prepared.data,
+            data if filled is None else np.where(filled, np.nan, data),
             feature_names=self.table.feature_names,
             image_shape=self.table.image_shape,
             image_order=self.table.image_order,
@@ -311,17 +310,10 @@ def _check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) -
 def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
     """Fit the requested selector on a table, or on all the rows of which it holds a sample, and assess it."""
     table, all_rows = opened.table, opened.all_rows
-    kept, excluded = (
-        columns_named(request.keep, table, "--keep"),
-        columns_named(request.exclude, table, "--exclude"),
-    )
-    both = [table.feature_names[j] for j in kept if j in set(excluded)]
-    if both:
-        raise TableError(f"--keep and --exclude both name {listed(both)}; drop it from one of them.")
-    left = np.setdiff1d(np.arange(table.shape[1]), excluded)
-    n_free = n_units(table.groups, left)
+    kept = columns_named(request.keep, table, "--keep")
+    n_free = n_units(table.groups, range(table.shape[1]))
     selector = make_selector(request, n_free, verbose)
-    constraints = {"keep": kept or None, "exclude": excluded or None, "groups": table.groups}
+    constraints = {"keep": kept or None, "groups": table.groups}
     known = selector.get_params()
     for name, value in constraints.items():
         if value is not None and name not in known:
@@ -344,7 +336,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
     scale = request.scale
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one
-    ready = prepare(table, scale, request.normalize, excluded, all_rows)
+    ready = prepare(table, scale, request.normalize, all_rows)
     data = _suited(ready, selector, asked == "auto")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

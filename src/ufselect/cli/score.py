@@ -58,19 +58,17 @@ def score(
     from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
     request = request_from(typed)
-    table = open_data(data, opt.read_options(typed), stream=False).table
+    table = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude).table
     names = table.feature_names
     own = columns_named(names_in(columns, "--columns"), table, "--columns")
-    excluded = columns_named(request.exclude, table, "--exclude")
-    free = len(names) - len(own) - len(set(excluded) - set(own))
+    free = len(names) - len(own)
     if add > free:
         raise TableError(f"--add {add} is more than the {free} columns that are left; give fewer.")
     if not free:
         raise TableError("The list has all columns of the table, so there is nothing to compare it with.")
-    ready = prepare(table, request.scale, request.normalize, excluded)
+    ready = prepare(table, request.scale, request.normalize)
     X = dense(ready.data, "Scoring")
-    settings = {"exclude": excluded or None, "n_features_to_select": len(own)}
-    best = make_selector(request, len(names)).set_params(**settings)
+    best = make_selector(request, len(names)).set_params(n_features_to_select=len(own))
     with working("Scoring:"):
         how: dict[str, Any] = {
             "goal": request.goal,
@@ -81,13 +79,13 @@ def score(
         if request.goal == "clusters" and found.n_clusters is not None:
             how["n_clusters"] = max(found.n_clusters, 2)  # the same clusters for both
         rival = assess(best, X, **how)
-        explained = explained_by(centred_sample(X, request.seed)[0], np.array(own))
+        explained = explained_by(np.nan_to_num(centred_sample(X, request.seed)[0]), np.array(own))
         more: list[str] = []
         if add:
             best.set_params(n_features_to_select=len(own) + add, keep=own).fit(X)
             order = [j for j in best.ranking_.argsort() if best.support_[j] and j not in set(own)]
             more = [names[j] for j in order]
-    others = np.setdiff1d(np.arange(len(names)), [*own, *excluded])
+    others = np.setdiff1d(np.arange(len(names)), own)
     others = others[explained[others] < 0.5]
     lacking = [
         {"name": names[j], "explained": round(float(explained[j]), 3)}

@@ -107,7 +107,9 @@ def select(
         )
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    opened = open_data(data, reading, image=shape, stream=stream, normalize=request.normalize)
+    opened = open_data(
+        data, reading, image=shape, stream=stream, normalize=request.normalize, exclude=request.exclude
+    )
     if earlier is not None and not new_data:
         records.check_same(opened.table, earlier)
     with working(f"{opened.table.shape[0]} × {opened.table.shape[1]}:"):

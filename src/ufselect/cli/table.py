@@ -31,10 +31,9 @@ from ufselect.exceptions import TableError
 from ufselect.gram.operator import FormedGram
 from ufselect.io import ReadOptions, Table, read_table
 from ufselect.io.files import MAGIC, readable
-from ufselect.io.numbers import NumberReader
-from ufselect.io.read import file_sha256, has_rows, open_rows, planned_table
+from ufselect.io.read import NumberBlocks, file_sha256, has_rows, open_rows
 from ufselect.io.roles import role_notes
-from ufselect.io.table import ColumnFacts, check_facts, clean, gaps_note
+from ufselect.io.table import ColumnFacts, clean
 from ufselect.preprocessing import LogCounts
 
 FILE_KINDS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"\x89HDF": ".h5ad"}
@@ -67,14 +66,19 @@ def open_data(
     image: tuple[int, int] | None = None,
     stream: bool | None = None,
     normalize: str = "none",
+    exclude: Sequence[str] = (),
 ) -> Opened:
-    """Read a file or load a data set; ``stream`` decides whether in blocks, None by its size."""
+    """Read a file or load a data set, without the columns to exclude, so that they decide nothing.
+
+    ``stream`` says whether to read in blocks, None leaves it to the size.
+    """
     path = spooled_input() if name == "-" else Path(name)
     if not path.exists():
         opened = Opened(_named(name, options))
     elif is_for_blocks(path, options, stream):
         with working(f"Reading {path.name} …"), readable(path, "table"), counts_only():
-            opened = Opened(*stream_table(path, options, LogCounts() if normalize == "log" else None))
+            counts = LogCounts() if normalize == "log" else None
+            opened = Opened(*stream_table(path, options, counts, exclude))
     else:
         with working(f"Reading {path.name} …"):
             opened = Opened(read_table(path, options))
@@ -86,7 +90,7 @@ def open_data(
                 "columns can be selected; give the true size."
             )
         table = replace(table, image_shape=image)
-    return replace(opened, table=table)
+    return replace(opened, table=table if opened.all_rows is not None else without_named(table, exclude))
 
 
 def spooled_input() -> Path:
@@ -175,6 +179,14 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
     return sorted(found)
 
 
+def without_named(table: Table, exclude: Sequence[str]) -> Table:
+    """Return the table without the columns that ``--exclude`` names."""
+    columns = columns_named(exclude, table, "--exclude")
+    if len(columns) == table.shape[1]:
+        raise TableError("--exclude names every column of the table; leave some to select from.")
+    return table.without(np.isin(np.arange(table.shape[1]), columns), ["excluded"] * len(columns))
+
+
 @contextmanager
 def counts_only() -> Iterator[None]:
     """Say of what is no count which option it is for."""
@@ -232,20 +244,9 @@ def free_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-class _Blocks:
-    """The numbers of a file, block by block, as often as they are needed."""
-
-    def __init__(self, path: Path, options: ReadOptions) -> None:
-        self.rows: Any = open_rows(path, options)
-        self.plan = self.rows.plan(options)
-
-    def __iter__(self) -> Iterator[NDArray]:
-        self.reader = NumberReader(self.plan.features, self.rows.decimal, self.rows.missing)
-        for block in self.rows.blocks(self.plan):
-            yield self.reader.read(block)
-
-
-def stream_table(path: Path, options: ReadOptions, counts: Any = None) -> tuple[Table, AllRows]:
+def stream_table(
+    path: Path, options: ReadOptions, counts: Any = None, exclude: Sequence[str] = ()
+) -> tuple[Table, AllRows]:
     """Read a text or Parquet file in blocks: once, again if values are missing, twice again to normalise.
 
     Returns
@@ -255,7 +256,7 @@ def stream_table(path: Path, options: ReadOptions, counts: Any = None) -> tuple[
     all_rows : AllRows
         The Gram matrix, means and deviations of all rows.
     """
-    blocks = _Blocks(path, options)
+    blocks = NumberBlocks(open_rows(path, options), options)
     width = len(blocks.plan.features)
     needed, free = gram_bytes(width, options.impute), free_memory()
     if needed > free:
@@ -265,33 +266,26 @@ def stream_table(path: Path, options: ReadOptions, counts: Any = None) -> tuple[
         )
     is_plain = counts is None and options.impute != "keep"
     facts, accumulator = ColumnFacts(width), GramAccumulator()
-    stride, sample = max(1, blocks.rows.n_rows // SAMPLE_ROWS), []
-    for values in blocks:
-        sample.append(values[-facts.n_rows % stride :: stride].copy())
+
+    def see(values: NDArray) -> None:
         facts.update(values)
         if is_plain:
             accumulator.update(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
-    table = planned_table(blocks.rows, blocks.plan, blocks.reader, np.concatenate(sample))
+
+    def columns(table: Table) -> NDArray[np.intp]:
+        """Return where the columns of the table are in a block."""
+        return np.searchsorted(blocks.plan.features, table.columns.features)  # type: ignore[union-attr]
+
+    table = blocks.table(max(1, blocks.rows.n_rows // SAMPLE_ROWS), see)
     table = replace(table, source=path, sha256=file_sha256(path), n_rows=facts.n_rows)
     words = f"The table is large: it was read in blocks, and a sample of {len(table.data)} rows is kept."
     table = table.with_notes(*role_notes(table, options), words)
-    texts = blocks.reader.not_features()
-    late = {place: texts[j] for place, j in enumerate(blocks.plan.features) if j in texts}
-    refused = "keep" if options.impute == "median" else options.impute
-    gone, reasons = check_facts(table, facts, refused, options.keep_constant, late)
-    table, kept = table.without(gone, reasons), np.flatnonzero(~gone)
-    fills = np.full(kept.size, np.nan)
-    missing = facts.missing[kept]
-    if missing.any() and options.impute == "median":
-        fills = np.nanmedian(table.data, axis=0)
-        named = {table.feature_names[j]: float(fills[j]) for j in np.flatnonzero(missing)}
-        words = f"{missing.sum()} missing values in {len(named)} columns were filled by the column's median"
-        data = np.where(np.isnan(table.data), fills, table.data)
-        table = replace(table, data=data, fills=named).with_notes(f"{words} in the sample.")
-    elif missing.any():
-        table = table.with_notes(gaps_note(missing))
+    table = clean(table, options.impute, options.keep_constant, facts.of(columns(table)))
+    table = without_named(table, exclude)
+    kept, missing = columns(table), np.asarray(table.n_missing)
     if is_plain and not missing.any():
         return table, _all_rows(accumulator, kept)
+    fills = np.array([table.fills.get(name, np.nan) for name in table.feature_names])
 
     def passes() -> Iterator[NDArray]:
         for values in blocks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shlex
 import sys
 import unicodedata
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-    from ufselect._utils.messages import Setting
-
 # Flags that are not called as the library's parameter is.
 FLAGS = {
     "id_column": "--id",
@@ -27,7 +26,7 @@ FLAGS = {
     "weight_column": "--weights",
 }
 # A word and a colour for how far a result can be trusted, the same on the terminal and on the page.
-TRUST_COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
+TRUST_COLOURS = {"good": "green", "fair": "cyan", "doubtful": "yellow", "bad": "red"}
 
 
 def output() -> Console:
@@ -57,28 +56,23 @@ def allow_any_text() -> None:
             reconfigure(errors="backslashreplace")
 
 
-def flag(setting: Setting) -> str:
-    """Return what to type for a setting of the library.
+def with_flags(sentence: str) -> str:
+    """Return a sentence of the library with flags where it advises parameters, between backquotes.
 
     Examples
     --------
-    >>> from ufselect.cli.text import flag
-    >>> from ufselect._utils.messages import Setting
-    >>> flag(Setting("guess", False)), flag(Setting("impute", "median")), flag(Setting("id_column"))
-    ('--no-guess', '--impute median', '--id')
+    >>> from ufselect.cli.text import with_flags
+    >>> with_flags("Add `impute='median'`, or `guess=False` to name `id_column`.")
+    'Add --impute median, or --no-guess to name --id.'
     """
-    from ufselect._utils.messages import NO_VALUE
 
-    name = FLAGS.get(setting.name, f"--{setting.name.replace('_', '-')}")
-    if setting.value is NO_VALUE or setting.value is True:
-        return name
-    return f"--no-{name[2:]}" if setting.value is False else f"{name} {shlex.quote(str(setting.value))}"
+    def flag(found: re.Match[str]) -> str:
+        name, value = FLAGS.get(found[1], f"--{found[1].replace('_', '-')}"), found[2]
+        if value == "False":
+            return f"--no-{name[2:]}"
+        return name if value in (None, "True") else f"{name} {shlex.quote(value[1:-1])}"
 
-
-def with_flags(sentence: str) -> str:
-    """Return a sentence of the library with flags where it advises parameters."""
-    worded = getattr(sentence, "worded", None)
-    text = sentence if worded is None else worded(flag)
+    text = re.sub(r"`(\w+)(?:=(True|False|'[^`\\]*'|\"[^`\\]*\"))?`", flag, sentence)
     return text.replace('goal="rebuild"', "--for rebuild").replace("row_groups", "row groups")
 
 

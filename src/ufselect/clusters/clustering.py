@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -27,9 +27,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
 
     1. Each sample is joined with its 5 nearest neighbours in the leading c, 1.5 c and 2 c
        principal-component scores; an edge weighs the share of these searches that found it. Scores are
-       whitened, half whitened or left as they are, whichever gives the graph that is cut more cleanly than
-       that of Gaussian scores with the same spread by the widest gap; graphs as good as the best are
-       averaged.
+       whitened or half whitened, whichever gives the graph that is cut more cleanly than that of Gaussian
+       data by the wider gap, or both.
     2. The samples get the diffusion coordinates :math:`\lambda_k^4 v_k`, with :math:`\lambda_k, v_k` the
        leading 1.5 c eigenpairs of the random walk on the graph [1]_, or the leading c where the eigenvalues
        clearly end with them, scaled to unit length [2]_.
@@ -45,11 +44,10 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     ----------
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
-        whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster; if
-        clusters lie apart, c is where the eigenvalues fall; if they touch, it is the number for which cuts
-        from twenty starts agree best, among those near one more than the components of the broken-stick
-        rule. Fewer than eight rows count as one cluster.
-        It can be far off: give the number if you know it.
+        whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster;
+        else it is a number after which they fall, or one near that of the leading components if they fall
+        slowly, for which cuts from twenty starts agree best. Fewer than eight rows count as one cluster. It
+        can be far off: give the number if you know it.
     max_samples : int, default=2000
         Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
     random_state : int, RandomState, Generator or None, default=None
@@ -63,12 +61,6 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         The c used; ``labels_`` can hold fewer where there are two or three rows, or where rows repeat.
     n_clusters_range_ : list of int
         The least and the largest number of clusters that do about as well, both c where it was given.
-    gap_ : float
-        How much more cleanly the graph can be cut than that of as many Gaussian samples, between −1 and 1:
-        the difference of the mean leading eigenvalues of the random walks. Near 0 there are no clusters to
-        speak of, or they have so few features that Gaussian data are cut as cleanly.
-    powers_ : tuple of float
-        Powers of the singular values in the scores: 0 whitened, 1 as in the data.
 
     References
     ----------
@@ -93,8 +85,6 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     labels_: NDArray
     n_clusters_: int
     n_clusters_range_: list[int]
-    gap_: float
-    powers_: tuple[float, ...]
     n_features_in_: int
 
     def __init__(
@@ -123,14 +113,8 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         seed = seed_from(self.random_state)
         # Products this small only lose time in threads, and one thread keeps sums reproducible.
         with one_blas_thread():
-            rows, chosen = rows_to_cluster(X, self.max_samples, seed)
-            count, *self.n_clusters_range_ = cluster_range(self.n_clusters, rows, seed)
-            reference = build_reference(rows, count, seed)
-            self.labels_ = labels_of(reference, X, chosen)
-        self._reference = reference
-        self.n_clusters_ = count
-        self.gap_ = reference.gap
-        self.powers_ = reference.powers
+            found = find_clusters(X, self.n_clusters, self.max_samples, seed)
+        self._reference, self.labels_, self.n_clusters_, *self.n_clusters_range_ = found
         return self
 
     def predict(self, X: Any) -> NDArray:
@@ -164,13 +148,21 @@ class GraphClustering(ClusterMixin, BaseEstimator):
         return tags
 
 
-def labels_of(reference: Reference, X: Any, chosen: NDArray) -> NDArray:
-    """Return the clusters of all rows of X, of which the reference knows those chosen."""
+def find_clusters(
+    X: Any, n_clusters: int | str, max_samples: int, seed: int, at_least: int = 1
+) -> tuple[Reference, NDArray, int, int, int]:
+    """Return the reference of a sample of the rows, the clusters of all rows, and their number and its range.
+
+    The reference has ``at_least`` so many clusters, whatever the number: one tells nothing about columns.
+    """
+    rows, chosen = rows_to_cluster(X, max_samples, seed)
+    count, low, high = cluster_range(n_clusters, rows, seed)
+    reference = build_reference(rows, max(count, min(at_least, rows.shape[0])), seed)
     if chosen.size == X.shape[0]:
-        return reference.labels
+        return reference, reference.labels, count, low, high
     labels = assigned(reference, X)
     labels[chosen] = reference.labels
-    return labels
+    return reference, labels, count, low, high
 
 
 BLOCK_BYTES = 2**25
@@ -179,34 +171,26 @@ BLOCK_BYTES = 2**25
 def assigned(reference: Reference, X: Any) -> NDArray:
     """Return the cluster of each row of X: the one of its nearest neighbours among the reference's rows.
 
-    Neighbours are looked for as the reference did, in each of its widths and weightings, and vote with one
-    over their distance, so that a row of the reference keeps its own cluster.
+    Neighbours are looked for as the reference did, in each of its widths and powers, and vote with one over
+    their distance, so that a row of the reference keeps its own cluster.
     """
     labels = np.empty(X.shape[0], dtype=np.intp)
+    member = np.eye(int(reference.labels.max()) + 1)[reference.labels]
+    searches = []
+    for power, width in product(reference.powers, sorted(set(reference.widths))):
+        weights = reference.spread[:width] ** power
+        known = reference.scores[:, :width] * weights
+        search = NearestNeighbors(n_neighbors=min(N_NEIGHBORS, len(known))).fit(known.astype(np.float32))
+        searches.append((weights, known, search))
     for block in row_blocks(X.shape[0], 8 * (reference.rows.shape[0] + X.shape[1]), BLOCK_BYTES):
-        scores = reference.rows.project_others(X[block], reference.scores.axes)
-        labels[block] = _votes(reference, scores).argmax(axis=1)
+        scores = reference.rows.project_others(X[block], reference.axes)
+        votes = np.zeros((len(scores), member.shape[1]))
+        for weights, known, search in searches:
+            new = scores[:, : weights.size] * weights
+            nearest = search.kneighbors(new.astype(np.float32), return_distance=False)
+            distances = np.linalg.norm(new[:, None] - known[nearest], axis=2)
+            shares = 1 / np.maximum(distances, np.finfo(float).tiny ** 0.25)
+            shares /= shares.sum(axis=1, keepdims=True)
+            votes += np.einsum("ik,ikc->ic", shares, member[nearest])
+        labels[block] = votes.argmax(axis=1)
     return labels
-
-
-def _votes(reference: Reference, scores: NDArray) -> NDArray:
-    """Return the votes for each cluster, one row per sample."""
-    votes = np.zeros((len(scores), int(reference.labels.max()) + 1))
-    for power in reference.powers:
-        weights = reference.scores.spread**power
-        known, new = reference.scores.values * weights, scores * weights
-        for width in set(reference.widths):
-            votes += _ballot(known[:, :width], new[:, :width], reference.labels, votes.shape[1])
-    return votes
-
-
-def _ballot(known: NDArray, new: NDArray, labels: NDArray, n_clusters: int) -> NDArray:
-    k = min(N_NEIGHBORS, len(known))
-    search = NearestNeighbors(n_neighbors=k).fit(known.astype(np.float32))
-    nearest = search.kneighbors(new.astype(np.float32), return_distance=False)
-    distances = np.linalg.norm(new[:, None] - known[nearest], axis=2)
-    shares = 1 / np.maximum(distances, np.finfo(float).tiny ** 0.25)
-    shares /= shares.sum(axis=1, keepdims=True)
-    pointers = np.arange(0, nearest.size + 1, k)
-    cells = sparse.csr_array((shares.ravel(), labels[nearest].ravel(), pointers), (len(new), n_clusters))
-    return cells.toarray()

@@ -138,55 +138,37 @@ def rows_of(X: Any) -> Rows:
     return Rows(matrix, np.zeros(matrix.shape[1]), gram_operator(matrix), mean, scale)
 
 
-POWERS = (0.0, 0.5, 1.0)
-N_RUNS = 20
+# Powers of the singular values in the scores: whitened and half whitened.
+POWERS = (0.0, 0.5)
 # Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
 # seven labelled sets among 0.02, 0.05 and 0.065.
 TIED_GAP = 0.065
-NULL_DRAWS = 2
-# Enough to compare powers: their graphs have as many samples, so what is missing they miss alike.
-NULL_SAMPLES = 200
-NULL_SEED = 20240917
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Leading whitened scores of some rows, and how to get those of others.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_samples, n_scores)
-        Orthonormal columns: every direction weighs the same.
-    spread : ndarray of shape (n_scores,)
-        Singular values over the first.
-    axes : ndarray of shape (n_features, n_scores)
-        What centred rows are multiplied with.
-    """
-
-    values: NDArray
-    spread: NDArray
-    axes: NDArray
+N_RUNS = 20
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What candidates are fitted to and judged by.
+    """The clusters of some rows, and the graph that they come from.
 
     Attributes
     ----------
     rows : Rows
         The data.
-    scores : Scores
-        Their leading principal-component scores.
-    widths : tuple of int
+    scores : ndarray of shape (n_samples, n_scores)
+        Their leading whitened principal-component scores: orthonormal columns.
+    spread : ndarray of shape (n_scores,)
+        Singular values over the first.
+    axes : ndarray of shape (n_features, n_scores)
+        What centred rows are multiplied with to give their scores.
+    widths : list of int
         Numbers of leading scores in which neighbours are looked for.
-    powers : tuple of float
-        Powers of the singular values by which the scores are weighted, 0 whitened, 1 as in the data; the
-        graph averages over them.
+    powers : sequence of float
+        Powers of the singular values by which the scores are weighted, 0 whitened; the graph averages over
+        them.
     graph : sparse array of shape (n_samples, n_samples)
         The share of searches that found two samples to be neighbours.
-    vectors : ndarray of shape (n_samples, n_vectors)
-        Vectors smooth on the graph, smoothest first.
+    values, vectors : ndarray
+        Eigenvalues of the random walk on the graph and vectors smooth on it, smoothest first.
     labels : ndarray of shape (n_samples,)
         The consensus of several cuts of the graph, 0, 1, … without gaps.
     n_clusters : int
@@ -194,26 +176,16 @@ class Reference:
     """
 
     rows: Rows
-    scores: Scores
-    widths: tuple[int, ...]
-    powers: tuple[float, ...]
+    scores: NDArray
+    spread: NDArray
+    axes: NDArray
+    widths: list[int]
+    powers: Sequence[float]
     graph: sparse.csr_array
     values: NDArray
     vectors: NDArray
     labels: NDArray
     n_clusters: int
-
-    @cached_property
-    def gap(self) -> float:
-        """How much more cleanly the graph can be cut than that of as many Gaussian scores with its weights.
-
-        The few samples that do for comparing powers do not do here: the more samples, the larger the
-        eigenvalues of a graph in which each has few neighbours.
-        """
-        drawn = gaussian_scores(*self.scores.values.shape)
-        graph = _mean_graph([score_graph(drawn * self.scores.spread**p, self.widths) for p in self.powers])
-        null = smooth_vectors(graph, self.n_clusters)[0]
-        return clarity(self.values, self.n_clusters) - clarity(null, self.n_clusters)
 
     @cached_property
     def scatters(self) -> tuple[NDArray, NDArray]:
@@ -227,8 +199,8 @@ class Reference:
         return centred_basis(self.vectors[:, : self.n_clusters])
 
 
-def leading_scores(rows: Rows, count: int) -> Scores:
-    """Return up to ``count`` principal-component scores.
+def leading_scores(rows: Rows, count: int) -> tuple[NDArray, NDArray, NDArray]:
+    """Return up to ``count`` whitened principal-component scores, their spread and their axes.
 
     Raises
     ------
@@ -240,7 +212,7 @@ def leading_scores(rows: Rows, count: int) -> Scores:
         raise ConstantDataError
     scores = rows.project(vectors)
     norms = np.linalg.norm(scores, axis=0)
-    return Scores(scores / norms, norms / norms[0], vectors / norms)
+    return scores / norms, norms / norms[0], vectors / norms
 
 
 def outlying_rows(rows: Rows, n_scores: int = 10, most: float = 0.4) -> NDArray:
@@ -257,7 +229,7 @@ def outlying_rows(rows: Rows, n_scores: int = 10, most: float = 0.4) -> NDArray:
     for _ in range(3 if width else 0):
         if not rows.squares().any():
             break
-        leverage = np.square(leading_scores(rows, width).values).sum(axis=1)
+        leverage = np.square(leading_scores(rows, width)[0]).sum(axis=1)
         worst = np.argsort(-leverage, kind="stable")[:left]
         worst = worst[leverage[worst] > most]
         if not worst.size:
@@ -277,52 +249,33 @@ def rows_to_cluster(X: Any, max_samples: int, seed: int) -> tuple[Rows, NDArray]
 
 
 def build_reference(
-    rows: Rows,
-    n_clusters: int,
-    seed: int,
-    powers: Sequence[float] | None = None,
+    rows: Rows, n_clusters: int, seed: int, powers: Sequence[float] | None = None
 ) -> Reference:
-    """Build the judge's graph and cut it into ``n_clusters`` parts.
+    """Build the graph of some rows and cut it into ``n_clusters`` parts.
 
-    Of several degrees of whitening those are taken whose graphs are cut more cleanly than Gaussian data of
-    the same spectrum would be, by the widest gap or as good as the widest; their graphs are averaged. With
-    ``powers`` given, it is the graphs of these.
+    Neighbours are looked for in whitened scores, in half whitened ones or in both, as `clear_powers` says
+    unless ``powers`` are given.
     """
-    counts = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
-    scores = leading_scores(rows, max(counts))
-    counts = [min(count, scores.values.shape[1]) for count in counts]
-    graphs, pairs, gaps = {}, {}, {}
-    for power in POWERS if powers is None else powers:
-        weights = scores.spread**power
-        graphs[power] = score_graph(scores.values * weights, counts)
-        if powers is None:
-            pairs[power] = walk_pairs(graphs[power], n_clusters)
-            null = gaussian_clarity(rows.shape[0], weights, counts, n_clusters)
-            gaps[power] = clarity(pairs[power][0], n_clusters) - null
-            # Where the gap falls this fast, it cannot come back to a tie unless it falls and rises again.
-            if power == POWERS[1] and gaps[POWERS[0]] - gaps[power] > TIED_GAP / 2:
-                break
-    taken = [power for power in graphs if not gaps or gaps[power] >= max(gaps.values()) - TIED_GAP]
-    graph = _mean_graph([graphs[power] for power in taken])
-    is_known = len(taken) == 1 and taken[0] in pairs
-    values, vectors = pairs[taken[0]] if is_known else walk_pairs(graph, n_clusters)
+    if powers is None:
+        powers = clear_powers(rows, n_clusters)[0]
+    scores, spread, axes, widths = _score_ladder(rows, n_clusters)
+    graphs = [score_graph(scores * spread**power, widths) for power in powers]
+    graph = sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+    values, vectors = walk_pairs(graph, n_clusters)
     labels = _cut(values, vectors, n_clusters, seed)
-    return Reference(
-        rows=rows,
-        scores=scores,
-        widths=tuple(counts),
-        powers=tuple(taken),
-        graph=graph,
-        vectors=vectors,
-        values=values,
-        labels=labels,
-        n_clusters=n_clusters,
-    )
+    return Reference(rows, scores, spread, axes, widths, powers, graph, values, vectors, labels, n_clusters)
 
 
-def cut_labels(reference: Reference, seed: int) -> NDArray:
+def _score_ladder(rows: Rows, n_clusters: int) -> tuple[NDArray, NDArray, NDArray, list[int]]:
+    widths = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
+    scores, spread, axes = leading_scores(rows, max(widths))
+    return scores, spread, axes, [min(width, spread.size) for width in widths]
+
+
+def cut_again(reference: Reference, seed: int) -> Reference:
     """Cut the graph of a reference again, from other starts."""
-    return _cut(reference.values, reference.vectors, reference.n_clusters, seed)
+    labels = _cut(reference.values, reference.vectors, reference.n_clusters, seed)
+    return replace(reference, labels=labels)
 
 
 def _cut(values: NDArray, vectors: NDArray, n_clusters: int, seed: int) -> NDArray:
@@ -330,53 +283,33 @@ def _cut(values: NDArray, vectors: NDArray, n_clusters: int, seed: int) -> NDArr
     return consensus(cut_runs(coordinates, n_clusters, kmeans_seeds(seed, N_RUNS)), n_clusters, seed)
 
 
-def _mean_graph(graphs: Sequence[sparse.csr_array]) -> sparse.csr_array:
-    return sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
-
-
-def gaussian_scores(n_samples: int, width: int) -> NDArray:
-    """Return whitened scores of Gaussian data, the same for the same numbers."""
-    return _whitened_draw(np.random.default_rng(NULL_SEED), n_samples, width)
-
-
-def _whitened_draw(rng: np.random.Generator, n_samples: int, width: int) -> NDArray:
+def gaussian_scores(rng: np.random.Generator, n_samples: int, width: int) -> NDArray:
+    """Return whitened scores of Gaussian data."""
     draw = rng.standard_normal((n_samples, width))
     return np.linalg.qr(draw - draw.mean(axis=0))[0]
 
 
-def gaussian_clarity(n_samples: int, weights: NDArray, widths: Sequence[int], n_clusters: int) -> float:
-    """Return how cleanly the graph of Gaussian scores with the given spread can be cut, over a few draws.
+def clear_powers(
+    rows: Rows, n_clusters: int, n_draws: int = 2, max_rows: int = 200
+) -> tuple[list[float], float]:
+    """Return the powers whose graphs are cut more cleanly than those of Gaussian data, and by how much.
 
-    Graphs of few directions are cut more cleanly than graphs of many, clusters or not.
+    The Gaussian data have the same singular values: graphs of few directions are cut more cleanly than graphs
+    of many, clusters or not. The powers are those with the widest gap or nearly so; how much is the largest
+    gap in standard deviations of the draws.
     """
-    rng = np.random.default_rng(NULL_SEED)
-    n_drawn = min(n_samples, max(NULL_SAMPLES, 4 * n_clusters))
-    width = min(weights.size, n_drawn - 1)
-    counts = [min(count, width) for count in widths]
-    clarities = []
-    for _ in range(NULL_DRAWS):
-        graph = score_graph(_whitened_draw(rng, n_drawn, width) * weights[:width], counts)
-        clarities.append(clarity(smooth_vectors(graph, n_clusters)[0], n_clusters))
-    return float(np.mean(clarities))
-
-
-def gaussian_excess(rows: Rows, n_clusters: int, seed: int, n_draws: int = 9, max_rows: int = 300) -> float:
-    """Return by how many standard deviations a graph is cut more cleanly than those of Gaussian data.
-
-    Scores are whitened and half whitened; the larger excess counts.
-    """
-    widths = score_widths(n_clusters, min(rows.shape[0] - 1, rows.shape[1]))
-    scores = leading_scores(rows, max(widths))
-    values = scores.values[sampled_indices(rows.shape[0], max_rows, seed)]
-    widths = [min(width, values.shape[1]) for width in widths]
-    rng = np.random.default_rng(seed)
-    drawn = [_whitened_draw(rng, *values.shape) for _ in range(n_draws)]
-    excess = []
-    for power in POWERS[:2]:
-        graphs = [score_graph(each * scores.spread**power, widths) for each in (values, *drawn)]
+    scores, spread, _, widths = _score_ladder(rows, n_clusters)
+    rng = np.random.default_rng(20240917)
+    scores = scores[sampled_indices(rows.shape[0], max(max_rows, 4 * n_clusters), 0)]
+    drawn = [gaussian_scores(rng, *scores.shape) for _ in range(n_draws)]
+    gaps, excess = [], []
+    for power in POWERS:
+        graphs = [score_graph(each * spread**power, widths) for each in (scores, *drawn)]
         found, *null = [clarity(smooth_vectors(graph, n_clusters)[0], n_clusters) for graph in graphs]
-        excess.append((found - np.mean(null)) / max(float(np.std(null, ddof=1)), 1e-3))
-    return float(max(excess))
+        gaps.append(found - float(np.mean(null)))
+        excess.append(gaps[-1] / max(float(np.std(null, ddof=1)), 1e-3))
+    taken = [power for power, gap in zip(POWERS, gaps, strict=True) if gap >= max(gaps) - TIED_GAP]
+    return taken, max(excess)
 
 
 # Vectors beyond one per cluster keep clusters apart that the first c mix; raising the eigenvalues to this

@@ -88,7 +88,6 @@ def compare(
     store: str | Path | None = None,
     n_jobs: int | None = None,
     quick: bool = False,
-    exact: bool = False,
     progress: Callable[[Event], object] | bool | None = None,
     name: str = "data",
     random_state: int = 0,
@@ -109,8 +108,8 @@ def compare(
         Numbers of features; None for 10, 20, …, 100 or what fits the data.
     mode : {"fixed", "oracle", "auto"}, default="fixed"
         ``"fixed"``: default parameters and the largest count, no labels used. ``"oracle"``: for each method
-        the best parameters and count by the labels, which flatters every method. ``"auto"``: parameters
-        chosen without labels.
+        the best of up to 100 parameter points and of the counts by the labels, which flatters every method
+        and takes up to 100 times as long. ``"auto"``: parameters chosen without labels.
     n_runs : int, default=50
         K-means runs per selection.
     seeding : {"random", "k-means++", "greedy-k-means++"}, default="k-means++"
@@ -122,8 +121,6 @@ def compare(
         Processes; None for one, or for what ``joblib.parallel_config`` says, such as a dask cluster.
     quick : bool, default=False
         Fewer runs, parameter points and starts.
-    exact : bool, default=False
-        Score every parameter point with ``n_runs`` instead of screening with few first.
     progress : bool or callable, default=None
         True shows progress on a terminal; a function gets an event after each task; the log always does.
     name : str, default="data"
@@ -147,10 +144,8 @@ def compare(
     protocol = Protocol(n_runs=n_runs, seeding=seeding, seed=random_state)
     if quick:
         protocol = replace(protocol, **{**QUICK, "n_runs": min(n_runs, QUICK["n_runs"])})
-    if exact:
-        protocol = replace(protocol, screening_runs=None)
     problem = make_problem(name, X, y, counts)
     chosen = choose_methods(methods, mode, problem, protocol)
-    outcome = Runner(protocol, store, n_jobs, progress).run(problem, chosen)
-    tables = {metric: main_table(outcome.rows, mode, metric, [name]) for metric in METRICS}
-    return Comparison(outcome.rows, tables, mode, protocol, outcome.failures)
+    rows, failures = Runner(protocol, store, n_jobs, progress).run(problem, chosen)
+    tables = {metric: main_table(rows, mode, metric, [name]) for metric in METRICS}
+    return Comparison(rows, tables, mode, protocol, failures)

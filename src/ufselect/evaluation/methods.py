@@ -23,8 +23,11 @@ ALL_FEATURES = "AllFeatures"
 ON_REQUEST = ("AutoSelector", "ConstrainedDSCOFS", "PartitionSelector", "TSFS")
 BEST_DRAW = "BestRandomSubset"
 Point = dict[str, Any]  # parameters of a fit
-# The grids over which published comparisons tune the methods.
+# The grids over which published comparisons tune the methods, but for three: α is left out for NDFS and RUFS,
+# where another α selects the columns of another β or the same; and with the published decades as its two
+# weights nearly all points of BSUFS leave the loadings of PCA as they are.
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
+DECADES, NEIGHBORS = (1e-3, 1e-2, 0.1, 1.0, 10.0), (3, 5, 10, 15, 20)
 PAPER_GRIDS: dict[str, dict[str, tuple]] = {
     "DSCOFS": {
         "mu_entry": PAPER_REGULARISERS,
@@ -39,6 +42,12 @@ PAPER_GRIDS: dict[str, dict[str, tuple]] = {
     "SPCAFS": {"gamma": PAPER_REGULARISERS},
     "SPCAPSD": {"gamma": PAPER_REGULARISERS, "eta": PAPER_REGULARISERS},
     "TSFS": {"gamma": PAPER_REGULARISERS},
+    "MCFS": {"n_neighbors": NEIGHBORS},
+    "SPEC": {"ranking": ("smoothness", "normalized", "leading"), "n_neighbors": NEIGHBORS},
+    "NDFS": {"beta": PAPER_REGULARISERS},
+    "RUFS": {"beta": PAPER_REGULARISERS},
+    "InfFS": {"alpha": tuple(k / 10 for k in range(11))},
+    "BSUFS": {"mu_entry": DECADES, "mu_row": DECADES, "q": (0.0, 0.5), "p": (0.0, 0.5)},
 }
 
 
@@ -84,8 +93,13 @@ def choose_methods(
         label = f"Random, best of {len(draws)}"
         methods.append(Method(BEST_DRAW, label, all_selectors()["RandomSubset"], draws))
     methods.append(Method(ALL_FEATURES, "All features", None))
-    places = {selector: place for place, selector in enumerate((None, *SELECTORS))}
-    return sorted(methods, key=lambda method: (places.get(method.selector, len(places)), method.label))
+    places = {name: place for place, name in enumerate(("", *SELECTORS))}
+
+    def place(method: Method) -> tuple[int, str]:
+        name = "" if method.selector is None else method.selector.__name__
+        return places.get(name, len(places)), method.label
+
+    return sorted(methods, key=place)
 
 
 def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector]]:
@@ -140,7 +154,9 @@ def parameter_points(selector: type[UnsupervisedSelector], problem: Problem, max
     if selector is DSCOFS:  # 96 points, within the budget of 100 that every method has
         starts: list[Point] = [{"init": "random", "random_state": seed} for seed in range(7)]
         tuned = ("mu_entry", "mu_row", "entry_sparsity")
-        shares = valid_entries((0.02, 0.05, 0.3), problem.X.shape[1], problem.n_components)
+        m, size = problem.n_components, problem.X.shape[1] * problem.n_components
+        # Orthonormal columns have an entry each at least; on a handful of features a share keeps fewer.
+        shares = [share for share in (0.02, 0.05, 0.3) if int(share * size) >= m] or [m]
         space = itertools.product([{"init": "pca"}, *starts], (0.1, 1.0), (0.01, 0.1), shares)
         points = [
             {"n_components": problem.n_components, **start, **dict(zip(tuned, values, strict=True))}
@@ -165,25 +181,6 @@ def published_points(selector: type[UnsupervisedSelector], problem: Problem) -> 
     return [
         {**common, **dict(zip(grid, values, strict=True))} for values in itertools.product(*grid.values())
     ]
-
-
-def valid_entries(shares: Sequence[float], n_features: int, n_components: int) -> tuple[float | int, ...]:
-    """Return as many different entry sparsities, none below one entry a component.
-
-    A share that keeps fewer is replaced by a number of entries: the least that an orthonormal matrix can
-    have, then one more, and so on. That happens on a handful of features only.
-
-    Examples
-    --------
-    >>> from ufselect.evaluation.methods import valid_entries
-    >>> valid_entries((0.02, 0.05, 0.3), n_features=617, n_components=26)
-    (0.02, 0.05, 0.3)
-    >>> valid_entries((0.02, 0.05, 0.3), n_features=9, n_components=2)
-    (2, 3, 0.3)
-    """
-    size = n_features * n_components
-    least = itertools.count(n_components)
-    return tuple(share if int(share * size) >= n_components else next(least) for share in shares)
 
 
 def class_count(selector: type[UnsupervisedSelector], problem: Problem) -> Point:

@@ -17,7 +17,7 @@ from ufselect.metrics.kmeans import SEEDINGS
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
 # Settings for a first look: seconds on a table of a thousand rows, and means good to a few points.
-QUICK: dict[str, Any] = {"n_runs": 10, "screening_runs": 3, "max_points": 6, "n_starts": 2}
+QUICK: dict[str, Any] = {"n_runs": 10, "max_points": 6, "n_starts": 2}
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,6 @@ class Protocol:
     n_starts : int
         Fits with different seeds of a method that is random, whose scores are averaged. In oracle mode every
         start is a point of its own, and points with open seeds are fitted once.
-    screening_runs : int or None
-        K-means runs with which all grid points are scored first. Points that may still win by them, within
-        two standard errors, get three times as many, and those that then still may get ``n_runs``, as does
-        the best of each method and count by either metric; None scores every point with ``n_runs``.
     max_points : int
         Parameter points per method, the same for all.
     """
@@ -47,7 +43,6 @@ class Protocol:
     seeding: str = "k-means++"
     seed: int = 0
     n_starts: int = 5
-    screening_runs: int | None = 5
     max_points: int = 100
 
     def __post_init__(self) -> None:
@@ -56,12 +51,6 @@ class Protocol:
         for name in ("n_runs", "n_starts", "max_points"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)!r}.")
-
-    @property
-    def rounds(self) -> tuple[int, ...]:
-        """Numbers of runs before the final one, each for fewer points; none in exact mode."""
-        first = self.n_runs if self.screening_runs is None else self.screening_runs
-        return tuple(runs for runs in (first, 3 * first) if runs < self.n_runs)
 
 
 @dataclass(frozen=True)

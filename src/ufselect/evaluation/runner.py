@@ -1,27 +1,22 @@
-"""From a data set and methods to rows: fit, screen, race, score those that may win.
+"""From a data set and methods to rows: fit, cluster, score.
 
 Fits and scores are calls of functions that joblib caches in a folder. The data enter its keys by their
-digest, the code by the version of the package and a digest of the source: a run that was stopped finds what
-it had done, and what has changed is computed anew.
+digest, the code by the version of the package: a run that was stopped finds what it had done.
 """
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import json
 import logging
 import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import joblib
 import numpy as np
@@ -31,7 +26,7 @@ import ufselect
 from ufselect._utils.threads import one_blas_thread
 from ufselect.evaluation.methods import Method, Point, is_random, make_selector
 from ufselect.evaluation.protocol import Problem, Protocol
-from ufselect.evaluation.tables import METRICS, Row, best_of_each_start, grouped, statistics
+from ufselect.evaluation.tables import METRICS, Row, statistics
 from ufselect.gram import gram_operator
 from ufselect.methods._base import UnsupervisedSelector
 from ufselect.methods.dscofs.estimator import DSCOFS
@@ -39,12 +34,11 @@ from ufselect.methods.dscofs.path import dscofs_path
 from ufselect.metrics import evaluate_selection
 
 logger = logging.getLogger("ufselect.evaluation")
-# Stands for code without a file, such as a class typed into a notebook: equal within a session only.
-SESSION = uuid4().hex
 
 Selector = type[UnsupervisedSelector] | None
 Selection = dict[str, Any]  # of fit_points
 Features = tuple[int, ...]
+Failures = dict[tuple[str, str], str]  # by method and parameters
 # Method, parameters, number of features and, where labels choose anew for each, the start.
 Place = tuple[str, str, int, int | None]
 
@@ -67,14 +61,6 @@ class Event(NamedTuple):
         )
 
 
-class Outcome(NamedTuple):
-    """What a run on one data set found."""
-
-    rows: list[Row]  # grid points with their final scores
-    screened: list[Row]  # all of them with the scores of the screening, if any, else the same
-    failures: dict[tuple[str, str], str]  # why fits failed, by method and parameters
-
-
 @dataclass(frozen=True)
 class Runner:
     """Fits and scores methods; ``store``, ``n_jobs`` and ``progress`` are those of `compare`."""
@@ -84,60 +70,50 @@ class Runner:
     n_jobs: int | None = None
     progress: Callable[[Event], object] | bool | None = None
 
-    def run(self, problem: Problem, methods: Sequence[Method]) -> Outcome:
-        """Fit and score the methods on one data set.
+    def run(self, problem: Problem, methods: Sequence[Method]) -> tuple[list[Row], Failures]:
+        """Return the rows of the methods on one data set, and why fits failed."""
+        selections, failures = self.fit(problem, methods)
+        return self.score(problem, methods, selections, self.protocol.n_runs), failures
 
-        All points get few K-means runs first; the leaders, and those that may still win, get all of them.
-        """
-        data = joblib.hash((problem.X, problem.y))
+    def fit(
+        self, problem: Problem, methods: Sequence[Method]
+    ) -> tuple[dict[Place, list[Selection]], Failures]:
+        """Return the selections of the methods, one for each start that is averaged, and why fits failed."""
+        key = data_key(problem)
         calls = {}
         for method in methods:
-            key = f"{data} {fit_code(method.selector)}"
             for points, counts, seed in fit_families(method, problem.counts, problem.X.shape[1]):
                 arguments = (problem.X, method.selector, points, counts, seed, key)
                 calls[method.key, params_text(points[0]), counts[0], seed] = arguments
         fits = self.call_all(fit_points, calls, problem.name, "fits", ignore=("X",))
         apart = {method.key for method in methods if method.starts_apart}
-        selections: dict[Place, list[Selection]] = defaultdict(list)  # one for each start that is averaged
+        selections: dict[Place, list[Selection]] = defaultdict(list)
         failures = {}
-        for (key, *_), found in fits.items():
+        for (method_key, *_), found in fits.items():
             for each in found:
                 if each["features"]:
-                    start = each["seed"] if key in apart else None
-                    selections[key, each["params"], each["n_features"], start].append(each)
+                    start = each["seed"] if method_key in apart else None
+                    selections[method_key, each["params"], each["n_features"], start].append(each)
                 else:
-                    failures[key, each["params"]] = each["note"]
-        labels = {method.key: method.label for method in methods}
-        rows_of = partial(self._rows, problem, data, labels, selections)
-        n_runs, rounds = self.protocol.n_runs, self.protocol.rounds
-        if not rounds or all(len(method.points) == 1 for method in methods):
-            rows = rows_of(n_runs, selections)
-            return Outcome(rows, rows, failures)
-        screened = left = rows_of(rounds[0], selections)
-        ahead = leaders(screened)
-        final = rows_of(n_runs, ahead)
-        for n_more in rounds[1:]:
-            left = rows_of(n_more, contenders(left, final, n_runs))
-        rows = final + rows_of(n_runs, contenders(left, final, n_runs) - ahead)
-        order = {place: number for number, place in enumerate(selections)}
-        return Outcome(sorted(rows, key=lambda row: order[place_of(row)]), screened, failures)
+                    failures[method_key, each["params"]] = each["note"]
+        return selections, failures
 
-    def _rows(
+    def score(
         self,
         problem: Problem,
-        data: str,
-        labels: Mapping[str, str],
+        methods: Sequence[Method],
         selections: Mapping[Place, list[Selection]],
         n_runs: int,
-        places: Collection[Place],
+        places: Collection[Place] | None = None,
     ) -> list[Row]:
-        """Return the rows of some places by a number of K-means runs."""
-        chosen = {place: found for place, found in selections.items() if place in places}
+        """Return the rows of all places, or of some, by a number of K-means runs."""
+        chosen = {place: found for place, found in selections.items() if places is None or place in places}
+        labels = {method.key: method.label for method in methods}
         subsets: dict[Features, str] = {}  # one that several points find is clustered once
         for (method, *_), starts in chosen.items():
             for start in starts:
                 subsets.setdefault(start["features"], method)
-        protocol, key = self.protocol, f"{data} {code_digest(evaluate_selection.__module__)}"
+        protocol, key = self.protocol, data_key(problem)
         calls: dict[tuple[str, int], tuple] = {}
         for method in labels:  # method by method, so that one more leaves the calls of the others
             own = [features for features, finder in subsets.items() if finder == method]
@@ -207,37 +183,9 @@ def params_text(point: Mapping[str, Any], *without: str) -> str:
     return json.dumps({name: value for name, value in point.items() if name not in without}, sort_keys=True)
 
 
-@cache
-def code_digest(module: str | None, *alone: str) -> str:
-    """Name a program: the version of the package and a digest of the source of some modules.
-
-    What the first one uses of this package counts too, directly and indirectly: a changed line renews the
-    results of the methods that run through it, and of no others. The others count by themselves.
-    """
-    sources: dict[str, str] = {}
-    waiting = [module, *alone] if module else [*alone]
-    while waiting:
-        name = waiting.pop()
-        if name in sources:
-            continue
-        found = import_module(name)
-        try:
-            sources[name] = inspect.getsource(found)
-        except (OSError, TypeError):
-            sources[name] = SESSION
-        for value in () if name in alone else vars(found).values():
-            used = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
-            # Not a package, which holds what has been imported of it so far.
-            if used and used.startswith("ufselect.") and not hasattr(import_module(used), "__path__"):
-                waiting.append(used)
-    digest = hashlib.sha256("\n".join(sources[name] for name in sorted(sources)).encode())
-    return f"{ufselect.__version__} {digest.hexdigest()}"
-
-
-def fit_code(selector: Selector, *experiment: str) -> str:
-    """Name the code that fits of a selector run through, and the modules of an experiment around them."""
-    module = dscofs_path.__module__ if selector is DSCOFS else getattr(selector, "__module__", None)
-    return code_digest(module, *experiment)
+def data_key(problem: Problem) -> str:
+    """Name the data and the version of the package, for the cache."""
+    return f"{joblib.hash((problem.X, problem.y))} {ufselect.__version__}"
 
 
 def fit_families(
@@ -321,38 +269,3 @@ def score_subsets(
         score = evaluate_selection(X, y, list(subset), n_runs, seeding, seed)
         found[subset] = {"acc": score.acc_runs.round(6).tolist(), "nmi": score.nmi_runs.round(6).tolist()}
     return found
-
-
-def place_of(row: Row) -> Place:
-    return row["method"], row["params"], row["n_features"], row["start"]
-
-
-def leaders(rows: Iterable[Row]) -> set[Place]:
-    """Return the points that screen best by either metric, for each method, start and number of features."""
-    groups = grouped(rows, "method", "n_features").values()
-    return {
-        place_of(row) for group in groups for metric in METRICS for row in best_of_each_start(group, metric)
-    }
-
-
-def contenders(rows: Sequence[Row], final: Sequence[Row], n_runs: int) -> set[Place]:
-    """Return the points that may still beat the best final score of their method and start.
-
-    The mean of the first k of n runs differs from that of all n by a standard error of
-    σ √(1/k − 1/n), with σ the standard deviation of single runs, pooled over the points of a method. A point
-    is dropped when it lies two of these below what it would need: one in forty that deserve to win is lost,
-    and more points can hurt no more often than that. ``final`` are some of the points with the scores of all
-    ``n_runs``.
-    """
-    finished = grouped(final, "method", "start")
-    kept: set[Place] = set()
-    for key, group in grouped(rows, "method", "start").items():
-        n_few = group[0]["n_runs"]
-        for metric in METRICS:
-            needed = max((row[f"{metric}_mean"] for row in finished.get(key, [])), default=-np.inf)
-            # A single run says nothing of how far runs lie apart.
-            runs = np.array([row[f"{metric}_runs"] for row in group])
-            variance = runs.var(axis=1, ddof=1).mean() if n_few > 1 else np.inf
-            slack = 2 * np.sqrt(variance * max(0.0, 1 / n_few - 1 / n_runs))
-            kept.update(place_of(row) for row in group if row[f"{metric}_mean"] + slack >= needed)
-    return kept

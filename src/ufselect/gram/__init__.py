@@ -8,6 +8,7 @@ from ufselect.gram.operator import (
     LowRankGram,
     MissingSummary,
     RestrictedGram,
+    TallGram,
     correlations,
     gram_operator,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "RowInfo",
     "SparseGram",
     "Spectrum",
+    "TallGram",
     "correlations",
     "gram_operator",
     "row_info",

@@ -21,15 +21,13 @@ def device_gram(X: Any, xp: Any, block_bytes: int = 2**26) -> FormedGram | None:
     Parameters
     ----------
     X : array of shape (n_samples, n_features)
-        Floats of any library that follows the array API standard, without infinities.
+        Single or double precision, in any library that follows the array API standard, without infinities.
     xp : module
         The namespace of X.
     block_bytes : int, default=2**26
         Memory for a centred block of rows.
     """
     n_rows, n_features = X.shape
-    if xp.finfo(X.dtype).bits < 32:  # sums of many rows overflow in half precision
-        X = xp.astype(X, xp.float32)
     if n_features > FORM_RATIO * n_rows or bool(xp.any(xp.isnan(X))):
         return None
     itemsize = xp.finfo(X.dtype).bits // 8

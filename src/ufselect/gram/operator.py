@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,10 @@ class GramOperator(ABC):
         """Return the sum of the diagonal."""
         return float(self.diag().sum(dtype=np.float64))
 
+    def captured(self, vectors: NDArray) -> float:
+        """Return ``Tr(Vᵀ S V)``, the variance along some vectors."""
+        return float(np.vdot(vectors.T, self.matmat(vectors).T))
+
     def to_dense(self) -> NDArray:
         """Return S as an array; costs n_features² memory."""
         return self.subgram(np.arange(self.shape[0]))
@@ -118,7 +123,7 @@ class GramOperator(ABC):
         """Return up to ``count`` leading eigenpairs, fewer when the rank is smaller.
 
         Residuals are at most ``tol`` times the eigenvalue; above 1e-6 large matrices are decomposed in
-        float32 and the eigenvalues corrected. The widest are remembered: asking again for as many or fewer,
+        float32. The widest are remembered: asking again for as many or fewer,
         no more exactly, costs nothing.
         """
         asked, reached, widest = self._widest or (0, tol, None)
@@ -129,10 +134,7 @@ class GramOperator(ABC):
         return widest.head(count)
 
     def _rough_pairs(self, count: int, tol: float) -> Spectrum | None:
-        """Return eigenpairs found in float32, turned and with eigenvalues in the precision of the data.
-
-        None where that saves nothing or where some are too small beside the largest to be found there.
-        """
+        """Return eigenpairs found in float32; None where that saves nothing or some are lost in rounding."""
         single = self.single() if self.pays_in_single(count) else None
         if single is None:
             return None
@@ -140,8 +142,7 @@ class GramOperator(ABC):
         if rough.values.size < count or rough.values[-1] < 1e-3 * rough.values[0]:
             return None
         vectors = polar_factor(rough.vectors.astype(self.dtype))
-        values, rotation = np.linalg.eigh(vectors.T @ self.matmat(vectors))
-        return Spectrum(values[::-1], np.asfortranarray(vectors @ rotation[:, ::-1]), tol)
+        return Spectrum(rough.values.astype(self.dtype), vectors, max(tol, 1e-5))
 
     def pays_in_single(self, n_vectors: int) -> bool:
         """Tell whether some products with so many vectors take longer than a change to float32."""
@@ -198,7 +199,7 @@ class FormedGram(GramOperator):
         return self.matrix
 
     def _in_single(self) -> GramOperator:
-        return FormedGram(self.matrix.astype(np.float32), self.n_samples, self.scale)
+        return FormedGram(_apart(self.matrix.astype(np.float32)), self.n_samples, self.scale)
 
     def _leading_pairs(self, count: int, tol: float) -> Spectrum:
         return leading_spectrum(self.matrix, count, tol)
@@ -255,8 +256,11 @@ class FactoredGram(WideGram):
         self.row_weights = row_weights
 
     def matmat(self, vectors: NDArray) -> NDArray:
-        # Wide rows times the factor run faster in BLAS than the factor times thin columns.
-        return ((vectors.T @ self.factor.T) @ self.factor).T
+        # Wide rows times the factor run faster in BLAS than the factor times thin columns, but for the first
+        # product in float32.
+        is_single = self.dtype == np.float32
+        scores = (self.factor @ vectors).T if is_single else vectors.T @ self.factor.T
+        return (scores @ self.factor).T
 
     def diag(self) -> NDArray:
         return np.einsum("ij,ij->j", self.factor, self.factor)
@@ -374,9 +378,17 @@ class ImplicitGram(WideGram):
         self._diagonal: NDArray | None = None
 
     def matmat(self, vectors: NDArray) -> NDArray:
+        return self._back(self._scores(vectors))
+
+    def captured(self, vectors: NDArray) -> float:
+        scores = self._scores(vectors)
+        scores *= 1 / self.scale
+        return float(np.vdot(scores, scores))
+
+    def _scores(self, vectors: NDArray) -> NDArray:
         scores = vectors.T @ self.data.T
         scores -= (self.mean @ vectors)[:, None]
-        return self._back(scores)
+        return scores
 
     def diag(self) -> NDArray:
         if self._diagonal is None:
@@ -427,6 +439,51 @@ class ImplicitGram(WideGram):
 
     def _combine_rows(self, vectors: NDArray, divisors: NDArray) -> NDArray:
         return self._back(np.ascontiguousarray((vectors * (self.scale / divisors)).T))
+
+
+class TallGram(ImplicitGram):
+    """S of rows that are about as many as the columns or more, formed when that pays.
+
+    It is formed in float32 for what float32 can do, in half the time. What is left takes few products, which
+    go through the data until they have cost as much as forming S does.
+    """
+
+    _n_vectors = 0
+
+    @cached_property
+    def matrix(self) -> NDArray:
+        """S as an array."""
+        return _accumulate(self.data, self.mean, self.scale, self.dtype)
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        self._n_vectors += vectors.shape[1]
+        if "matrix" in vars(self) or 4 * self._n_vectors > self.shape[0]:
+            return (vectors.T @ self.matrix).T
+        return super().matmat(vectors)
+
+    def to_dense(self) -> NDArray:
+        return self.matrix
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return self.matrix[indices].T
+
+    def pays_in_single(self, n_vectors: int) -> bool:
+        d = self.shape[0]
+        is_cheaper = "matrix" not in vars(self) and self.n_samples * d**2 > 2e7 and 8 * n_vectors < d
+        return (is_cheaper and self.dtype != np.float32) or super().pays_in_single(n_vectors)
+
+    def _in_single(self) -> GramOperator:
+        matrix = vars(self).get("matrix")
+        matrix = _accumulate(self.data, self.mean, self.scale, np.float32) if matrix is None else matrix
+        return FormedGram(_apart(matrix.astype(np.float32)), self.n_samples, self.scale)
+
+    def _rough_pairs(self, count: int, tol: float) -> Spectrum | None:
+        if tol < 1e-5:  # for steps that end in float64
+            _ = self.matrix
+        return super()._rough_pairs(count, tol)
+
+    def _leading_pairs(self, count: int, tol: float) -> Spectrum:
+        return leading_spectrum(self.matrix, count, tol)
 
 
 class RestrictedGram(GramOperator):
@@ -509,11 +566,12 @@ def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> 
     mean, scale = centre_and_scale(X)
     # Where products are few, some 25 with 10 vectors and 60 with one, forming S pays up to these widths.
     widest = np.inf if copy else 1100 * (2 - n_features / n_rows)
-    if n_features <= min(FORM_RATIO * n_rows, widest):
-        return FormedGram(_accumulate(X, mean, scale), n_rows, scale, mean)
+    forms = n_features <= min(FORM_RATIO * n_rows, widest)
     # A mean of at most eight times the spread costs no more than a digit in products that are centred later.
     if not copy and np.abs(mean).max() <= 8 * scale and not is_extreme(scale, X.dtype):
-        return ImplicitGram(X, mean, scale)
+        return TallGram(X, mean, scale) if forms else ImplicitGram(X, mean, scale)
+    if forms:
+        return FormedGram(_accumulate(X, mean, scale, X.dtype), n_rows, scale, mean)
     return FactoredGram(_centred_copy(X, mean, scale, X.dtype), n_rows, scale, mean)
 
 
@@ -526,14 +584,30 @@ def _centred_copy(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> 
     return centred
 
 
-def _accumulate(X: NDArray, mean: NDArray, scale: float) -> NDArray:
-    """Sum the outer products of centred rows in place, one triangle, then mirror it."""
+def _apart(matrix: NDArray) -> NDArray:
+    """Return a matrix whose rows do not all begin at the same place of a page.
+
+    Where they do, as with 1,024 columns, they crowd each other out of the cache, and products take half as
+    long again.
+    """
+    if matrix.strides[0] % 4096:
+        return matrix
+    padded = np.empty((matrix.shape[0], matrix.shape[1] + 16), dtype=matrix.dtype)[:, :-16]
+    padded[:] = matrix
+    return padded
+
+
+def _accumulate(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> NDArray:
+    """Return the sum of the outer products of centred rows, formed in a type."""
+    if X.nbytes <= 2**24:  # NumPy's own product is the faster one where a copy is small
+        centred = _centred_copy(X, mean, scale, dtype)
+        return centred.T @ centred
     n_samples, n_features = X.shape
-    gram = np.zeros((n_features, n_features), dtype=X.dtype, order="F")
+    gram = np.zeros((n_features, n_features), dtype=dtype, order="F")
     (syrk,) = get_blas_funcs(("syrk",), (gram,))
     for rows in row_blocks(n_samples, n_features * X.itemsize):
         block = np.subtract(X[rows], mean, order="C")
-        block *= 1 / scale
+        block = np.multiply(block, 1 / scale, dtype=dtype, casting="same_kind")
         gram = syrk(1.0, block.T, beta=1.0, c=gram, overwrite_c=True)
     for start in range(0, n_features, 256):  # a square of 256 stays in the cache while it is transposed
         stop = min(start + 256, n_features)

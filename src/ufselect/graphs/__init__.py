@@ -5,10 +5,11 @@ from ufselect.graphs.laplacian import (
     heat_affinity,
     incidence,
     laplacian_quotients,
+    normalized_laplacian,
     smoothest_normalized_pairs,
     smoothest_vectors,
 )
-from ufselect.graphs.neighbors import balanced_neighbors, nearest_neighbors, usable_neighbors
+from ufselect.graphs.neighbors import balanced_neighbors, nearest_neighbors, neighbor_matrix, usable_neighbors
 
 __all__ = [
     "balanced_neighbors",
@@ -17,6 +18,8 @@ __all__ = [
     "incidence",
     "laplacian_quotients",
     "nearest_neighbors",
+    "neighbor_matrix",
+    "normalized_laplacian",
     "smoothest_normalized_pairs",
     "smoothest_vectors",
     "usable_neighbors",

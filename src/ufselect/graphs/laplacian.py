@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ufselect._utils.arrays import row_blocks
 from ufselect.gram.spectrum import symmetric_pairs
+from ufselect.graphs.neighbors import neighbor_matrix
 
 
 def heat_affinity(
@@ -26,22 +27,12 @@ def heat_affinity(
         w_{ij} = \exp\Bigl(-\frac{\|x_i - x_j\|^2 - \delta^2}{2 t^2}\Bigr),
 
     with :math:`\delta` the smallest distance of all, if either is a neighbour of the other. Without
-    :math:`\delta`, which divides all weights by the largest, they vanish as soon as t is small beside the
-    distances; quotients of quadratic forms of the graph do not depend on it.
+    :math:`\delta`, which divides all weights by the largest, they vanish as soon as t is small compared with
+    the distances; quotients of quadratic forms of the graph do not depend on it.
 
-    Parameters
-    ----------
-    indices, distances : ndarray of shape (n_samples, n_neighbors)
-        Neighbours of each sample and their distances, as `nearest_neighbors` returns them.
-    bandwidth : float or None
-        The positive bandwidth t; None takes the mean of the distances.
-    smallest : float
-        Weights below this are raised to it, so that a row far from all others keeps its neighbours.
-
-    Returns
-    -------
-    csr_array of shape (n_samples, n_samples)
-        Symmetric, with weights of at most 1 and no diagonal.
+    ``indices`` and ``distances`` are those of `nearest_neighbors`; ``bandwidth`` is t, None for the mean of
+    the distances. Weights below ``smallest`` are raised to it, so that a row far from all others keeps its
+    neighbours. The graph is symmetric, without a diagonal.
 
     Examples
     --------
@@ -60,10 +51,7 @@ def heat_affinity(
         weights = np.exp(-((distances - nearest) / t) * (distances / t + nearest / t) / 2)
     else:
         weights = np.ones_like(distances)  # all samples coincide with their neighbours
-    weights = np.maximum(weights, smallest)
-    n_samples, n_neighbors = indices.shape
-    row_starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
-    directed = sparse.csr_array((weights.ravel(), indices.ravel(), row_starts), shape=(n_samples, n_samples))
+    directed = neighbor_matrix(indices, np.maximum(weights, smallest))
     graph = directed.maximum(directed.T).tocsr()
     graph.eliminate_zeros()
     return graph
@@ -71,8 +59,13 @@ def heat_affinity(
 
 def graph_laplacian(affinity: sparse.csr_array) -> sparse.csr_array:
     """Return the unnormalised Laplacian ``D − W`` of a symmetric affinity matrix without diagonal."""
-    degrees = affinity.sum(axis=1)
-    return (sparse.diags_array(degrees) - affinity).tocsr()
+    return (sparse.diags_array(affinity.sum(axis=1)) - affinity).tocsr()
+
+
+def normalized_laplacian(affinity: sparse.csr_array) -> sparse.csr_array:
+    """Return ``I − D^(−1/2) W D^(−1/2)`` of a symmetric affinity matrix in which each sample has an edge."""
+    halves = sparse.diags_array(1 / np.sqrt(affinity.sum(axis=1)))
+    return (sparse.eye_array(affinity.shape[0]) - halves @ affinity @ halves).tocsr()
 
 
 def incidence(affinity: sparse.csr_array) -> sparse.csr_array:
@@ -100,15 +93,6 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int 
 
     where D holds the degrees :math:`d_i` and :math:`L = D - W`. The values lie in [0, 2]. Both sums are
     over squares, so that no digits cancel, and run over blocks of edges and samples.
-
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-        The data.
-    affinity : csr_array of shape (n_samples, n_samples)
-        Symmetric non-negative weights W without diagonal.
-    block_bytes : int
-        Memory for the differences held at once.
     """
     is_sparse = sparse.issparse(X)
     lowest, highest, first = X.min(axis=0), X.max(axis=0), X[[0]]
@@ -157,20 +141,8 @@ def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, 
     Each component is solved by itself: its constant vector is known, and eigenvalues that several components
     share do no harm.
 
-    Parameters
-    ----------
-    affinity : csr_array of shape (n_samples, n_samples)
-        Symmetric non-negative weights without diagonal.
-    count : int
-        Number of vectors, at most n_samples. If there are more components, the vectors are constant on
-        the first ``count`` of them and 0 elsewhere.
-
-    Returns
-    -------
-    vectors : ndarray of shape (n_samples, count)
-        Orthonormal, smoothest first.
-    n_components : int
-        Number of connected components.
+    The vectors are orthonormal, smoothest first. If there are more components than ``count``, they are
+    constant on the first ones and 0 elsewhere.
     """
     n_components, labels = connected_components(affinity, directed=False)
     n_each = max(count - n_components, 0) + 1
@@ -194,28 +166,19 @@ def smoothest_normalized_pairs(affinity: sparse.csr_array, count: int) -> tuple[
         (I - D^{-1/2} W D^{-1/2})\, u = \lambda u, \qquad u^\top D^{1/2} 1 = 0.
 
     The eigenvalue 0 of a graph with several connected components has several vectors; those returned are
-    orthogonal to the trivial one, :math:`D^{1/2} 1`, whatever basis the solver finds.
-
-    Parameters
-    ----------
-    affinity : csr_array of shape (n_samples, n_samples)
-        Symmetric non-negative weights W without diagonal; each sample has a neighbour.
-    count : int
-        Number of pairs, below n_samples.
-
-    Returns
-    -------
-    values : ndarray of shape (count,)
-        Eigenvalues in [0, 2], ascending.
-    vectors : ndarray of shape (n_samples, count)
-        Orthonormal.
+    orthogonal to the trivial one, :math:`D^{1/2} 1`, whatever basis the solver finds. Each sample must have a
+    neighbour; eigenvalues are in [0, 2] and ascend.
     """
     roots = np.sqrt(affinity.sum(axis=1))
-    halves = sparse.diags_array(1 / roots)
-    laplacian = (sparse.eye_array(roots.size) - halves @ affinity @ halves).tocsc()
     # As near to zero as keeps the shifted matrix regular; the diagonal is 1.
     values, vectors = symmetric_pairs(
-        laplacian, count + 1, lowest=True, dense_order=200, dense_share=0.2, sigma=-1e-4, which="LM"
+        normalized_laplacian(affinity).tocsc(),
+        count + 1,
+        lowest=True,
+        dense_order=200,
+        dense_share=0.2,
+        sigma=-1e-4,
+        which="LM",
     )
     tied = int(np.count_nonzero(values < 1e-10))
     trivial = (roots / np.linalg.norm(roots))[:, None]

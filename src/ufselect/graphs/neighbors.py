@@ -26,26 +26,8 @@ def nearest_neighbors(
     means cost no digits. A sample for which rounding or ties leave a doubt that the candidates are
     enough is compared with all samples.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-        Finite data.
-    n_neighbors : int
-        Number k of neighbours, from 1 to n_samples − 1.
-    block_bytes : int
-        Memory for the distances held at once.
-
-    Returns
-    -------
-    indices : ndarray of shape (n_samples, n_neighbors)
-        Neighbours of each sample, nearest first.
-    distances : ndarray of shape (n_samples, n_neighbors)
-        Their distances.
-
-    Raises
-    ------
-    ValueError
-        If there are not enough samples, or if the range of the data overflows.
+    X is a finite array or CSR matrix. Indices and distances have a row for each sample, nearest first.
+    ``block_bytes`` is the memory for the distances held at once.
 
     Examples
     --------
@@ -90,26 +72,14 @@ def balanced_neighbors(
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Return nearest neighbours of each sample, equally many from every batch [1]_.
 
-    Parameters
-    ----------
-    X : array or CSR matrix of shape (n_samples, n_features)
-        Finite data.
-    n_neighbors : int
-        Number of neighbours in all, rounded up to a multiple of the number of batches.
-    batches : ndarray of shape (n_samples,)
-        The batch of each sample, from 0; a batch with fewer samples gives all but one.
-
-    Returns
-    -------
-    indices, distances : ndarray of shape (n_samples, n_found)
-        Neighbours of each sample, batch by batch, and their distances.
+    Their number is rounded up to a multiple of the number of batches, which are numbered from 0; a batch with
+    fewer samples gives all but one. Indices and distances have a row for each sample, batch by batch.
 
     References
     ----------
     .. [1] K. Polański, M. D. Young, Z. Miao, K. B. Meyer, S. A. Teichmann, J.-E. Park (2020), "BBKNN: fast
        batch alignment of single cell transcriptomes", Bioinformatics 36(3).
     """
-    check_positive_int("n_neighbors", n_neighbors)
     shifted = X if sparse.issparse(X) else X - X.mean(axis=0)
     n_batches = int(batches.max()) + 1
     share = -(-n_neighbors // n_batches)
@@ -153,12 +123,18 @@ def nearest_of(known: NDArray, X: NDArray | None, count: int) -> NDArray[np.intp
     return places
 
 
+def neighbor_matrix(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_array:
+    """Return the square matrix with the weights of each sample's neighbours in its row."""
+    n_samples, k = indices.shape
+    starts = np.arange(0, n_samples * k + 1, k)
+    return sparse.csr_array((weights.ravel(), indices.ravel(), starts), shape=(n_samples, n_samples))
+
+
 def usable_neighbors(n_neighbors: int, available: int) -> int:
     """Return the number of neighbours, lowered to what the samples allow with a warning.
 
     Small samples then get a coarser graph and not an error, as in scikit-learn's local outlier factor.
     """
-    check_positive_int("n_neighbors", n_neighbors)
     if n_neighbors > available:
         warn_user(
             f"n_neighbors={n_neighbors} is lowered to {available}, the most that so few samples allow; "
@@ -195,7 +171,7 @@ def _compare_with_all(
 def _k_smallest(
     X: Any, rows: NDArray, columns: NDArray, k: int, block_bytes: int
 ) -> tuple[NDArray[np.intp], NDArray]:
-    """Return the k nearest among the given pairs of each row, which are adjacent; the self is left out."""
+    """Return the k nearest among the given pairs of each row, which are adjacent, without itself."""
     others = rows != columns
     rows, columns = rows[others], columns[others]
     squared = np.empty(rows.size)  # from differences, by blocks of pairs

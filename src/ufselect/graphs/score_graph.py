@@ -15,7 +15,6 @@ from ufselect.gram.spectrum import symmetric_pairs
 from ufselect.graphs.neighbors import nearest_of
 
 N_NEIGHBORS = 5
-DENSE_ORDER = 300  # order up to which the dense solver is the faster one
 
 
 def score_widths(n_clusters: int, rank: int) -> list[int]:
@@ -90,7 +89,7 @@ def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArr
     Every component has the eigenvalue 1, and Lanczos' method finds only one vector of an eigenvalue that
     several share.
     """
-    solve = partial(symmetric_pairs, dense_order=DENSE_ORDER, dense_share=0.2, which="LA", tol=1e-6)
+    solve = partial(symmetric_pairs, dense_order=300, dense_share=0.2, which="LA", tol=1e-6)
     n_components, member = connected_components(matrix, directed=False)
     if n_components == 1:
         return solve(matrix, count)

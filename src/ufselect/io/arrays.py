@@ -54,7 +54,7 @@ def stored_arrays(path: Path) -> dict[str, Any]:
         return arrays
     try_file(path)
     try:
-        stored = loadmat(path)
+        stored = loadmat(path, spmatrix=False)
     except NotImplementedError as error:
         words = f"{path} is in MATLAB's 7.3 format; store it again in MATLAB with save(…, '-v7')."
         raise TableError(words) from error

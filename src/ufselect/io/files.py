@@ -17,7 +17,6 @@ from typing import IO, Any
 from scipy import sparse
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import Sentence, Setting
 from ufselect._utils.validation import sparse_damage
 from ufselect.exceptions import TableError
 
@@ -143,10 +142,8 @@ def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None
         seen.add(path.absolute())
 
 
-def _exists(path: Path) -> Sentence:
-    return Sentence(
-        f"{path} exists already; choose another name or add ", Setting("force", True), " to replace it."
-    )
+def _exists(path: Path) -> str:
+    return f"{path} exists already; choose another name or add `force=True` to replace it."
 
 
 def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:

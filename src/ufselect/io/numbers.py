@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._utils.messages import Sentence, Setting, listed
+from ufselect._utils.messages import listed
 from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING
 
 MISSING = frozenset([
@@ -165,8 +165,7 @@ class NumberReader:
             if cells <= (1 - MOSTLY) * self._n_rows:
                 count = "a cell" if cells == 1 else f"{cells} cells"
                 words = f"{names[position]} is mostly numbers but was left out: {count} such as {example!r}; "
-                advice = (Setting("missing", example), " to read them as missing.")
-                notes.append(Sentence(words, "correct them, or use ", *advice))
+                notes.append(f"{words}correct them, or use `missing={example!r}` to read them as missing.")
         for mark, positions in self._marks.items():
             where = listed([names[position] for position in sorted(positions)])
             words = {"currency": "Currency signs were", "%": "Percent signs were"}.get(mark, f'"{mark}" was')

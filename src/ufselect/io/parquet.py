@@ -11,9 +11,8 @@ from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_claim, readable
 from ufselect.io.numbers import MISSING
-from ufselect.io.roles import ColumnPlan, look_at_typed, plan_columns
-from ufselect.io.table import ReadOptions, distinct_names
-from ufselect.io.text import NO_ROWS
+from ufselect.io.roles import ColumnLook, look_at_typed
+from ufselect.io.table import distinct_names
 
 BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
 
@@ -44,10 +43,9 @@ class ParquetRows:
 
     def __init__(self, path: Path) -> None:
         parquet = import_extra("pyarrow.parquet", "Reading Parquet", "tables")
-        import_extra("pandas", "Reading Parquet", "cli")
-        self._parts = parts_of(path)
-        self._files = []
-        for part in self._parts:
+        self._pandas = import_extra("pandas", "Reading Parquet", "cli")
+        parts, self._files = parts_of(path), []
+        for part in parts:
             with readable(part, "parquet"):
                 self._files.append(parquet.ParquetFile(part))
                 names = list(self._files[-1].schema_arrow.names)
@@ -57,7 +55,7 @@ class ParquetRows:
                     [a for a in names if a not in first] or [a for a in first if a not in names] or names
                 )
                 raise TableError(
-                    f"{part} has other columns than {self._parts[0]} ({listed(differing)}); "
+                    f"{part} has other columns than {parts[0]} ({listed(differing)}); "
                     "keep parts of one table in the directory."
                 )
         self._written = first
@@ -66,36 +64,26 @@ class ParquetRows:
         self.n_rows = sum(file.metadata.num_rows for file in self._files)
         check_claim(8 * self.n_rows * len(self.names), path)
 
-    def plan(self, options: ReadOptions) -> ColumnPlan:
-        """Decide by the first block what each column is for."""
-        first = next(self._read(), None)
-        if first is None or first.empty:
-            raise TableError(NO_ROWS)
+    def first(self) -> Any:
+        """Return the first block."""
+        return next(self.blocks(), self._pandas.DataFrame())
 
-        def look_at(positions: list[int]) -> list[Any]:
-            return [look_at_typed(first.iloc[:, j]) for j in positions]
+    def look_at(self, positions: Sequence[int]) -> list[ColumnLook]:
+        """Look at the first rows of some columns."""
+        first = self.first()
+        return [look_at_typed(first.iloc[:, j]) for j in positions]
 
-        return plan_columns(first, look_at, self.names, self.unnamed, options)
-
-    def blocks(self, plan: ColumnPlan) -> Iterator[Any]:
-        """Yield data frames of some millions of cells."""
-        yield from self._read()
-
-    def ending_notes(self) -> list[str]:
-        """Return what can only be said after all blocks: nothing, since every row has all columns."""
-        return []
+    def blocks(self, words: Sequence[int] = ()) -> Iterator[Any]:
+        """Yield data frames of all columns."""
+        yield from self.frames(range(len(self.names)))
 
     def frames(self, positions: Sequence[int]) -> Iterator[Any]:
-        """Yield some columns as they are stored."""
-        for block in self._read([self._written[j] for j in positions]):
-            block.columns = list(positions)
-            yield block
-
-    def _read(self, columns: list[str] | None = None) -> Iterator[Any]:
-        width = len(columns) if columns is not None else len(self._written)
+        """Yield some columns as they are stored, in data frames of some millions of cells."""
+        columns = [self._written[j] for j in positions]
+        some = None if len(columns) == len(self.names) else columns
         for file in self._files:
-            for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, width)), columns=columns):
+            for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, len(columns))), columns=some):
                 block = batch.to_pandas(ignore_metadata=True)
-                block = block if columns is None else block[columns]
-                block.columns = range(width)
+                block = block if some is None else block[some]
+                block.columns = list(positions)
                 yield block

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._utils.messages import Setting
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
 from ufselect.io.files import ENDINGS, check_unpacked, readable
 from ufselect.io.h5ad import find_part, is_cell_store, read_cells, read_tenx
 from ufselect.io.numbers import NumberReader
 from ufselect.io.parquet import ParquetRows, parts_of
-from ufselect.io.roles import ColumnPlan, batch_labels, role_notes, row_weights
-from ufselect.io.table import LeftOut, ReadOptions, SourceColumns, Table, clean, with_categories
-from ufselect.io.text import NO_ROWS, TextRows, turned, workbook_rows
+from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights, with_categories
+from ufselect.io.table import LeftOut, ReadOptions, SourceColumns, Table, clean
+from ufselect.io.text import TextRows, turned, workbook_rows
 
 TEXT = (".csv", ".tsv", ".txt", ".dat")
 ARRAYS = (".npy", ".npz", ".mat")
@@ -35,24 +35,8 @@ def read_table(path: str | Path, options: ReadOptions | None = None) -> Table:
     """Read the numeric columns of a file.
 
     Text columns, constant columns and empty columns are left out and named in the result. Missing values
-    are NaN, and counted in ``n_missing``, unless ``options.impute`` says what to do.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file in csv, tsv, xlsx, parquet, npy, npz, mat or h5ad format, counts of 10x Genomics' programs (.h5
-        or a folder), an AnnData zarr store, or a directory of parquet parts. Text may be compressed.
-    options : ReadOptions, optional
-        How to read it.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    TableError
-        If it cannot be read, with the remedy.
+    are NaN, and counted in ``n_missing``, unless ``options.impute`` says what to do. What cannot be read
+    raises ``TableError`` with the remedy.
 
     Examples
     --------
@@ -95,7 +79,7 @@ def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:
         tab = "\t" if kind == ".tsv" else None
         rows = TextRows(path, replace(options, separator=options.separator or tab))
     else:
-        raise TableError(f"{path} has no rows of named columns to ", Setting("transpose", True), ".")
+        raise TableError(f"{path} cannot be turned: `transpose=True` is for text files and workbooks.")
     return turned(rows, options) if options.transpose else rows
 
 
@@ -107,12 +91,12 @@ def has_rows(path: Path) -> bool:
 def _read(path: Path, options: ReadOptions) -> Table:
     kind = format_of(path)
     if has_rows(path):
-        return assemble(open_rows(path, options), options)
+        return NumberBlocks(open_rows(path, options), options).table()
     if kind in CELLS:
         return read_cells(path, options)
     for name in ("id_column", "batch_column", "weight_column"):
         if getattr(options, name) is not None:
-            raise TableError(f"{path} holds arrays without named columns; drop ", Setting(name), ".")
+            raise TableError(f"{path} holds arrays without named columns; drop `{name}`.")
     if kind == ".mtx":
         return read_tenx(path)
     return read_arrays(path, options.label_column, options.transpose)
@@ -151,66 +135,72 @@ def file_sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def assemble(rows: Any, options: ReadOptions) -> Table:
-    """Read all rows of a text or Parquet file into a table.
+class NumberBlocks:
+    """The numbers of a text or Parquet file, block by block, as often as they are needed."""
 
-    Columns that hold anything but numbers are left out and carried along. Data of more than 3 GiB are kept
-    in single precision, since half the memory serves better there than digits that may not fit.
-    """
-    plan = rows.plan(options)
-    reader = NumberReader(plan.features, rows.decimal, rows.missing)
-    large = 8 * len(plan.features) * rows.n_rows > SINGLE_PRECISION_BYTES
-    data = np.empty((rows.n_rows, len(plan.features)), dtype=np.float32 if large else np.float64)
-    named = (plan.id_position, plan.label_position, plan.batch_position, plan.weight_position)
-    sides: dict[int, list[NDArray]] = {position: [] for position in named if position is not None}
-    used = 0
-    for block in rows.blocks(plan):
-        end = used + len(block)
-        if end > len(data):  # the estimate of rows was too small
-            data.resize((end + end // 4, data.shape[1]), refcheck=False)
-        data[used:end] = reader.read(block, data.dtype)
-        used = end
-        for position, parts in sides.items():
-            parts.append(block.iloc[:, position].to_numpy())
-    if used == 0:
-        raise TableError(NO_ROWS)
-    data.resize((used, data.shape[1]), refcheck=False)
-    beside = {position: np.concatenate(parts) for position, parts in sides.items()}
-    table = planned_table(rows, plan, reader, data)
-    texts, places = reader.not_features(), {name: place for place, name in enumerate(plan.names)}
-    gone = np.array([position in texts for position in plan.features], dtype=bool)
-    table = table.without(gone, [texts[position] for position in plan.features if position in texts])
-    ids, labels, batches, weights = (None if place is None else beside[place] for place in named)
-    return replace(
-        table,
-        left_out=tuple(sorted(table.left_out, key=lambda column: places[column.name])),
-        ids=ids,
-        labels=labels,
-        batches=batch_labels(batches, _name(plan, plan.batch_position)),
-        weights=row_weights(weights, _name(plan, plan.weight_position), rows.decimal),
-    )
+    def __init__(self, rows: TextRows | ParquetRows, options: ReadOptions) -> None:
+        self.rows, self.plan = rows, plan_columns(rows, options)
 
+    def __iter__(self) -> Iterator[NDArray]:
+        for block in self._frames():
+            yield self.reader.read(block)
 
-def planned_table(rows: Any, plan: ColumnPlan, reader: NumberReader, data: NDArray) -> Table:
-    """Return the table of all planned features after reading, also of those that turned out to be words."""
-    notes = [*rows.notes, *reader.notes(plan.names), *rows.ending_notes()]
-    if data.dtype == np.float32:
-        notes.append("The table is large and is kept in single precision, about seven digits.")
-    texts = sorted({**plan.texts, **reader.not_features()})
-    return Table(
-        data=data,
-        feature_names=[plan.names[j] for j in plan.features],
-        whole=reader.whole,
-        id_name=_name(plan, plan.id_position),
-        label_name=_name(plan, plan.label_position),
-        left_out=tuple(LeftOut(plan.names[j], reason) for j, reason in sorted(plan.texts.items())),
-        notes=tuple(notes),
-        dialect=rows.dialect,
-        columns=SourceColumns(
-            rows, tuple(plan.features), tuple(texts), plan.id_position, plan.label_position
-        ),
-    )
+    def _frames(self) -> Iterator[Any]:
+        features = set(self.plan.features)
+        self.reader = NumberReader(self.plan.features, self.rows.decimal, self.rows.missing)
+        yield from self.rows.blocks([j for j in range(len(self.rows.names)) if j not in features])
 
+    def table(self, stride: int = 1, see: Callable[[NDArray], None] | None = None) -> Table:
+        """Read all blocks and return a table of all rows, or of one in ``stride``.
 
-def _name(plan: ColumnPlan, position: int | None) -> str | None:
-    return None if position is None else plan.names[position]
+        ``see`` is called with the numbers of each block. Columns that hold anything but numbers are left out
+        and carried along. Data of more than 3 GiB are kept in single precision, since half the memory serves
+        better there than digits that may not fit.
+        """
+        rows, plan = self.rows, self.plan
+        shape = (rows.n_rows // stride + 1, len(plan.features))
+        large = 8 * shape[0] * shape[1] > SINGLE_PRECISION_BYTES
+        data = np.empty(shape, dtype=np.float32 if large else np.float64)
+        cells: dict[str, list[NDArray]] = {role: [] for role, j in plan.roles.items() if j is not None}
+        n_rows = used = 0
+        for block in self._frames():
+            values, kept = self.reader.read(block, data.dtype), slice(-n_rows % stride, None, stride)
+            if see is not None:
+                see(values)
+            n_rows += len(values)
+            values = values[kept]
+            end = used + len(values)
+            if end > len(data):  # the estimate of rows was too small
+                data.resize((end + end // 4, shape[1]), refcheck=False)
+            data[used:end] = values
+            used = end
+            for role, parts in cells.items():
+                parts.append(block.iloc[kept, plan.roles[role]].to_numpy())
+        data.resize((used, shape[1]), refcheck=False)
+        beside = {role: np.concatenate(parts) for role, parts in cells.items()}
+        named = {role: rows.names[j] for role, j in plan.roles.items() if j is not None}
+        notes = [*rows.notes, *self.reader.notes(rows.names)]
+        if large:
+            notes.append("The table is large and is kept in single precision, about seven digits.")
+        words = self.reader.not_features()
+        texts = sorted({**plan.texts, **words}.items())
+        is_number = np.array([j not in words for j in plan.features], dtype=bool)
+        features = tuple(j for j in plan.features if j not in words)
+        return Table(
+            data=data if is_number.all() else data[:, is_number],
+            feature_names=[rows.names[j] for j in features],
+            whole=self.reader.whole[is_number],
+            ids=beside.get("id"),
+            labels=beside.get("label"),
+            id_name=named.get("id"),
+            label_name=named.get("label"),
+            left_out=tuple(LeftOut(rows.names[j], reason) for j, reason in texts),
+            notes=tuple(notes),
+            dialect=rows.dialect,
+            columns=SourceColumns(
+                rows, features, tuple(j for j, _ in texts), plan.roles["id"], plan.roles["label"]
+            ),
+            n_rows=None if stride == 1 else n_rows,
+            batches=batch_labels(beside.get("batch"), named.get("batch")),
+            weights=row_weights(beside.get("weight"), named.get("weight"), rows.decimal),
+        )

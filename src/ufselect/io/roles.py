@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from ufselect._utils.messages import Sentence, Setting
+from ufselect._utils.imports import import_extra
+from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.numbers import MISSING, MOSTLY, is_missing, is_whole, read_number
+from ufselect.io.numbers import MISSING, MOSTLY, NumberReader, is_missing, is_whole, read_number
 from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table, find_column
 
 ID_NAMES = frozenset([
@@ -38,15 +40,11 @@ SAMPLE = re.compile(  # barcodes of cells, accessions, and names with a number
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What each column is for: positions of features, of columns that are carried along, and of roles."""
+    """What each column is for."""
 
-    names: list[str]
     features: list[int]
-    id_position: int | None
-    label_position: int | None
-    texts: dict[int, str] = field(default_factory=dict)  # carried along, and why they are no features
-    batch_position: int | None = None
-    weight_position: int | None = None
+    texts: dict[int, str]  # carried along, and why they are no features
+    roles: dict[str, int | None]  # where the columns of ids, labels, batches and weights stand
 
 
 @dataclass(frozen=True)
@@ -96,22 +94,15 @@ def look_at_typed(values: Any) -> ColumnLook:
     return ColumnLook("words" if len(present) else "empty", False, True, [str(value) for value in present])
 
 
-def plan_columns(
-    first: Any,
-    look_at: Callable[[list[int]], Sequence[ColumnLook]],
-    names: list[str],
-    unnamed: Sequence[bool],
-    options: ReadOptions,
-) -> ColumnPlan:
-    """Decide what each column is for by the first rows, a data frame with numbers as such.
-
-    ``look_at`` takes positions of columns and returns a closer look at each. It is asked for the few columns
-    that may be something else than numbers to choose from, since it looks at each cell.
-    """
+def plan_columns(rows: Any, options: ReadOptions) -> ColumnPlan:
+    """Decide by the first rows of a text or Parquet file what each column is for."""
+    first, names, unnamed = rows.first(), rows.names, rows.unnamed
+    if first.empty:
+        raise TableError("The table has names but no rows of data; check that the whole file was exported.")
+    asked = {role: getattr(options, f"{role}_column") for role in ("id", "label", "batch", "weight")}
     named = {
-        role: None if asked is None else find_column(asked, names, f"{role}_column")
-        for role in ("id", "label", "batch", "weight")
-        for asked in [getattr(options, f"{role}_column")]
+        role: None if name is None else find_column(name, names, f"{role}_column")
+        for role, name in asked.items()
     }
     id_position, label_position = named["id"], named["label"]
     texts = {
@@ -119,8 +110,10 @@ def plan_columns(
         for place, why in ((named["batch"], "batches"), (named["weight"], "weights"))
         if place is not None and place not in (id_position, label_position)
     }
-    closer = _positions_to_look_at(first, names, unnamed)
-    for position, look in zip(closer, look_at(closer), strict=True):
+    closer = _positions_to_look_at(
+        first, names, unnamed
+    )  # a look goes at each cell, so only at a few columns
+    for position, look in zip(closer, rows.look_at(closer), strict=True):
         if position in (id_position, label_position, *texts):
             continue
         if options.guess and _is_id(position, names[position], unnamed[position], look):
@@ -139,7 +132,7 @@ def plan_columns(
             texts[position] = "dates"
     taken = {id_position, label_position, *texts}
     features = [position for position in range(len(names)) if position not in taken]
-    return ColumnPlan(names, features, id_position, label_position, texts, named["batch"], named["weight"])
+    return ColumnPlan(features, texts, {**named, "id": id_position, "label": label_position})
 
 
 def _positions_to_look_at(first: Any, names: Sequence[str], unnamed: Sequence[bool]) -> list[int]:
@@ -217,23 +210,19 @@ def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
     return 1 < len(set(look.values)) <= len(look.values) // 2
 
 
-def role_notes(table: Table, options: ReadOptions) -> list[Sentence]:
+def role_notes(table: Table, options: ReadOptions) -> list[str]:
     """Return which columns were taken as ids and labels unasked, and whether features may stand in rows."""
     notes = []
-    if table.id_name is not None and options.id_column is None:
-        notes.append(_taken(table.id_name, "the row id", "id_column"))
-    if table.label_name is not None and options.label_column is None:
-        words = "the labels and not used for the selection"
-        notes.append(_taken(table.label_name, words, "label_column"))
+    for name, asked, parameter, role in (
+        (table.id_name, options.id_column, "id_column", "the row id"),
+        (table.label_name, options.label_column, "label_column", "the labels and not used for the selection"),
+    ):
+        if name is not None and asked is None:
+            others = f"(`{parameter}` to name another, `guess=False` for none)"
+            notes.append(f"{name} is taken as {role} {others}.")
     if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
-        words = "Rows look like genes and columns like samples; "
-        notes.append(Sentence(words, Setting("transpose", True), " turns the table."))
+        notes.append("Rows look like genes and columns like samples; `transpose=True` turns the table.")
     return notes
-
-
-def _taken(name: str, role: str, parameter: str) -> Sentence:
-    others = (Setting(parameter), " to name another, ", Setting("guess", False), " for none).")
-    return Sentence(f"{name} is taken as {role} (", *others)
 
 
 def _are_features(id_name: str, ids: Any, names: Sequence[str]) -> bool:
@@ -256,21 +245,19 @@ def batch_labels(values: Any, name: str | None) -> NDArray | None:
     """Return the batch of each row as text; None without such a column."""
     if values is None:
         return None
-    cells = np.asarray(values, dtype=object)
-    gone = int(is_missing(cells).sum())
+    gone = int(is_missing(values).sum())
     if gone:
         rows = "row has" if gone == 1 else "rows have"
         raise TableError(f"{gone} {rows} no batch in {name}; give every row one, or leave such rows out.")
-    return np.array([str(cell).strip() for cell in cells])
+    return np.array([str(cell).strip() for cell in values])
 
 
 def row_weights(values: Any, name: str | None, decimal: str = ".") -> NDArray | None:
     """Return the weight of each row as a number; None without such a column."""
     if values is None:
         return None
-    cells = [cell if isinstance(cell, str | int | float | np.number) else "" for cell in values]
-    read = [read_number(cell, decimal) if isinstance(cell, str) else (float(cell), ()) for cell in cells]
-    weights = np.array([np.nan if found is None else found[0] for found in read])
+    pandas = import_extra("pandas", "Reading weights", "cli")
+    weights = NumberReader([0], decimal).read(pandas.DataFrame({0: values}))[:, 0]
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if bad.size:
         raise TableError(
@@ -280,3 +267,47 @@ def row_weights(values: Any, name: str | None, decimal: str = ".") -> NDArray | 
     if np.sum(weights > 0) < 2:
         raise TableError(f"Fewer than two rows have a weight above 0 in {name}; name another column.")
     return weights
+
+
+def with_categories(table: Table, most_values: int = 50) -> Table:
+    """Return the table with a column of zeros and ones for each value of its text columns.
+
+    Columns of one text column are a group. A text column with a single value, with more than ``most_values``,
+    or with values that stand in fewer than two rows on average stays left out. A missing value is zero in
+    all of them.
+    """
+    source = table.columns
+    reasons = {column.name: column.reason for column in table.left_out}
+    if source is None or sparse.issparse(table.data):
+        return table
+    positions = [j for j in source.texts if reasons.get(source.rows.names[j]) == NOT_NUMBERS]
+    if not positions:
+        return table
+    pandas = import_extra("pandas", "Reading categories", "cli")
+    frame = pandas.concat(list(source.rows.frames(positions)), ignore_index=True)
+    few = {}
+    for j in positions:
+        cells = frame[j].astype(object).where(~is_missing(frame[j], source.rows.missing))
+        if 1 < cells.nunique() <= min(most_values, len(cells) // 2):
+            few[source.rows.names[j]] = cells.map(str, na_action="ignore")
+    if not few:
+        return table
+    blocks = [pandas.get_dummies(cells, name, "=", dtype=table.data.dtype) for name, cells in few.items()]
+    names = [name for block in blocks for name in block.columns]
+    clash = set(names) & set(table.feature_names)
+    if clash:
+        raise TableError(f"The table has a column {min(clash)} already, a value of a text column; rename it.")
+    groups = [name for name, block in zip(few, blocks, strict=True) for _ in block.columns]
+    note = (
+        f"{listed(list(few))} became {len(names)} columns of zeros and ones, one for each value; those of "
+        "one text column are selected together and count as one."
+    )
+    return replace(
+        table,
+        data=np.hstack([table.data, *blocks]),
+        feature_names=[*table.feature_names, *names],
+        whole=np.append(table.whole, np.ones(len(names), dtype=bool)),
+        groups=(*[None] * table.shape[1], *groups),
+        left_out=tuple(column for column in table.left_out if column.name not in few),
+        columns=None,  # these columns do not stand in the file
+    ).with_notes(note)

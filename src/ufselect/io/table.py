@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect._utils.messages import Sentence, Setting, listed
+from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 
 POLICIES = ("median", "drop", "keep", "error")
@@ -25,55 +25,24 @@ BLOCK_CELLS = 4 << 20  # 32 MiB of float64, so that a few temporary copies fit i
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read a table; None means to find out.
-
-    Attributes
-    ----------
-    id_column, label_column : str or None
-        Columns that hold row ids and classes.
-    impute : {"median", "drop", "keep", "error"} or None
-        What to do about missing values: fill them by the column's median, leave out columns that have some,
-        or refuse them; "keep" and None leave them as NaN.
-    separator, decimal : str or None
-        Marks of a text file.
-    header : bool or None
-        Whether a text file begins with names.
-    guess : bool
-        Whether to recognise id and label columns that were not named.
-    keep_constant : bool
-        Whether constant columns stay, as the pixels of images must.
-    missing : tuple of str
-        Further words of a text file that mean "no value".
-    comment : str or None
-        What begins a remark in a text file.
-    transpose : bool
-        Whether the rows of the file are the features.
-    sheet : str or None
-        Name of a sheet of a workbook; the first without it.
-    layer : str or None
-        Layer of an h5ad file; the main matrix without it.
-    categorical : {"onehot"} or None
-        Whether text columns with a few values become groups of columns of zeros and ones; else left out.
-    batch_column, weight_column : str or None
-        Columns with the batch of each row, and with how much it counts.
-    """
+    """How to read a table; None means to find out."""
 
     id_column: str | None = None
     label_column: str | None = None
-    impute: str | None = None
+    impute: str | None = None  # one of POLICIES; "keep" and None leave missing values as NaN
     separator: str | None = None
     decimal: str | None = None
-    header: bool | None = None
-    guess: bool = True
-    keep_constant: bool = False
-    missing: tuple[str, ...] = ()
-    comment: str | None = None
-    transpose: bool = False
-    sheet: str | None = None
-    layer: str | None = None
-    categorical: str | None = None
+    header: bool | None = None  # whether a text file begins with names
+    guess: bool = True  # whether to recognise id and label columns that were not named
+    keep_constant: bool = False  # as the pixels of images must be
+    missing: tuple[str, ...] = ()  # further words that mean "no value"
+    comment: str | None = None  # what begins a remark in a text file
+    transpose: bool = False  # whether the rows of the file are the features
+    sheet: str | None = None  # of a workbook; the first without it
+    layer: str | None = None  # of an h5ad file; the main matrix without it
+    categorical: str | None = None  # "onehot": text columns with a few values become groups of columns
     batch_column: str | None = None
-    weight_column: str | None = None
+    weight_column: str | None = None  # how much each row counts
 
 
 @dataclass(frozen=True)
@@ -97,63 +66,28 @@ class SourceColumns:
 
 @dataclass(frozen=True)
 class Table:
-    """Numeric data with everything that belongs to it.
+    """Numeric data with everything that belongs to it."""
 
-    Attributes
-    ----------
-    data : ndarray or CSR array of shape (n_samples, n_features)
-        The features, in the order of the file; NaN where a value is missing.
-    feature_names : list of str
-        Their names, all distinct.
-    whole : ndarray of bool
-        Which features hold whole numbers, so that they are written as such.
-    ids, labels : ndarray or None
-        The values of the id and the label column.
-    id_name, label_name : str or None
-        The names of these columns.
-    left_out : tuple of LeftOut
-        Columns that are no features.
-    notes : tuple of str
-        What the reader decided by itself, in sentences.
-    dialect : Dialect or None
-        How a text file was written.
-    columns : SourceColumns or None
-        Where the columns stand in the file, if they can be copied from there.
-    fills : mapping of str to float
-        By feature, the value that was filled in for missing ones.
-    n_missing : ndarray of int or None
-        By feature, how many values are missing in the file, also if they were filled in; None if not counted.
-    source : Path or None
-        Where the table was read from.
-    sha256 : str
-        Checksum of the file.
-    n_rows : int or None
-        Rows of the file, if ``data`` holds only a sample of them.
-    batches, weights : ndarray or None
-        For each row the batch it belongs to and how much it counts, if columns of these were named.
-    groups : tuple of str or None
-        For each feature the text column whose value it stands for, None for other features; None if all are.
-    """
-
-    data: Any
-    feature_names: list[str]
-    whole: NDArray[np.bool_]
+    data: Any  # array or CSR array of shape (n_samples, n_features); NaN where a value is missing
+    feature_names: list[str]  # all distinct
+    whole: NDArray[np.bool_]  # which features hold whole numbers, so that they are written as such
     ids: NDArray | None = None
     labels: NDArray | None = None
     id_name: str | None = None
     label_name: str | None = None
     left_out: tuple[LeftOut, ...] = ()
-    notes: tuple[str, ...] = ()
-    dialect: Any = None
-    columns: SourceColumns | None = None
-    fills: Mapping[str, float] = field(default_factory=dict)
-    n_missing: NDArray[np.intp] | None = None
+    notes: tuple[str, ...] = ()  # what the reader decided by itself
+    dialect: Any = None  # how a text file was written
+    columns: SourceColumns | None = None  # where they stand in the file, if they can be copied from there
+    fills: Mapping[str, float] = field(default_factory=dict)  # by feature, what was filled in for NaN
+    filled: NDArray[np.bool_] | None = None  # which values of ``data`` were
+    n_missing: NDArray[np.intp] | None = None  # by feature, in the file
     source: Path | None = None
     sha256: str = ""
-    n_rows: int | None = None
+    n_rows: int | None = None  # of the file, if ``data`` holds only a sample of them
     batches: NDArray | None = None
     weights: NDArray | None = None
-    groups: tuple[str | None, ...] | None = None
+    groups: tuple[str | None, ...] | None = None  # for each feature the text column it is a value of
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"
 
@@ -178,6 +112,7 @@ class Table:
             whole=self.whole[kept],
             left_out=(*self.left_out, *left_out),
             columns=source,
+            filled=None if self.filled is None else self.filled[:, kept],
             n_missing=None if self.n_missing is None else self.n_missing[kept],
             groups=None if self.groups is None else tuple(self.groups[j] for j in kept),
             image_shape=None,
@@ -197,13 +132,10 @@ class Table:
             sentence = f"Left out {count} column{'s' * (count > 1)} ({reason}): {listed(names)}."
             if with_carried and names[0] in carried:
                 they, them = ("They are", "them") if count > 1 else ("It is", "it")
-                onehot = (Setting("categorical", "onehot"), f" to select from {them} too, ")
-                sentence = Sentence(
-                    f"{sentence} {they} copied to the output (",
-                    *(onehot if reason == NOT_NUMBERS else ()),
-                    Setting("drop_text", True),
-                    f" to leave {them} out).",
+                onehot = (
+                    f"`categorical='onehot'` to select from {them} too, " if reason == NOT_NUMBERS else ""
                 )
+                sentence += f" {they} copied to the output ({onehot}`drop_text=True` to leave {them} out)."
             sentences.append(sentence)
         return sentences
 
@@ -221,27 +153,22 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     taken = set(stripped)
     if len(taken) == len(stripped) and "" not in taken:
         return stripped, []
-    seen: dict[str, int] = {}
-    result, repeated, blank = [], [], 0
-    for position, name in enumerate(stripped, start=1):
+    result, seen = list(stripped), Counter[str]()
+    for place, name in enumerate(stripped):
+        seen[name] += 1
         if not name:
-            blank += 1
-            name = f"column_{position}"
-            while name in taken:
-                name += "_"
-        elif name in seen:
-            repeated.append(name)
-            count = seen[name] + 1
-            while f"{name}.{count}" in taken:
-                count += 1
-            seen[name] = count
-            name = f"{name}.{count}"
-        taken.add(name)
-        seen.setdefault(name, 1)
-        result.append(name)
-    notes = []
+            result[place] = f"column_{place + 1}"
+            while result[place] in taken:
+                result[place] += "_"
+        elif seen[name] > 1:
+            while f"{name}.{seen[name]}" in taken:
+                seen[name] += 1
+            result[place] = f"{name}.{seen[name]}"
+        taken.add(result[place])
+    notes, blank = [], seen.pop("", 0)
+    repeated = [name for name, count in seen.items() if count > 1]
     if repeated:
-        which = listed(sorted(set(repeated)))
+        which = listed(sorted(repeated))
         notes.append(f"Repeated column names were numbered, as in {repeated[0]}.2: {which}.")
     if blank:
         columns = f"{blank} columns without a name were" if blank > 1 else "1 column without a name was"
@@ -258,67 +185,82 @@ def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
         return lowered.index(asked.lower())
     close = get_close_matches(asked, names, n=3)
     hint = f"did you mean {', '.join(close)}?" if close else f"the columns are {listed(list(names))}."
-    raise TableError(
-        Setting(parameter), f" names the column {asked!r}, which the table does not have; {hint}"
-    )
+    raise TableError(f"`{parameter}` names the column {asked!r}, which the table does not have; {hint}")
 
 
 class ColumnFacts:
-    """What is counted of each column over blocks of rows: missing and infinite values, and the range."""
+    """What is counted of each column over blocks of rows: missing values and the range of the others."""
 
     def __init__(self, n_columns: int) -> None:
         self.n_rows = 0
         self.missing = np.zeros(n_columns, dtype=np.intp)
-        self.infinite = np.zeros(n_columns, dtype=bool)
         self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
 
     def update(self, block: NDArray) -> None:
         """Take in a block of rows."""
         self.n_rows += len(block)
         self.missing += np.isnan(block).sum(axis=0)
-        low, high = (
-            np.fmin.reduce(block, axis=0, initial=np.inf),
-            np.fmax.reduce(block, axis=0, initial=-np.inf),
-        )
-        present = low <= high  # without a value both are where they began
-        self.infinite |= present & (np.isinf(low) | np.isinf(high))
-        np.minimum(self.low, low, out=self.low)
-        np.maximum(self.high, high, out=self.high)
+        self.low = np.minimum(self.low, np.fmin.reduce(block, axis=0, initial=np.inf))
+        self.high = np.maximum(self.high, np.fmax.reduce(block, axis=0, initial=-np.inf))
+
+    def of(self, columns: NDArray) -> ColumnFacts:
+        """Return the facts of some columns."""
+        found = ColumnFacts(0)
+        found.n_rows, found.missing = self.n_rows, self.missing[columns]
+        found.low, found.high = self.low[columns], self.high[columns]
+        return found
 
 
-def clean(table: Table, impute: str | None = None, keep_constant: bool = False) -> Table:
-    """Return the table without empty and constant columns, its missing values counted and dealt with."""
+def clean(
+    table: Table, impute: str | None = None, keep_constant: bool = False, facts: ColumnFacts | None = None
+) -> Table:
+    """Return the table without empty and constant columns, its missing values counted and dealt with.
+
+    ``facts`` are those of all rows where the table holds a sample of them.
+    """
     if impute is not None and impute not in POLICIES:
         raise TableError(
             f"The policy for missing values must be one of {', '.join(POLICIES)}, not {impute!r}."
         )
     if min(table.shape) == 0:
         raise TableError(_nothing_left(table))
-    facts = ColumnFacts(table.shape[1])
-    step = max(1, BLOCK_CELLS // table.shape[1])
-    for start in range(0, table.shape[0], step):
-        block = table.data[start : start + step]
-        facts.update(block.toarray() if sparse.issparse(block) else block)
-    gone, reasons = check_facts(table, facts, impute, keep_constant)
-    cleaned = replace(table, n_missing=facts.missing).without(gone, reasons)
-    missing = facts.missing[~gone]
+    if facts is None:
+        facts = ColumnFacts(table.shape[1])
+        step = max(1, BLOCK_CELLS // table.shape[1])
+        for start in range(0, table.shape[0], step):
+            block = table.data[start : start + step]
+            facts.update(block.toarray() if sparse.issparse(block) else block)
+    if facts.n_rows < 2:
+        raise TableError("The table has a single row; columns are selected by how they vary, so give more.")
+    empty = facts.missing == facts.n_rows
+    infinite = ~empty & (np.isinf(facts.low) | np.isinf(facts.high))
+    if infinite.any():
+        names = [table.feature_names[j] for j in np.flatnonzero(infinite)]
+        raise TableError(f"There are infinite values in {listed(names)}; correct them or drop these columns.")
+    constant = ~empty & ~(facts.high > facts.low)
+    incomplete = (facts.missing > 0) & ~empty & (keep_constant | ~constant)
+    if incomplete.any() and impute == "error":
+        raise TableError(_missing_sentence(table, facts.missing, np.flatnonzero(incomplete)))
+    gone = empty | (constant & (not keep_constant)) | (incomplete & (impute == "drop"))
+    reasons = np.where(empty, "empty", np.where(constant, "constant", "missing values"))[gone].tolist()
+    cleaned, missing = replace(table, n_missing=facts.missing).without(gone, reasons), facts.missing[~gone]
+    if gone.all():
+        raise TableError(_nothing_left(cleaned))
     if not missing.any():
         return cleaned
     if impute != "median":
         return cleaned.with_notes(gaps_note(missing))
     if sparse.issparse(table.data):
         raise TableError(
-            "Missing values in sparse data cannot be filled; set them to 0 or use ",
-            Setting("impute", "drop"),
-            ".",
+            "Missing values in sparse data cannot be filled; set them to 0 or use `impute='drop'`."
         )
-    data, fills = np.array(cleaned.data), {}
+    data, fills, filled = np.array(cleaned.data), {}, np.isnan(cleaned.data)
     for column in np.flatnonzero(missing):
-        values = data[:, column]
-        fills[cleaned.feature_names[column]] = float(np.nanmedian(values))
-        values[np.isnan(values)] = fills[cleaned.feature_names[column]]
-    note = f"{_counted(missing)} filled by the column's median."
-    return replace(cleaned, data=data, fills=fills).with_notes(note)
+        fill = float(np.nanmedian(data[:, column]))
+        fills[cleaned.feature_names[column]] = data[filled[:, column], column] = fill
+    where = "" if table.n_rows is None else " in the sample"
+    note = f"{_counted(missing)} filled by the column's median{where}."
+    return replace(cleaned, data=data, fills=fills, filled=filled).with_notes(note)
 
 
 def gaps_note(missing: NDArray) -> str:
@@ -332,103 +274,18 @@ def _counted(missing: NDArray) -> str:
     return f"{words} {'were' if count > 1 else 'was'}"
 
 
-def check_facts(
-    table: Table,
-    facts: ColumnFacts,
-    impute: str | None,
-    keep_constant: bool,
-    unreadable: Mapping[int, str] | None = None,
-) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which features have to go, and why each of them; ``unreadable`` go anyway."""
-    if facts.n_rows < 2:
-        raise TableError("The table has a single row; columns are selected by how they vary, so give more.")
-    why = dict(unreadable or {})
-    readable = np.ones(facts.missing.size, dtype=bool)
-    readable[list(why)] = False
-    if np.any(facts.infinite & readable):
-        names = [table.feature_names[j] for j in np.flatnonzero(facts.infinite & readable)]
-        raise TableError(f"There are infinite values in {listed(names)}; correct them or drop these columns.")
-    empty = facts.missing == facts.n_rows
-    constant = ~empty & ~(facts.high > facts.low)
-    incomplete = (facts.missing > 0) & ~empty & (keep_constant | ~constant) & readable
-    if incomplete.any() and impute == "error":
-        raise TableError(_missing_sentence(table, facts.missing, np.flatnonzero(incomplete)))
-    gone = empty | (constant & (not keep_constant)) | (incomplete if impute == "drop" else False) | ~readable
-    words = np.where(empty, "empty", np.where(constant, "constant", "missing values"))
-    reasons = [why.get(int(j), str(words[j])) for j in np.flatnonzero(gone)]
-    if gone.all():
-        raise TableError(_nothing_left(table.without(gone, reasons)))
-    return gone, reasons
-
-
-def _missing_sentence(table: Table, missing: NDArray, columns: NDArray) -> Sentence:
+def _missing_sentence(table: Table, missing: NDArray, columns: NDArray) -> str:
     worst = columns[np.argsort(-missing[columns], kind="stable")]
     names = [f"{table.feature_names[j]} ({missing[j]})" for j in worst]
-    return Sentence(
-        f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add ",
-        Setting("impute", "median"),
-        " to fill them, ",
-        Setting("impute", "drop"),
-        f" to leave {'that column' if columns.size == 1 else 'those columns'} out, or ",
-        Setting("impute", "keep"),
-        " for a method that works around them, such as DSCOFS.",
-        *(f" {note}" for note in table.notes if note.startswith((READ_AS_MISSING, SHORT))),
+    them = "that column" if columns.size == 1 else "those columns"
+    words = (
+        f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add "
+        f"`impute='median'` to fill them, `impute='drop'` to leave {them} out, or `impute='keep'` for a "
+        "method that works around them, such as DSCOFS."
     )
+    return " ".join([words, *(note for note in table.notes if note.startswith((READ_AS_MISSING, SHORT)))])
 
 
-def _nothing_left(table: Table) -> Sentence:
-    return Sentence(
-        " ".join(["No numeric column with varying values is left.", *table.left_out_sentences(False)]),
-        " Check the separator and the decimal mark (",
-        Setting("separator"),
-        ", ",
-        Setting("decimal"),
-        ").",
-    )
-
-
-def with_categories(table: Table, most_values: int = 50) -> Table:
-    """Return the table with a column of zeros and ones for each value of its text columns.
-
-    Columns of one text column are a group. A text column with a single value, with more than ``most_values``,
-    or with values that stand in fewer than two rows on average stays left out. A missing value is zero in
-    all of them.
-    """
-    source = table.columns
-    reasons = {column.name: column.reason for column in table.left_out}
-    if source is None or sparse.issparse(table.data):
-        return table
-    positions = [j for j in source.texts if reasons.get(source.rows.names[j]) == NOT_NUMBERS]
-    frames = list(source.rows.frames(positions)) if positions else []
-    names: list[str] = []
-    blocks, texts = [table.data], []
-    groups: list[str | None] = [None] * table.shape[1]
-    for j in positions:
-        cells = np.concatenate([frame[j].to_numpy(dtype=object) for frame in frames])
-        present = np.array(
-            [cell == cell and str(cell).strip() not in source.rows.missing for cell in cells], dtype=bool
-        )
-        values = np.unique(cells[present].astype(str))
-        if 1 < values.size <= min(most_values, cells.size // 2):
-            texts.append(source.rows.names[j])
-            blocks.append((present & (cells.astype(str) == values[:, None])).T.astype(table.data.dtype))
-            names += [f"{texts[-1]}={value}" for value in values]
-            groups += [texts[-1]] * values.size
-    clash = set(names) & set(table.feature_names)
-    if clash:
-        raise TableError(f"The table has a column {min(clash)} already, a value of a text column; rename it.")
-    if not texts:
-        return table
-    note = (
-        f"{listed(texts)} became {len(names)} columns of zeros and ones, one for each value; those of one "
-        "text column are selected together and count as one."
-    )
-    return replace(
-        table,
-        data=np.hstack(blocks),
-        feature_names=[*table.feature_names, *names],
-        whole=np.append(table.whole, np.ones(len(names), dtype=bool)),
-        groups=tuple(groups),
-        left_out=tuple(column for column in table.left_out if column.name not in texts),
-        columns=None,  # these columns do not stand in the file
-    ).with_notes(note)
+def _nothing_left(table: Table) -> str:
+    why = ["No numeric column with varying values is left.", *table.left_out_sentences(False)]
+    return " ".join([*why, "Check the separator and the decimal mark (`separator`, `decimal`)."])

@@ -12,19 +12,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+from sklearn.utils.fixes import parse_version
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import Sentence, Setting, listed
+from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import open_unpacked, packed_as
 from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
-from ufselect.io.roles import ColumnPlan, look_at_text, plan_columns
+from ufselect.io.roles import ColumnLook, look_at_text
 from ufselect.io.table import SHORT, ReadOptions, distinct_names
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
@@ -41,7 +41,6 @@ COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 DOT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+")
 DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-NO_ROWS = "The table has names but no rows of data; check that the whole file was exported."
 logger = logging.getLogger("ufselect.io")
 
 
@@ -72,7 +71,7 @@ class Dialect:
 def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
     """Find out from its first bytes how a text table is written; what is given is not guessed."""
     if options.separator is not None and len(options.separator) != 1 and options.separator != BLANKS:
-        raise TableError(Setting("separator"), f" must be one character, not {options.separator!r}.")
+        raise TableError(f"`separator` must be one character, not {options.separator!r}.")
     encoding = _encoding(raw, path)
     text = raw.decode(encoding, errors="ignore")
     lines, ends = _records(text)
@@ -308,47 +307,45 @@ class TextRows:
             raw = file.read(SAMPLE_BYTES)
             while raw.count(b"\n") < 3 and len(raw) < BLOCK_BYTES and (more := file.read(len(raw))):
                 raw += more
-        self.dialect = sniff(raw, path, options)
-        self.decimal = self.dialect.decimal
-        self.missing = MISSING | frozenset(options.missing)
-        written = _written_names(self.dialect)
+        dialect = self.dialect = sniff(raw, path, options)
+        self.decimal, self.missing = dialect.decimal, MISSING | frozenset(options.missing)
+        written = [f"column_{j}" for j in range(1, dialect.width + 1)]
+        if dialect.header is not None:
+            written = [""] * dialect.row_names + list(dialect.header)
+            written += [""] * (dialect.width - len(written))
         self.names, notes = distinct_names(written)
         self.unnamed = [not name.strip() for name in written]
         if self.unnamed[0]:
             notes = [note for note in notes if "without a name" not in note or sum(self.unnamed) > 1]
-        self.notes = [*self._dialect_notes(), *notes]
-        bom = codecs.BOM_UTF8 if self.dialect.encoding == "utf-8-sig" else b""
-        self._above = bom + self.dialect.above.encode()
-        self._first: Any = None
+        self.opening_notes = [*self._dialect_notes(), *notes]
+        bom = codecs.BOM_UTF8 if dialect.encoding == "utf-8-sig" else b""
+        self._above = bom + dialect.above.encode()
+        self._n_fields = dialect.width if dialect.header is None else len(dialect.header) + dialect.row_names
+        self._first: Any = None  # the first block, parsed, until it is asked for
         self._short: dict[int, int] = {}  # fields of lines that have too few, by line
 
-    @cached_property
+    @property
     def n_rows(self) -> int:
         """An estimate from the size of the file, rather too large than too small."""
         size = self.path.stat().st_size * (4 if self._packed else 1)  # as text usually unpacks
         size = size if self._content is None else len(self._content)
         return int(size / self.dialect.line_bytes * 1.02) + 10
 
-    def plan(self, options: ReadOptions) -> ColumnPlan:
-        """Decide by the first rows what each column is for."""
-        block, line = next(self._blocks(), (b"", 0))
-        self._first = self._parsed(block, line)
-        if self._first.empty:
-            raise TableError(NO_ROWS)
+    def first(self) -> Any:
+        """Return the first rows."""
+        self._first = self._parsed(*next(self._blocks(), (b"", 0)))
+        return self._first.iloc[:FIRST_ROWS]
 
-        def look_at(positions: list[int]) -> list[Any]:
-            if not positions:
-                return []
-            rows = min(FIRST_ROWS, max(50, 400_000 // len(positions)))  # in a quarter of a second
-            cells = self._parsed(block, line, positions).iloc[:rows]
-            return [look_at_text(cells[j].tolist(), self.decimal, self.missing) for j in positions]
+    def look_at(self, positions: Sequence[int]) -> list[ColumnLook]:
+        """Look at the first rows of some columns."""
+        if not positions:
+            return []
+        rows = min(FIRST_ROWS, max(50, 400_000 // len(positions)))  # in a quarter of a second
+        cells = next(self.frames(positions)).iloc[:rows]
+        return [look_at_text(cells[j].tolist(), self.decimal, self.missing) for j in positions]
 
-        return plan_columns(self._first.iloc[:FIRST_ROWS], look_at, self.names, self.unnamed, options)
-
-    def blocks(self, plan: ColumnPlan) -> Iterator[Any]:
-        """Yield data frames of about 48 MiB of text; columns that are no features stay as written."""
-        features = set(plan.features)
-        words = [j for j in range(self.dialect.width) if j not in features]
+    def blocks(self, words: Sequence[int] = ()) -> Iterator[Any]:
+        """Yield data frames of about 48 MiB of text; cells of the columns ``words`` are as written."""
         for block, line in self._blocks():
             frame, self._first = self._first, None
             frame = self._parsed(block, line) if frame is None else frame
@@ -363,23 +360,19 @@ class TextRows:
         for block, line in self._blocks():
             yield self._parsed(block, line, positions)
 
-    def ending_notes(self) -> list[str]:
-        """Return, after all blocks have been read, what can only be said then: which lines are too short."""
-        if not self._short:
-            return []
-        count, most = len(self._short), 5  # enough to find the place where the file went wrong
-        found = [f"line {line} ({fields})" for line, fields in self._short.items()][:most]
-        have, they = ("line has", "it lacks") if count == 1 else ("lines have", "they lack")
-        more = f" and {count - most} more" if count > most else ""
-        return [
-            f"{SHORT} {count} {have} fewer fields than the {self._n_fields} columns of {self.path.name}: "
-            f"{', '.join(found)}{more}; what {they} is read as missing."
-        ]
-
     @property
-    def _n_fields(self) -> int:
-        header = self.dialect.header
-        return self.dialect.width if header is None else len(header) + int(self.dialect.row_names)
+    def notes(self) -> list[str]:
+        """What was decided, and after all blocks have been read also which lines are too short."""
+        if not self._short:
+            return self.opening_notes
+        count, most = len(self._short), 5  # enough to find the place where the file went wrong
+        found = listed([f"line {line} ({fields})" for line, fields in self._short.items()], most)
+        have, they = ("line has", "it lacks") if count == 1 else ("lines have", "they lack")
+        return [
+            *self.opening_notes,
+            f"{SHORT} {count} {have} fewer fields than the {self._n_fields} columns of {self.path.name}: "
+            f"{found}; what {they} is read as missing.",
+        ]
 
     @contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
@@ -469,9 +462,11 @@ class TextRows:
         right = dialect.mark.join(["0"] * dialect.width).encode() + b"\n"
         options: dict[str, Any] = {"dtype": str, "na_filter": False, "usecols": as_written}
         if as_written is None:
-            # other ways of reading decimals miss the last bit of a third of 17-digit numbers
-            options = {"float_precision": "round_trip", "decimal": self.decimal, "low_memory": False}
+            options = {"decimal": self.decimal, "low_memory": False}
             options |= {"na_values": list(self.missing), "keep_default_na": False}
+            if parse_version(self._pandas.__version__) < parse_version("3.1"):
+                # which else misses the last bit of a third of 17-digit numbers
+                options["float_precision"] = "round_trip"
         try:
             frame = self._pandas.read_csv(
                 io.BytesIO(right + block),
@@ -484,7 +479,14 @@ class TextRows:
                 **options,
             ).iloc[1:]
         except self._pandas.errors.ParserError as error:
-            raise TableError(*self._parser_sentence(str(error), line)) from error
+            found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
+            if found is None:
+                words = f"cannot be read as a table ({str(error).strip()}); check its separator and quotes."
+                raise TableError(f"{self.path} {words}") from error
+            expected, place, saw = map(int, found.groups())
+            words = f"Line {line + place - 1} of {self.path} has {saw} fields where {expected} are expected; "
+            advice = "correct that line, or name the separator with `separator`."
+            raise TableError(words + advice) from error
         except UnicodeDecodeError as error:
             raise TableError(self._not_text()) from error
         if as_written is not None:
@@ -494,16 +496,6 @@ class TextRows:
         if (last.isna() | (last == "")).any():
             self._find_short_lines(block, line)
         return frame
-
-    def _parser_sentence(self, message: str, line: int) -> tuple[str | Setting, ...]:
-        found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
-        if found is None:
-            return (
-                f"{self.path} cannot be read as a table ({message.strip()}); check its separator and quotes.",
-            )
-        expected, place, saw = map(int, found.groups())
-        words = f"Line {line + place - 1} of {self.path} has {saw} fields where {expected} are expected; "
-        return (f"{words}correct that line, or name the separator with ", Setting("separator"), ".")
 
     def _find_short_lines(self, block: bytes, line: int) -> None:
         record, start, mark = "", 0, self.dialect.separator
@@ -522,14 +514,13 @@ class TextRows:
         if self.path.suffix.lower() == ".gz" and self._content is None and not self._packed:
             notes.append(f"{self.path.name} is named .gz but is not compressed; it is read as plain text.")
         if dialect.decimal == ",":
-            words = "Numbers are read with a decimal comma ("
-            notes.append(Sentence(words, Setting("decimal", "."), " to change)."))
+            notes.append("Numbers are read with a decimal comma (`decimal='.'` to change).")
         if dialect.header is None:
-            words = "The first line holds numbers, so it is read as data ("
-            notes.append(Sentence(words, Setting("header", True), " if it holds names)."))
+            words = "The first line holds numbers, so it is read as data"
+            notes.append(f"{words} (`header=True` if it holds names).")
         elif all(_is_number(name, self.dialect.decimal) for name in dialect.header if name.strip()):
-            words = "The first line holds numbers that look like names, such as years or wavelengths ("
-            notes.append(Sentence(words, Setting("header", False), " if it is data)."))
+            words = "The first line holds numbers that look like names, such as years or wavelengths"
+            notes.append(f"{words} (`header=False` if it is data).")
         if dialect.remarks:
             many = dialect.remarks > 1
             lines = f"{dialect.remarks} line{'s' * many} of remarks before the table"
@@ -543,13 +534,6 @@ class TextRows:
         return notes
 
 
-def _written_names(dialect: Dialect) -> list[str]:
-    if dialect.header is None:
-        return [f"column_{j}" for j in range(1, dialect.width + 1)]
-    written = ["", *dialect.header] if dialect.row_names else list(dialect.header)
-    return written + [""] * (dialect.width - len(written))
-
-
 def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
     """Return the rows of a sheet of an xlsx workbook, the first one if none is named."""
     import_extra("openpyxl", "Reading xlsx", "tables")
@@ -558,12 +542,13 @@ def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
         names = book.sheet_names
         if options.sheet is not None and options.sheet not in names:
             raise TableError(f"{path} has no sheet {options.sheet!r}; it has {listed(names)}.")
-        page = book.parse(options.sheet or names[0], header=None, dtype=object, na_filter=False)
+        sheet = options.sheet or names[0]
+        page = pandas.read_excel(book, sheet, header=None, dtype=object, na_filter=False)
     cells = page.map(_cell_text).to_numpy(dtype=object)
     cells = cells[np.any(cells != "", axis=1)][:, np.any(cells != "", axis=0)]
     rows = _spooled(cells.tolist(), path, options, ".")
     if len(names) > 1 and options.sheet is None:
-        rows.notes.append(f"The sheet {names[0]!r} is read; there are {len(names)}.")
+        rows.opening_notes.append(f"The sheet {names[0]!r} is read; there are {len(names)}.")
     return rows
 
 

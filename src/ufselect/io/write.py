@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,22 +43,9 @@ def write_selection(
 ) -> None:
     """Write the selected columns with ids, text columns and labels: same names, same rows, same order.
 
-    From text to text, cells are copied as they are written in the input, with its decimal mark. The separator
-    is the one that the ending asks for, see ``separator_of``. Ids and text columns stand before the
-    features, labels behind them.
-
-    Parameters
-    ----------
-    table : Table
-        What was read.
-    selected : ndarray of int
-        Positions of the selected features.
-    path : Path
-        The file; its ending names the format and the compression.
-    force : bool
-        Whether to replace a file that exists.
-    drop_text : bool
-        Whether to leave out text columns other than ids and labels.
+    The ending of ``path`` names format and compression. From text to text, cells are copied as they are
+    written in the input, with its decimal mark; see ``separator_of``. Ids and text columns, unless
+    ``drop_text``, stand before the features, labels behind them.
     """
     write_together({path: lambda target: write_columns(table, selected, target, path, drop_text)}, force)
 
@@ -69,18 +55,22 @@ def write_columns(
 ) -> None:
     """Write to ``target`` in the format that the ending of ``path`` names."""
     kind, packing = written_as(path)
+    if table.n_rows is not None and kind in (".npz", ".h5ad"):
+        raise TableError(
+            "A table that is read in blocks is written as .csv, .tsv or .parquet; name one of these."
+        )
     if kind in TEXT_WRITTEN:
         with open_packing(target, packing) as file:
             _write_text(table, selected, kind, file, drop_text)
-    elif kind == ".npz":
-        _write_npz(table, selected, target, drop_text)
     elif kind == ".parquet":
         import_extra("pyarrow", "Writing Parquet", "tables")
         _typed_frame(table, selected, drop_text).to_parquet(target, index=False)
+    elif kind == ".npz":
+        _write_npz(table, selected, target, drop_text)
     else:
         from ufselect.io.h5ad import write_h5ad
 
-        write_h5ad(table, selected, target, {} if drop_text else text_columns(table))
+        write_h5ad(table, selected, target, {} if drop_text else _text_columns(table))
 
 
 def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
@@ -95,17 +85,17 @@ def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
 
 def _cells(table: Table, positions: Sequence[int]) -> Any:
     """Return columns of the source as a data frame, with their positions as names."""
-    assert table.columns is not None
     pandas = import_extra("pandas", "Writing tables", "cli")
+    if table.columns is None or not positions:
+        return pandas.DataFrame()
     return pandas.concat(list(table.columns.rows.frames(positions)), ignore_index=True)
 
 
 def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
     """Return the selected columns; they are read again where the table holds but a sample of the rows."""
-    if table.n_rows is None:
+    if table.n_rows is None or table.columns is None:
         values = table.data[:, selected]
         return values.toarray() if sparse.issparse(values) else values
-    assert table.columns is not None
     rows = table.columns.rows
     reader = NumberReader(range(len(selected)), rows.decimal, rows.missing)
     return reader.read(_cells(table, [table.columns.features[j] for j in selected]))
@@ -114,20 +104,20 @@ def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
 def _typed_frame(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Any:
     """Return a data frame of numbers, with the other columns as they are in the source."""
     pandas = import_extra("pandas", "Writing tables", "cli")
-    values, numbers = _values(table, selected), {}
+    before, behind = _side_columns(table, drop_text)
+    sides, values = _cells(table, [*before, *behind]), _values(table, selected)
+    names = [] if table.columns is None else table.columns.rows.names
+    found = {names[j]: sides[j] for j in before}
+    if table.columns is None and table.ids is not None:
+        found[table.id_name or "id"] = table.ids
     for place, j in enumerate(selected):
         column = values[:, place]
         whole = table.whole[j] and np.all(column == np.rint(column))
-        numbers[table.feature_names[j]] = column.astype(np.int64) if whole else column
-    sides: list[dict[str, Any]] = []
-    for positions in _side_columns(table, drop_text):
-        names = [] if table.columns is None else [table.columns.rows.names[j] for j in positions]
-        cells = _cells(table, positions) if positions else {}
-        sides.append({name: cells[j] for name, j in zip(names, positions, strict=True)})
-    if table.columns is None:
-        sides[0] = {} if table.ids is None else {table.id_name or "id": table.ids}
-        sides[1] = {} if table.labels is None else {table.label_name or "label": table.labels}
-    return pandas.concat([pandas.DataFrame(part) for part in (sides[0], numbers, sides[1])], axis=1)
+        found[table.feature_names[j]] = column.astype(np.int64) if whole else column
+    found |= {names[j]: sides[j] for j in behind}
+    if table.columns is None and table.labels is not None:
+        found[table.label_name or "label"] = table.labels
+    return pandas.DataFrame(found)
 
 
 def separator_of(kind: str, dialect: Dialect | None) -> str:
@@ -159,34 +149,28 @@ def separator_note(table: Table, path: Path) -> str | None:
 
 
 def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
-    separator, decimal, encoding = separator_of(kind, table.dialect), ".", "utf-8"
-    if table.dialect is not None:
-        decimal = table.dialect.decimal
-        encoding = "utf-8-sig" if table.dialect.encoding == "utf-8-sig" else encoding
-    copies = table.dialect is not None and table.columns is not None
-    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
-    frames = _copied(table, selected, drop_text) if copies else [_typed_frame(table, selected, drop_text)]
-    for place, frame in enumerate(frames):
+    dialect, columns = table.dialect, table.columns
+    frames: Iterable[Any] = [_typed_frame(table, selected, drop_text)]
+    blank = None  # ids that had no name in a text file get none
+    if dialect is not None and columns is not None:
+        frames = _copied(table, selected, drop_text)
+        place = columns.id_position
+        blank = columns.rows.names[place] if place is not None and columns.rows.unnamed[place] else None
+    is_marked = dialect is not None and dialect.encoding == "utf-8-sig"
+    text = io.TextIOWrapper(
+        file, encoding="utf-8-sig" if is_marked else "utf-8", newline="", write_through=True
+    )
+    for number, frame in enumerate(frames):
         frame.to_csv(
             text,
             index=False,
-            header=_header(table, list(frame.columns)) if place == 0 else False,
-            sep=separator,
-            decimal=decimal,
+            header=["" if name == blank else name for name in frame.columns] if number == 0 else False,
+            sep=separator_of(kind, dialect),
+            decimal="." if dialect is None else dialect.decimal,
             lineterminator="\n",
-            quoting=csv.QUOTE_MINIMAL,
         )
     text.flush()
     text.detach()
-
-
-def _header(table: Table, names: list[str]) -> list[str]:
-    """Return the names to write: ids that had none in a text file get none."""
-    columns = table.columns
-    if table.dialect is None or columns is None or columns.id_position is None:
-        return names
-    blank = columns.rows.names[columns.id_position] if columns.rows.unnamed[columns.id_position] else None
-    return ["" if name == blank else name for name in names]
 
 
 def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
@@ -194,36 +178,28 @@ def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterat
     columns = table.columns
     assert columns is not None
     before, behind = _side_columns(table, drop_text)
-    positions = [*before, *(columns.features[j] for j in selected), *behind]
-    fills = {
-        columns.features[j]: table.feature_names[j] for j in selected if table.feature_names[j] in table.fills
-    }
-    for frame in columns.rows.frames(positions):
-        for position, name in fills.items():
-            gone = is_missing(frame[position], columns.rows.missing)
-            frame.loc[gone, position] = repr(table.fills[name]).replace(".", columns.rows.decimal)
+    fills = {columns.features[j]: table.fills.get(table.feature_names[j]) for j in selected}
+    for frame in columns.rows.frames([*before, *fills, *behind]):
+        for position, fill in fills.items():
+            if fill is not None:
+                gone = is_missing(frame[position], columns.rows.missing)
+                frame.loc[gone, position] = repr(fill).replace(".", columns.rows.decimal)
         yield frame.rename(columns=dict(enumerate(columns.rows.names)))
 
 
-def text_columns(table: Table) -> dict[str, NDArray]:
+def _text_columns(table: Table) -> dict[str, NDArray]:
     """Return the text columns that are carried along, by name."""
-    columns = table.columns
-    if columns is None or not columns.texts:
-        return {}
-    frame = _cells(table, columns.texts)
-    return {columns.rows.names[j]: np.array(frame[j].astype(str)) for j in columns.texts}
+    texts = () if table.columns is None else table.columns.texts
+    frame = _cells(table, texts)
+    return {table.columns.rows.names[j]: np.array(frame[j].astype(str)) for j in texts}  # type: ignore[union-attr]
 
 
 def _write_npz(table: Table, selected: NDArray[np.intp], target: Path, drop_text: bool) -> None:
-    if table.n_rows is not None:
-        raise TableError(
-            "A table that is read in blocks is written as .csv, .tsv or .parquet; name one of these."
-        )
     arrays: dict[str, Any] = {
         "X": _values(table, selected),
         "feature_names": np.array([table.feature_names[j] for j in selected], dtype=str),
     }
-    texts = {} if drop_text else text_columns(table)
+    texts = {} if drop_text else _text_columns(table)
     beside = {"y": table.labels, "ids": table.ids, **{f"text_{name}": cells for name, cells in texts.items()}}
     for name, cells in beside.items():
         if cells is not None:  # objects would need a pickle

@@ -23,6 +23,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ufselect import blocks
 from ufselect._utils.messages import warn_user, without_warnings
 from ufselect._utils.validation import (
     as_numpy,
@@ -35,10 +36,10 @@ from ufselect._utils.validation import (
     like,
     tabular,
 )
-from ufselect.blocks import GramAccumulator, ReductionSummary, open_blocks, reduce_data
+from ufselect.blocks import GramAccumulator, ReductionSummary, reduce_data
 from ufselect.blocks.dask import check_collection, is_frame
 from ufselect.blocks.reduce import MAX_ORDER
-from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning
+from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, row_info
 from ufselect.gram.device import device_gram
 from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose, identical_columns
@@ -69,9 +70,20 @@ n_features_to_select : int or float, default=0.1
 n_components : int or "auto", default="auto"
     Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than that
     of a piece of a stick broken at random.""",
+    "n_clusters": """\
+n_clusters : int or "auto", default="auto"
+    Number c of clusters. ``"auto"`` takes the number of components whose share of the variance is larger than
+    that of a piece of a stick broken at random, at least 2.""",
     "n_neighbors": """\
 n_neighbors : int, default=5
     Number k of neighbours; lowered to n_samples − 1, with a warning, if there are fewer samples.""",
+    "bandwidth": """\
+bandwidth : float or "auto", default="auto"
+    Bandwidth t of the heat kernel :math:`\\exp(-\\|x_i - x_j\\|^2 / 2t^2)`, or the mean distance to the k
+    neighbours.""",
+    "max_iter": """\
+max_iter : int, default=100
+    Most iterations to make.""",
     "random_start": """\
 random_state : int, RandomState, Generator or None, default=None
     Seed of the random start.""",
@@ -105,6 +117,11 @@ count_curve_ : list of dict
     With ``n_features_to_select="auto"``: for each ``count`` tried the held-out ``error`` of reconstructing
     the other columns, in units of the error of their means, its ``standard_error``, and whether it was
     ``chosen``: the smallest within one standard error of the least error, with a ``note`` beside it.""",
+    "iterations": """\
+n_iter_ : int
+    Number of iterations.
+converged_ : bool
+    Whether the relative decrease of the objective fell to ``tol`` within ``max_iter``.""",
     "ranking_and_support": """\
 ranking_ : ndarray of shape (n_features,)
     Rank of each feature, 1 for the best.
@@ -176,7 +193,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 def open_if_stored(X: Any) -> Any:
     """Open paths, zarr arrays and HDF5 datasets; return anything else as it is."""
-    return open_blocks(X) if is_store(X) else X
+    return blocks.open_blocks(X) if is_store(X) else X
 
 
 def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
@@ -205,7 +222,10 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
 def float_dtypes(X: Any) -> list:
     """Return single and double precision as the library of X has them."""
     xp = device_namespace(X)
-    return [np.float64, np.float32] if xp is None else list(supported_float_dtypes(xp, X.device))
+    if xp is None:
+        return [np.float64, np.float32]
+    # half precision, which some libraries have, is widened as NumPy's is
+    return [each for each in supported_float_dtypes(xp, X.device) if xp.finfo(each).bits >= 32]
 
 
 def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
@@ -316,6 +336,9 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray
     duplicates_: list[NDArray]
+    objective_history_: Sequence[float] | NDArray  # these three of iterative methods
+    n_iter_: int
+    converged_: bool
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -366,6 +389,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             with unchanged_on_error(self):
                 self._check_parameters()
                 self._fit_and_set(*self._validated(open_if_stored(X), **row_metadata))
+                self._move_fitted_to(X)
         except ValueError as error:
             if not isinstance(X, str | PathLike) or not str(error).startswith("Block "):
                 raise
@@ -394,7 +418,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             ensure_min_samples=2,
         )
         is_plain = sample_weight is None and batch is None
-        return X, None if is_plain else row_info(sample_weight, batch, X.shape[0])
+        return X, None if is_plain else row_info(as_numpy(sample_weight), as_numpy(batch), X.shape[0])
 
     def _fit_and_set(self, X: Any, rows: Any = None) -> None:
         """Fit to validated data and set the attributes."""
@@ -404,20 +428,32 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if isinstance(rows, RowInfo):
             allowed, rows = rows.counted(allowed)
             rows = rows.scaled()
-        if self.depends_on_scale:
+        has_choice = request.kept.size < request.n_selected  # else all that is selected was given in keep
+        if self.depends_on_scale and has_choice:
             warn_if_dominated(allowed, request.columns, getattr(self, "feature_names_in_", None))
         # what is fitted within says nothing new
-        with FitProgress(self, X) as progress, without_warnings(DominatedByUnitsWarning):
+        ours = (DominatedByUnitsWarning, RepeatedColumnsWarning)
+        with FitProgress(self, X) as progress, without_warnings(*ours):
             result = self._fit(allowed, replace(request, progress=progress, rows=rows))
         scores, attributes = with_selection(result, request, lambda: gram_operator(allowed))
         if self.max_correlation is not None and is_in_memory:
             attributes["duplicates_"] = identical_columns(X)
+        elif is_in_memory and has_choice:
+            warn_if_repeated(allowed, attributes, request.columns, getattr(self, "feature_names_in_", None))
         for stale in {"_accumulator", "reduction_", "duplicates_", "missing_"} & vars(self).keys():
             delattr(self, stale)
         self.scores_ = scores
         for name, value in attributes.items():
             setattr(self, name, value)
         self._expand_to_all_columns(request)
+
+    def _move_fitted_to(self, X: Any) -> None:
+        """Put fitted arrays into the library and on the device of X, as scikit-learn's estimators do."""
+        if device_namespace(X) is not None:
+            for name in vars(self).keys() - self.get_params(deep=False).keys():
+                value = getattr(self, name)
+                if isinstance(value, np.ndarray):
+                    setattr(self, name, like(value, X))
 
     def _expand_to_all_columns(self, request: SelectionRequest) -> None:
         """Extend what is fitted to all columns of X: excluded ones get the least score and no weight."""
@@ -444,7 +480,12 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         stays_polars = hasattr(X, "collect_schema") and (
             is_lazy_table(X) or _get_output_config("transform", self)["dense"] == "polars"
         )
-        xp = device_namespace(X)
+        xp, fitted = device_namespace(X), device_namespace(getattr(self, "support_", None))
+        if fitted is not None and xp is not fitted:
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.transform() must use the same namespace as those of "
+                f"fit(), {fitted.__name__}; convert X, or fit to NumPy arrays, which serves all libraries."
+            )
         if xp is not None:
             X = validate_data(
                 self,
@@ -456,11 +497,11 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             return xp.take(X, like(np.flatnonzero(self._get_support_mask()), X), axis=1)
         if not is_dask(X) and not stays_polars:
             return super().transform(tabular(X))
-        check_is_fitted(self, "support_")
+        mask = self._get_support_mask()
         check_columns(self, X, reset=False)
         if stays_polars:
-            return X.select(np.asarray(X.collect_schema().names())[self.support_].tolist())
-        columns = np.flatnonzero(self.support_)
+            return X.select(np.asarray(X.collect_schema().names())[mask].tolist())
+        columns = np.flatnonzero(mask)
         return X[[X.columns[column] for column in columns]] if is_frame(X) else X[:, columns]
 
     def inverse_transform(self, X: Any) -> Any:
@@ -479,7 +520,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> NDArray:
         check_is_fitted(self, "support_")
-        return self.support_
+        return np.asarray(as_numpy(self.support_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -487,17 +528,21 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         tags.input_tags.allow_nan = self.accepts_missing
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.non_deterministic = False
+        tags.array_api_support = self.accepts_device_arrays
         return tags
 
 
 def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
-    """Warn if one of at least three columns has half of the variance, seen on a million values at most."""
+    """Warn if one of at least three columns has half of the variance, seen on 100,000 values or so.
+
+    Ten times the median variance must come to it, for of few columns in one unit one may well have half.
+    """
     if columns.size < 3:
         return
     if isinstance(X, GramOperator):
         variance = X.diag()[columns]
     elif isinstance(X, np.ndarray) or sparse.issparse(X):
-        rows = X[:: max(1, X.shape[0] * X.shape[1] // 1_000_000)]
+        rows = X[:: max(1, X.shape[0] * X.shape[1] // 100_000)]
         rows = rows.toarray() if sparse.issparse(rows) else rows
         with np.errstate(over="ignore", invalid="ignore"):
             variance = np.nan_to_num(np.var(rows, axis=0, dtype=np.float64))
@@ -505,13 +550,46 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
         return
     with np.errstate(over="ignore"):
         largest, total = int(np.argmax(variance)), float(variance.sum())
-    if total > 0 and variance[largest] >= 0.5 * total and np.isfinite(total):
+        is_large = variance[largest] >= max(0.5 * total, 10 * np.median(variance))
+    if total > 0 and is_large and np.isfinite(total):
         place = int(columns[largest])
         name = f"Column {place}" if names is None else str(names[place])
         warn_user(
-            f"{name} has {100 * min(variance[largest] / total, 0.999):.3g} % of the variance, so its unit "
-            "decides what is selected. If units differ, put AutoScaler before the selector.",
+            f"{name} has {100 * min(variance[largest] / total, 0.999):.3g} % of the variance and decides "
+            "what is selected. If columns have different units, put AutoScaler before the selector.",
             DominatedByUnitsWarning,
+        )
+
+
+def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names: NDArray | None) -> None:
+    """Warn if two of the best 500 selected columns are correlated above 0.999.
+
+    Pairs are sought on a hundred rows, which costs little beside any fit, and confirmed on all of them.
+    Columns with missing values are not compared.
+    """
+    n_rows, support = X.shape[0], fitted["support_"]
+    if n_rows < 10 or support.all():  # fewer rows correlate by chance; all columns are no selection
+        return
+    best = np.argsort(fitted["ranking_"])[: min(500, int(support.sum()))]
+
+    def correlated(rows: Any, chosen: NDArray) -> NDArray:
+        part = rows[:, chosen]
+        part = part.toarray() if sparse.issparse(part) else part
+        with np.errstate(all="ignore"):  # of constant and of very large columns
+            part = part - part.mean(axis=0, dtype=np.float64)
+            products = part.T @ part
+            norms = np.sqrt(products.diagonal())
+            return np.abs(np.triu(products / norms / norms[:, None], 1))
+
+    pairs = best[np.argwhere(correlated(X[:: -(-n_rows // 100)], best) > 0.99)]
+    found = [pair for pair in pairs[:20] if correlated(X, pair)[0, 1] > 0.999]
+    if found:
+        one, other = (str(j if names is None else names[j]) for j in columns[found[0]])
+        more = "" if len(pairs) == 1 else ", and there may be more such pairs"
+        warn_user(
+            f"The selected columns {one} and {other} are correlated above 0.999{more}. Set "
+            "max_correlation=0.999, or put RedundancyFilter before the selector.",
+            RepeatedColumnsWarning,
         )
 
 
@@ -672,7 +750,8 @@ class GramSelector(UnsupervisedSelector):
                     f"{MAX_ORDER} features, not {data.shape[1]}; keep fewer with MaxVariance first."
                 )
             accumulator = GramAccumulator() if earlier is None else GramAccumulator().merge(earlier)
-            accumulator.update(data, sample_weight, batch)
+            accumulator.update(data, as_numpy(sample_weight), as_numpy(batch))
             self._fit_and_set(accumulator)
             self._accumulator = accumulator
+            self._move_fitted_to(X)
         return self

@@ -78,6 +78,8 @@ class ColumnTable:
         TypeError, ValueError
             If there is not one label a column, or a group is empty or shares a column with another.
         """
+        if groups is None:
+            return np.arange(self.n_columns)
         codes = np.full(self.n_columns, -1, dtype=np.intp)
         if isinstance(groups, Mapping):
             for code, (label, columns) in enumerate(groups.items()):
@@ -90,7 +92,7 @@ class ColumnTable:
                         f"groups has {self.listed(taken)} in two groups; a column belongs to one."
                     )
                 codes[members] = code
-        elif groups is not None:
+        else:
             if isinstance(groups, str) or not hasattr(groups, "__len__"):
                 raise TypeError(
                     "groups must be one label per column or a mapping of group names to columns, not "

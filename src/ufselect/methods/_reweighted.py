@@ -5,8 +5,8 @@ r"""The reweighted eigenproblem, which UDFS, SOGFS and SPCAFS share.
     \min_{W^\top W = I}\; \mathrm{Tr}(W^\top M W) + \gamma \sum_j (\|w_j\|^2 + \varepsilon)^{p/2}
 
 Each step takes the lowest eigenvectors of M plus a diagonal that grows without bound for rows that vanish.
-M is :math:`A^\top L A` for a Laplacian L over the samples, or −S; it is held as a matrix, as a factor, or
-through its products.
+M is :math:`A^\top L A` for a Laplacian L over the samples, or −S; it is held as a matrix, as a factor, or,
+by SPCAFS, through its products.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import eigenpairs_between
 from ufselect.methods._iterate import Descent
 
@@ -37,13 +36,6 @@ def row_weights(squared_norms: NDArray, p: float) -> NDArray:
 
     The penalty is concave in the squared row norms for p ≤ 2, so that these weights turn it into a
     quadratic that lies above it and touches it at the current rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.methods._reweighted import row_weights
-    >>> row_weights(np.array([1.0, 4.0]), p=1).round(6).tolist()
-    [0.5, 0.25]
     """
     return p / 2 * (squared_norms + EPSILON) ** ((p - 2) / 2)
 
@@ -57,57 +49,31 @@ class Projection:
     objective: float
 
 
+@dataclass
 class ReweightedEigenproblem(Descent):
     """Put the row weights of the current W on the diagonal of M and take the lowest eigenvectors of the sum.
 
     They are the exact minimiser of a quadratic above the objective, which therefore never rises.
-
-    Parameters
-    ----------
-    quadratic : Quadratic
-        The matrix M.
-    n_components : int
-        Number of columns of W.
-    gamma : float
-        Weight of the penalty.
-    p : float
-        Exponent in (0, 2].
-    vectors : ndarray of shape (order, any)
-        The start, or vectors near it where the next two arguments are given.
-    squared_norms : ndarray of shape (order,), optional
-        Squared row norms of the start, or their mean where the start is one of many.
-    value : float, optional
-        The value of the quadratic at the start.
-    unit : float
-        What the stopping rule adds to the objective's size.
     """
 
     resolution = RESOLUTION
-
-    def __init__(
-        self,
-        quadratic: Quadratic,
-        n_components: int,
-        gamma: float,
-        p: float,
-        *,
-        vectors: NDArray,
-        squared_norms: NDArray | None = None,
-        value: float | None = None,
-        unit: float = 0.0,
-    ) -> None:
-        self.quadratic = quadratic
-        self.n_components = n_components
-        self.gamma = gamma
-        self.p = p
-        self.unit = unit
-        if squared_norms is None:
-            squared_norms = np.einsum("ij,ij->i", vectors, vectors)
-        if value is None:
-            value = float(np.vdot(vectors, quadratic.matmat(vectors)))
-        self._start = Projection(vectors, squared_norms, value + gamma * row_penalty(squared_norms, p))
+    quadratic: Quadratic  # M
+    n_components: int
+    gamma: float
+    p: float  # in (0, 2]
+    vectors: NDArray  # the start, or vectors near it where the next two are given
+    squared_norms: NDArray | None = None  # of the start's rows, or their mean where it is one of many
+    value: float | None = None  # of the quadratic at the start
+    unit: float = 0.0  # what the stopping rule adds to the objective's size
 
     def init(self) -> Projection:
+        squared_norms, value = self.squared_norms, self.value
+        if squared_norms is None:
+            squared_norms = np.einsum("ij,ij->i", self.vectors, self.vectors)
+        if value is None:
+            value = float(np.vdot(self.vectors, self.quadratic.matmat(self.vectors)))
+        objective = value + self.gamma * row_penalty(squared_norms, self.p)
+        self._start = Projection(self.vectors, squared_norms, objective)
         return self._start
 
     def step(self, state: Projection) -> Projection:
@@ -132,15 +98,7 @@ class ReweightedEigenproblem(Descent):
 
 
 class Quadratic(ABC):
-    """The matrix M: positive semidefinite, or negative with a known lower bound.
-
-    Parameters
-    ----------
-    diagonal : ndarray of shape (order,)
-        The diagonal of M.
-    floor : float
-        A lower bound of the eigenvalues, 0 for a positive semidefinite M.
-    """
+    """The matrix M, by its diagonal and a lower bound of its eigenvalues, 0 for a semidefinite one."""
 
     def __init__(self, diagonal: NDArray, floor: float) -> None:
         self.diagonal = diagonal
@@ -264,36 +222,6 @@ class FactoredQuadratic(Quadratic):
         return lowest_eigenvectors(lambda block: scaled.T @ (scaled @ block), solve, diagonal, start, count)
 
 
-class NegativeGram(Quadratic):
-    """``M = −S`` through products alone, for data whose Gram matrix is too large to form."""
-
-    def __init__(self, gram: GramOperator, floor: float) -> None:
-        super().__init__(-gram.diag(), floor)
-        self.gram = gram
-        self.max_light = min(int(0.8 * gram.n_samples), 1000, self.order - 1)
-
-    def matmat(self, vectors: NDArray) -> NDArray:
-        return -self.gram.matmat(vectors)
-
-    def columns(self, indices: NDArray) -> NDArray:
-        return -self.gram.columns(indices)
-
-    def _lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
-        roots = np.sqrt(diagonal)[:, None]
-        return lowest_eigenvectors(
-            lambda block: self.matmat(block / roots) / roots, lambda block: block, diagonal, start, count
-        )
-
-
-def negative_gram(gram: GramOperator, largest: float) -> Quadratic:
-    """Return M = −S; ``largest`` is the top eigenvalue of S."""
-    order = gram.shape[0]
-    # S of order 4000 takes 128 MB, and products with wide data are cheaper than those with a formed S.
-    if order > 4000 or order > 1.15 * gram.n_samples:
-        return NegativeGram(gram, -largest)
-    return FormedQuadratic(-gram.to_dense().astype(np.float64, copy=False), -largest)
-
-
 def smoothness_quadratic(data: NDArray, laplacian: sparse.csr_array) -> FormedQuadratic | FactoredQuadratic:
     """Return ``M = AᵀLA`` for a positive semidefinite L over the samples.
 
@@ -325,24 +253,10 @@ def lowest_eigenvectors(
     approximate inverse of N; a full basis is cut back to its two best blocks. Corrections to w below 1e-8 end
     the run.
 
-    Parameters
-    ----------
-    scaled_matmat : callable
-        Product of :math:`E^{-1/2} M E^{-1/2}` with a block of vectors.
-    scaled_solve : callable
-        Approximate product of :math:`N^{-1}` with a block of vectors.
-    diagonal : ndarray of shape (order,)
-        The diagonal of E.
-    start : ndarray of shape (order, any)
-        Independent columns that may be close to the result.
-    count : int
-        Number of eigenvectors wanted.
-
-    Returns
-    -------
-    ndarray of shape (order, count + guards)
-        The eigenvectors, lowest first and orthonormal, and the guards behind them, which let the wanted ones
-        converge at the rate of a wider gap; those that the start lacks are drawn from a fixed seed.
+    The first two arguments apply :math:`E^{-1/2} M E^{-1/2}` and, approximately, :math:`N^{-1}` to a block of
+    vectors; ``start`` has independent columns that may be close to the result. Behind the ``count`` vectors,
+    lowest first and orthonormal, come guards, which let them converge at the rate of a wider gap; those that
+    the start lacks are drawn from a fixed seed.
     """
     order = diagonal.size
     root = np.sqrt(diagonal)[:, None]

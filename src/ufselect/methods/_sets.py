@@ -31,40 +31,26 @@ def largest(values: NDArray, count: int, last: Support | None = None) -> Support
 
     With the support of similar values as a hint only the values near its threshold are ordered.
     """
-    if 0 < count < values.size and last is not None and last.threshold > 0:
-        near = np.flatnonzero(values >= SLACK * last.threshold)
-        if near.size >= count:
-            return _among(values, near, count)
-    mask = mask_of_largest(values, count)
-    return Support(mask, float(values[mask].min()) if count > 0 else np.inf)
-
-
-def _among(values: NDArray, near: NDArray, count: int) -> Support:
-    """Choose among positions that are known to hold the ``count`` largest values."""
-    candidates = values[near]
-    threshold = np.partition(candidates, near.size - count)[near.size - count]
-    kept = near[candidates > threshold]
-    tied = near[candidates == threshold]
-    mask = np.zeros(values.size, dtype=bool)
-    mask[kept] = True
-    mask[tied[: count - kept.size]] = True
-    return Support(mask, float(threshold))
-
-
-def mask_of_largest(values: NDArray, count: int) -> NDArray:
-    """Mark exactly ``count`` of the largest values of a flat array; among equals the first come first."""
-    size = values.size
-    if count >= size:
-        return np.ones(size, dtype=bool)
+    if count >= values.size:
+        return Support(np.ones(values.size, dtype=bool), float(values.min(initial=np.inf)))
     if count <= 0:
-        return np.zeros(size, dtype=bool)
-    threshold = _kth_largest(values, count)
+        return Support(np.zeros(values.size, dtype=bool), np.inf)
+    near = values if last is None or not last.threshold > 0 else values[values >= SLACK * last.threshold]
+    if near is values or near.size < count:
+        threshold = _kth_largest(values, count)
+    else:
+        threshold = np.partition(near, near.size - count)[near.size - count]
     mask = values >= threshold
     surplus = int(np.count_nonzero(mask)) - count
     if surplus:
         tied = np.flatnonzero(values == threshold)
         mask[tied[tied.size - surplus :]] = False
-    return mask
+    return Support(mask, float(threshold))
+
+
+def mask_of_largest(values: NDArray, count: int) -> NDArray:
+    """Mark exactly ``count`` of the largest values of a flat array; among equals the first come first."""
+    return largest(values, count).mask
 
 
 def _kth_largest(values: NDArray, count: int) -> float:

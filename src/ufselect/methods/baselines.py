@@ -123,7 +123,7 @@ class MaxVariance(GramSelector):
     Examples
     --------
     >>> from ufselect import MaxVariance
-    >>> X = [[0, 1, 5], [0, 3, 9], [1, 2, 1]]
+    >>> X = [[0, 1, 5], [1, 4, 9], [2, 1, 6]]
     >>> MaxVariance(n_features_to_select=2).fit(X).get_support()
     array([False,  True,  True])
     """

@@ -145,8 +145,7 @@ class BSUFS(GramSelector):
         every data set, or absolute as in [1]_.
     tau : float, default=1e-3
         Proximal weight of all three steps.
-    max_iter : int, default=100
-        Most iterations to make.
+    {max_iter}
     tol : float, default=1e-4
         Stop once the relative decrease of the objective is at most this. The default is that of [1]_.
     {verbose}
@@ -167,10 +166,7 @@ class BSUFS(GramSelector):
         ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
     objective_history_ : ndarray
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
-    n_iter_ : int
-        Number of iterations.
-    converged_ : bool
-        Whether the relative decrease fell to ``tol`` within ``max_iter``.
+    {iterations}
 
     Notes
     -----
@@ -211,20 +207,13 @@ class BSUFS(GramSelector):
     cost = "n d² + iterations · d² m (tall), iterations · n d m (wide)"
     is_nested = True
     copies_wide_data = False
-    feature_axes: ClassVar = {
-        "components_": 1,
-        "row_sparse_components_": 1,
-        "entry_sparse_components_": 1,
-    }
+    feature_axes: ClassVar = {"components_": 1, "row_sparse_components_": 1, "entry_sparse_components_": 1}
 
     components_: NDArray
     row_sparse_components_: NDArray
     entry_sparse_components_: NDArray
     n_components_: int
     constraint_residuals_: dict[str, float]
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         **GramSelector._parameter_constraints,

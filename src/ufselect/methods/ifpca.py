@@ -1,11 +1,4 @@
-r"""IF-PCA's selection: features that are far from normal, as many as Higher Criticism finds.
-
-.. math::
-
-    \psi_j = \sqrt n\, \sup_t |F_j(t) - \Phi(t)|, \qquad
-    \mathrm{HC}_k = \frac{\sqrt d\, (k/d - \pi_{(k)})}
-        {\sqrt{\max\{\sqrt n\, (k/d - \pi_{(k)}), 0\} + k/d}} .
-"""
+"""IF-PCA's selection: features that are far from normal, as many as Higher Criticism finds."""
 
 from __future__ import annotations
 
@@ -35,7 +28,9 @@ class IFPCA(UnsupervisedSelector):
 
     It was made for genes: many columns, few rows, of which few columns matter and the others are about
     normal. Do not use it where features are not normal for other reasons: pixels, counts, shares and
-    categories all score high. It looks at each feature alone, so that it selects redundant ones.
+    categories all score high. It scores each feature alone, so it selects redundant ones. ``"auto"``
+    says how many features, not whether there are any: on normal noise it still selects from a few to half of
+    them.
 
     Parameters
     ----------
@@ -72,9 +67,11 @@ class IFPCA(UnsupervisedSelector):
             {\sqrt{\max\{\sqrt n\, (k/d - \pi_{(k)}), 0\} + k/d}},
 
     and the k with the largest value, among k ≤ d/2 with :math:`\pi_{(k)} > \log(d) / d`, is the number of
-    features. [1]_ goes on to cluster the rows by PCA on them.
+    features. [1]_ goes on to cluster the rows by PCA on them. Without clusters the largest value is that of
+    chance and may be at any k; [1]_, which renormalises by mean and standard deviation, has no test of it
+    either, and finds as many.
 
-    Costs n log n d. Columns are taken in blocks, sparse ones too. Scales of the features do not matter.
+    Costs n log n d. Columns, also sparse ones, are processed in blocks. Scales of the features do not matter.
 
     References
     ----------
@@ -120,12 +117,8 @@ class IFPCA(UnsupervisedSelector):
         self.groups = groups
         self.max_correlation = max_correlation
 
-    @property
-    def _is_auto(self) -> bool:
-        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
-
     def _request(self, n_features: int) -> SelectionRequest:
-        if self._is_auto:  # while the count is open, all columns are asked for
+        if self.n_features_to_select == "auto":  # while the count is open, all columns are asked for
             return ColumnConstraints.of(self, n_features).request(1.0)
         return super()._request(n_features)
 
@@ -137,7 +130,7 @@ class IFPCA(UnsupervisedSelector):
         pvalues = np.ones(scores.size)
         pvalues[varying] = empirical_null_pvalues(scores[varying], X.shape[0])
         threshold = np.sort(scores)[-higher_criticism_count(pvalues[varying], X.shape[0])]
-        if self._is_auto:
+        if self.n_features_to_select == "auto":
             n_selected = np.count_nonzero(request.units.means(scores) >= threshold)
             request = replace(request, n_selected=max(1, int(n_selected), request.kept.size))
         ranking, support = choose(scores, request, lambda: gram_operator(X))
@@ -157,7 +150,7 @@ def normality_statistics(X: Any, block_bytes: int = 2**24) -> NDArray:
     statistics = np.zeros(n_features)
     for columns in row_blocks(n_features, 8 * n_samples, block_bytes, min_rows=1):
         block = X[:, columns].toarray() if sparse.issparse(X) else X[:, columns]
-        values = np.sort(block.astype(np.float64), axis=0)
+        values = np.sort(block.astype(np.float64), axis=0) / 2  # differences of the largest numbers overflow
         middle, spread = values[n_samples // 2], values[-1] - values[0]
         varies = spread > 0
         values = (values[:, varies] - middle[varies]) / spread[varies]  # in a range where squares are safe

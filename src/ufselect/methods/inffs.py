@@ -1,10 +1,4 @@
-r"""Inf-FS: features on all paths, of any length, through a graph of the features.
-
-.. math::
-
-    A_{ij} = \alpha \max(\sigma_i, \sigma_j) + (1 - \alpha) (1 - |\rho_{ij}|), \qquad
-    s = \Bigl( \sum_{l \ge 1} (r A)^l \Bigr) 1 = (I - r A)^{-1} 1 - 1 .
-"""
+"""Inf-FS: infinite feature selection."""
 
 from __future__ import annotations
 
@@ -32,8 +26,8 @@ class InfFS(UnsupervisedSelector):
     features varies much and if their rank correlation is small. The score of a feature sums the weights of
     all paths from it, of any length, long ones damped.
 
-    Use it as a quick filter where features of one unit differ in how much they vary. It looks at no
-    clusters: independent noise of large variance is what it likes best. On standardised data all features
+    Use it as a quick filter where features of one unit differ in how much they vary. It ignores
+    clusters: independent noise of large variance scores highest. On standardised data all features
     vary alike and it prefers those that correlate with nothing. The matrix of features limits it to some
     ten thousand of them.
 

@@ -17,18 +17,8 @@ from ufselect.graphs import (
     nearest_neighbors,
     usable_neighbors,
 )
-from ufselect.methods._base import (
-    POSITIVE,
-    Columns,
-    FitResult,
-    Groups,
-    UnsupervisedSelector,
-)
+from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
-
-# Quotients of features that vary are at most 2.
-SCORE_OF_CONSTANT = -3.0
-SAMPLE_SEED = 0  # of the rows of a dask collection; fixed, for there is no parameter that names one
 
 
 class LaplacianScore(UnsupervisedSelector):
@@ -52,8 +42,8 @@ class LaplacianScore(UnsupervisedSelector):
     Costs n² d for the neighbours and n k d for the scores, in memory of the data's size plus n k; sparse
     data stay sparse.
 
-    Use it as a fast filter where neighbours carry the structure, as with images or manifolds. It judges each
-    feature alone, so that it takes redundant ones, and the graph depends on the units of all features:
+    Use it as a fast filter where neighbours carry the structure, as with images or manifolds. It scores each
+    feature alone, so it selects redundant ones, and the graph depends on the units of all features:
     standardise first unless they are comparable.
 
     Parameters
@@ -125,7 +115,7 @@ class LaplacianScore(UnsupervisedSelector):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
-            The data, without missing values; of a dask collection a sample of the rows is taken.
+            The data, without missing values; of a dask collection a sample of the rows is used.
         y : ignored
             Present for scikit-learn's pipelines.
         batch : array-like of shape (n_samples,), optional
@@ -142,7 +132,7 @@ class LaplacianScore(UnsupervisedSelector):
 
     def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
         if is_dask(X):
-            X, taken, n_rows = sample_rows(X, SAMPLE_SEED)
+            X, taken, n_rows = sample_rows(X, 0)  # a fixed seed, as there is no random_state
             rows = row_info(None, batch, n_rows)
             batch = None if rows is None or rows.labels is None else rows.labels[taken]
         return super()._validated(X, sample_weight, batch)
@@ -154,7 +144,5 @@ class LaplacianScore(UnsupervisedSelector):
         else:
             indices, distances = balanced_neighbors(X, n_neighbors, request.rows.batches)
         bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        affinity = heat_affinity(indices, distances, bandwidth)
-        quotients = laplacian_quotients(X, affinity)
-        scores = np.where(np.isnan(quotients), SCORE_OF_CONSTANT, -quotients)
-        return scores, {"n_neighbors_": indices.shape[1]}
+        quotients = laplacian_quotients(X, heat_affinity(indices, distances, bandwidth))
+        return np.where(np.isnan(quotients), -3.0, -quotients), {"n_neighbors_": indices.shape[1]}

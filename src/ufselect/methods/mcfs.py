@@ -1,10 +1,4 @@
-r"""MCFS: features that explain the clusters of a neighbour graph, by least angle regression.
-
-.. math::
-
-    L y_k = \lambda_k D y_k, \qquad a_k = \text{the point on the LARS path of } \|y_k - X a\|^2
-    \text{ with } r \text{ nonzero entries}, \qquad s_j = \max_k |a_{kj}| .
-"""
+"""MCFS: multi-cluster feature selection."""
 
 from __future__ import annotations
 
@@ -22,8 +16,6 @@ from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, Unsuper
 from ufselect.methods._columns import SelectionRequest
 from ufselect.methods.spec import clusters_asked
 
-SCORE_OF_CONSTANT = -2.0  # other scores are above −1
-
 
 class MCFS(UnsupervisedSelector):
     r"""Select features that explain the clusters of the graph of nearest neighbours.
@@ -33,21 +25,17 @@ class MCFS(UnsupervisedSelector):
     counts with its largest coefficient, so that a feature that explains one cluster well is selected.
 
     Use it where there are clusters that neighbours show, and redundant features: unlike a score of single
-    features, the regression takes one of several copies. Where the graph shows no clusters the eigenvectors
-    are noise, and so is the selection. Coefficients are larger for features of a smaller unit: standardise
-    first unless units are comparable. At most n_samples − 1 features can enter a regression; beyond, the
-    order rests on correlations.
+    features, the regression selects one of several duplicates. Where the graph shows no clusters the
+    eigenvectors are noise, and so is the selection. Coefficients are larger for features of a smaller unit:
+    standardise first unless units are comparable. At most n_samples − 1 features can enter a regression;
+    beyond, the order rests on correlations.
 
     Parameters
     ----------
     {n_features_to_select}
-    n_clusters : int or "auto", default="auto"
-        Number c of eigenvectors. ``"auto"`` counts a component while its share of the variance is
-        larger than that of a piece of a stick broken at random.
+    {n_clusters}
     {n_neighbors}
-    bandwidth : float or "auto", default="auto"
-        Bandwidth t of the heat kernel :math:`\exp(-\|x_i - x_j\|^2 / 2t^2)`, or the mean distance to the k
-        neighbours.
+    {bandwidth}
     {constraints}
 
     Attributes
@@ -74,7 +62,7 @@ class MCFS(UnsupervisedSelector):
 
     .. math:: s_j = \max_k |a_{kj}| .
 
-    A copy of a feature that has entered is left out of the regression. The regressions use columns of the
+    A duplicate of a feature that has entered is skipped. The regressions use columns of the
     Gram matrix, which they share, and sparse data stay sparse.
 
     Costs n² d for the neighbours, c eigenvectors of a sparse matrix, n d for each feature that enters, and
@@ -131,7 +119,7 @@ class MCFS(UnsupervisedSelector):
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         gram = gram_operator(X)
         limit = rank_limit(gram)
-        n_clusters = clusters_asked(self.n_clusters, X)
+        n_clusters = clusters_asked(self.n_clusters, X, X.shape[0] - 1)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
         affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth, smallest=1e-6)
@@ -140,17 +128,18 @@ class MCFS(UnsupervisedSelector):
         targets = vectors / np.sqrt(degrees / degrees.mean())[:, None]
         targets -= targets.mean(axis=0)
         # In the units of S. Centred rows lose no digits to a large mean; sparse ones have none to lose.
-        products = X.T @ targets if sparse.issparse(X) else (X - gram.mean).T @ targets
-        products = products / gram.scale
+        centred = X if sparse.issparse(X) else X - gram.mean
+        products = (centred * (1 / gram.scale)).T @ targets
         regression = LeastAngleRegression(gram)
         count = min(request.n_selected, limit)
         coefficients = np.array([regression.coefficients(product, count) for product in products.T])
         norms = np.sqrt(gram.diag().astype(np.float64))[:, None] * np.linalg.norm(targets, axis=0)
         correlations = np.divide(np.abs(products), norms, out=np.zeros(norms.shape), where=norms > 0)
         largest = np.abs(coefficients).max(axis=0)
-        scores = np.where(largest > 0, largest / gram.scale, np.minimum(correlations.max(axis=1), 1) - 1)
-        return np.where(gram.diag() > 0, scores, SCORE_OF_CONSTANT), {
-            "components_": coefficients / gram.scale,
+        unit = max(gram.scale, 1e-300 * float(largest.max()))  # coefficients stay in range for tiny data
+        scores = np.where(largest > 0, largest / unit, np.minimum(correlations.max(axis=1), 1) - 1)
+        return np.where(gram.diag() > 0, scores, -2.0), {
+            "components_": coefficients / unit,
             "n_clusters_": n_clusters,
             "n_neighbors_": n_neighbors,
         }
@@ -159,10 +148,7 @@ class MCFS(UnsupervisedSelector):
 class LeastAngleRegression:
     """Least angle regressions of several targets on the same features, through columns of their Gram matrix.
 
-    Parameters
-    ----------
-    gram : GramOperator
-        S of the centred features; a column is asked for once, whatever the number of targets.
+    A column is asked for once, whatever the number of targets.
     """
 
     def __init__(self, gram: GramOperator) -> None:
@@ -173,12 +159,8 @@ class LeastAngleRegression:
     def coefficients(self, products: NDArray, count: int) -> NDArray:
         """Return the coefficients at which the next feature after ``count`` would enter, or the last point.
 
-        Parameters
-        ----------
-        products : ndarray of shape (n_features,)
-            Inner products of the centred features with the target.
-        count : int
-            Number of features to let in; fewer enter once the target is explained.
+        ``products`` are those of the centred features with the target. Fewer features enter once it is
+        explained.
         """
         correlations = np.array(products, dtype=np.float64)
         weights = np.zeros(correlations.size)

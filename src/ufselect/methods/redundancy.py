@@ -136,7 +136,7 @@ class RedundancyFilter(GramSelector):
             X = _ranks(X)
         if is_out_of_core(X) or sparse.issparse(X) or request.rows is not None or not has_missing(X):
             return super()._fit(X, request)
-        variances, pairwise = np.nanvar(X, axis=0, dtype=np.float64), partial(_pairwise, X)
+        variances, pairwise = np.nanvar(X, axis=0, dtype=np.float64), partial(pairwise_correlations, X)
         scores, attributes = self._filtered(variances, pairwise, request)
         return scores, {**attributes, "missing_": MissingSummary("pairwise", float(np.isnan(X).mean()), 0.0)}
 
@@ -190,7 +190,7 @@ class RedundancyFilter(GramSelector):
         return (variances / (variances.max(initial=0.0) or 1.0)).astype(np.float32)
 
 
-def _pairwise(X: NDArray, columns: NDArray) -> NDArray:
+def pairwise_correlations(X: NDArray, columns: NDArray) -> NDArray:
     """Return the correlations of all columns with some, each from the rows that have both values."""
     there = ~np.isnan(X)
     values = np.where(there, X - np.nanmean(X, axis=0), 0.0).astype(np.float64)

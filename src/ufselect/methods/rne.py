@@ -1,12 +1,4 @@
-r"""RNE: robust neighbourhood embedding.
-
-.. math::
-
-    \min_{H \ge 0} \; \|R H\|_1 + \tfrac{\alpha}{4} \|H^\top H - I\|_F^2, \qquad R = (I - W) X,
-
-with W the weights of locally linear embedding: an augmented Lagrangian method, whose updates of H are
-multiplications that drive most entries to zero.
-"""
+"""RNE: robust neighbourhood embedding."""
 
 from __future__ import annotations
 
@@ -20,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from ufselect._utils.arrays import orthonormality_defect, row_blocks
 from ufselect._utils.validation import generator
-from ufselect.graphs import nearest_neighbors, usable_neighbors
+from ufselect.graphs import nearest_neighbors, neighbor_matrix, usable_neighbors
 from ufselect.methods._base import (
     AT_LEAST_ONE,
     NON_NEGATIVE,
@@ -30,7 +22,7 @@ from ufselect.methods._base import (
     UnsupervisedSelector,
 )
 from ufselect.methods._columns import SelectionRequest
-from ufselect.methods._iterate import iterate, run_attributes
+from ufselect.methods._iterate import Descent, iterate, run_attributes
 
 EPSILON = float(np.finfo(np.float64).eps)  # what the authors' program adds to denominators
 
@@ -52,7 +44,7 @@ def lle_weights(
 
     ``ridge`` is ρ; None takes 1e-3 where there are more neighbours than features, as in [1]_, and else 0.
     Where ρ is nearly 0 and the neighbours of a sample are linearly dependent, its matrix gets 1e-10 of its
-    trace, which picks the smallest of the best weights.
+    trace, which selects the smallest of the best weights.
 
     References
     ----------
@@ -79,8 +71,7 @@ def lle_weights(
         diagonal += (ridges * trace)[:, None]
         solution = np.linalg.solve(gram, np.ones((*gram.shape[:2], 1)))[..., 0]
         weights[rows] = solution / solution.sum(axis=1, keepdims=True)
-    starts = np.arange(0, n_samples * k + 1, k)
-    return sparse.csr_array((weights.ravel(), neighbors.ravel(), starts), shape=(n_samples, n_samples))
+    return neighbor_matrix(neighbors, weights)
 
 
 class SignedGram:
@@ -192,7 +183,7 @@ class Embedding:
     objective: float
 
 
-class RobustEmbedding:
+class RobustEmbedding(Descent):
     r"""The augmented Lagrangian method of robust neighbourhood embedding.
 
     With the split M = RH, a step updates H by multiplications, M by soft thresholding and the multiplier Y,
@@ -211,8 +202,6 @@ class RobustEmbedding:
     ``residuals`` is R, ``start`` the first H. Up to ``sparse_share`` of entries that are not negligible,
     following them alone is faster.
     """
-
-    resolution = 0.0
 
     def __init__(self, residuals: NDArray, alpha: float, start: NDArray, sparse_share: float = 0.15) -> None:
         self.R = residuals
@@ -389,9 +378,6 @@ class RNE(UnsupervisedSelector):
 
     embedding_: NDArray
     n_neighbors_: int
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         **UnsupervisedSelector._parameter_constraints,
@@ -434,7 +420,23 @@ class RNE(UnsupervisedSelector):
         self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        start = self._start(request)
+        n_features = request.n_features
+        if self.n_components is not None and self.n_components > n_features:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the {n_features} features of X; lower it."
+            )
+        if self.init is None:
+            shape = (request.columns.size, self.n_components or request.n_selected)
+            start = generator(self.random_state).random(shape)
+        else:
+            start = np.array(self.init, dtype=np.float64)
+            width = self.n_components or (start.shape[1] if start.ndim == 2 else request.n_selected)
+            if start.shape != (n_features, width) or not np.all(np.isfinite(start)) or np.any(start < 0):
+                raise ValueError(
+                    f"init must be a finite non-negative array of shape ({n_features}, {width}), "
+                    f"n_features × n_components; its shape is {start.shape}."
+                )
+            start = request.restrict_rows(start)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         varying = X.max(axis=0) > X.min(axis=0)
         largest = float(np.abs(X).max()) or 1.0  # squares of huge data would overflow
@@ -450,22 +452,3 @@ class RNE(UnsupervisedSelector):
             "n_neighbors_": n_neighbors,
             **run_attributes("RNE", result, is_judged=self.tol is not None),
         }
-
-    def _start(self, request: SelectionRequest) -> NDArray:
-        """Return the starting matrix, given or drawn."""
-        n_features = request.n_features
-        if self.n_components is not None and self.n_components > n_features:
-            raise ValueError(
-                f"n_components={self.n_components} is more than the {n_features} features of X; lower it."
-            )
-        if self.init is None:
-            shape = (request.columns.size, self.n_components or request.n_selected)
-            return generator(self.random_state).random(shape)
-        start = np.array(self.init, dtype=np.float64)
-        width = self.n_components or (start.shape[1] if start.ndim == 2 else request.n_selected)
-        if start.shape != (n_features, width) or not np.all(np.isfinite(start)) or np.any(start < 0):
-            raise ValueError(
-                f"init must be a finite non-negative array of shape ({n_features}, {width}), "
-                f"n_features × n_components; its shape is {start.shape}."
-            )
-        return request.restrict_rows(start)

@@ -1,12 +1,4 @@
-r"""SOGFS: structured optimal graph feature selection.
-
-.. math::
-
-    \min_{S, W} \sum_{ij} \bigl(\|W^\top x_i - W^\top x_j\|^2 s_{ij} + r s_{ij}^2\bigr) + \gamma \|W\|_{2,p}^p
-
-over orthonormal projections W and graphs S with c connected components: graph, projection and the graph's
-smoothest vectors in turn.
-"""
+"""SOGFS: structured optimal graph feature selection."""
 
 from __future__ import annotations
 
@@ -23,10 +15,16 @@ from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.spectrum import auto_n_components, eigenpairs_between
-from ufselect.graphs import graph_laplacian, nearest_neighbors, smoothest_vectors, usable_neighbors
+from ufselect.graphs import (
+    graph_laplacian,
+    nearest_neighbors,
+    neighbor_matrix,
+    smoothest_vectors,
+    usable_neighbors,
+)
 from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
-from ufselect.methods._iterate import iterate, run_attributes
+from ufselect.methods._iterate import Descent, iterate, run_attributes
 from ufselect.methods._reweighted import (
     FormedQuadratic,
     Projection,
@@ -34,6 +32,7 @@ from ufselect.methods._reweighted import (
     smoothness_quadratic,
 )
 from ufselect.methods._sets import project_simplex
+from ufselect.methods.spec import clusters_asked
 
 
 def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
@@ -50,18 +49,16 @@ def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
 
     Where all k + 1 distances are equal the weights are equal, too.
     """
-    gaps = squared[:, -1:] - squared[:, :-1]
-    totals = gaps.sum(axis=1)
+    margins = squared[:, -1:] - squared[:, :-1]
+    totals = margins.sum(axis=1)
     safe = np.where(totals > 0, totals, 1.0)[:, None]
-    weights = np.where(totals[:, None] > 0, gaps / safe, 1 / gaps.shape[1])
+    weights = np.where(totals[:, None] > 0, margins / safe, 1 / margins.shape[1])
     return weights, totals / 2
 
 
 def mean_graph(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_array:
     """Return the mean of the graph from each sample to its neighbours and of its reverse."""
-    n_samples, n_neighbors = indices.shape
-    row_starts = np.arange(0, n_samples * n_neighbors + 1, n_neighbors)
-    directed = sparse.csr_array((weights.ravel(), indices.ravel(), row_starts), shape=(n_samples, n_samples))
+    directed = neighbor_matrix(indices, weights)
     graph = ((directed + directed.T) / 2).tocsr()
     graph.data[graph.data <= 1e-11] = 0  # no edge, as in the authors' program
     graph.eliminate_zeros()
@@ -76,63 +73,37 @@ def _squared_to(points: NDArray, neighbors: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class StructuredGraph:
-    """A point of the run.
-
-    The symmetric graph and its number of connected components, the smooth vectors F, the projection W, the
-    rank weight λ, the neighbours that the graph was chosen from, the number of updates so far, and the
-    objective after the projection's update.
-    """
+    """A point of the run."""
 
     affinity: sparse.csr_array
-    n_connected: int
-    indicators: NDArray
-    projection: NDArray
-    rank_weight: float
-    neighbors: NDArray[np.intp]
+    n_connected: int  # connected components of the graph
+    indicators: NDArray  # the smooth vectors F
+    projection: NDArray  # W
+    rank_weight: float  # λ
+    neighbors: NDArray[np.intp]  # that the graph was chosen from
     iteration: int
-    objective: float
+    objective: float  # after the update of the projection
 
 
-class StructuredOptimalGraph:
+@dataclass
+class StructuredOptimalGraph(Descent):
     """The alternating method: graph, projection and F in turn, until the graph has c components.
 
-    Parameters
-    ----------
-    data : ndarray of shape (n_samples, n_features)
-        Centred features of unit norm.
-    n_clusters, n_components, n_neighbors : int
-        The numbers c of components of the graph, m of columns of W and k of neighbours.
-    gamma, p : float
-        Weight and exponent of the row penalty.
-    tol : float
-        The update of W ends when its objective falls by no more than this share of itself.
+    ``data`` are centred features of unit norm; ``tol`` ends the update of W.
     """
 
-    resolution = 0.0
-
-    def __init__(
-        self,
-        data: NDArray,
-        *,
-        n_clusters: int,
-        n_components: int,
-        n_neighbors: int,
-        gamma: float,
-        p: float,
-        tol: float,
-    ) -> None:
-        self.data = data
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.p = p
-        self.tol = tol
+    data: NDArray
+    n_clusters: int
+    n_components: int
+    n_neighbors: int
+    gamma: float
+    p: float
+    tol: float
 
     def init(self) -> StructuredGraph:
         n_available = min(self.n_neighbors + 1, self.data.shape[0] - 1)
         indices, distances = nearest_neighbors(self.data, n_available)
-        if n_available == self.n_neighbors:  # the last distance stands for the missing one
+        if n_available == self.n_neighbors:  # the last distance replaces the missing one
             distances = np.hstack([distances, distances[:, -1:]])
         weights, regularisers = adaptive_weights(distances**2)
         self.regulariser = float(regularisers.mean()) or float((distances**2).mean()) or 1.0
@@ -156,9 +127,6 @@ class StructuredOptimalGraph:
         """Tell whether the graph has c components, after two steps at least."""
         return state.iteration > 1 and state.n_connected == self.n_clusters
 
-    def residuals(self, state: StructuredGraph) -> dict[str, float]:
-        return {}
-
     def project(self, affinity: sparse.csr_array) -> Projection:
         """Return the row-sparse projection for a graph.
 
@@ -175,7 +143,7 @@ class StructuredOptimalGraph:
             if values[m] - values[0] > 1e-10 * quadratic.diagonal.sum():
                 vectors = lowest[:, :m]
         if vectors is None:
-            # A feature without any roughness shall not rule alone.
+            # A feature without any roughness must not dominate.
             weights = np.maximum(quadratic.diagonal / (float(quadratic.diagonal.mean()) or 1.0), 1e-3)
             likely = np.zeros((quadratic.order, m))
             likely[np.argsort(weights, kind="stable")[:m], np.arange(m)] = 1.0
@@ -282,8 +250,9 @@ class SOGFS(UnsupervisedSelector):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
     >>> from ufselect import SOGFS
-    >>> measurements = load_wine().data
+    >>> measurements = scale(load_wine().data)
     >>> selector = SOGFS(n_features_to_select=5, n_clusters=3, gamma=0.1).fit(measurements)
     >>> selector.transform(measurements).shape
     (178, 5)
@@ -298,9 +267,6 @@ class SOGFS(UnsupervisedSelector):
     n_clusters_: int
     n_components_: int
     n_neighbors_: int
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         **UnsupervisedSelector._parameter_constraints,
@@ -351,30 +317,17 @@ class SOGFS(UnsupervisedSelector):
             raise ConstantDataError
         data = data[:, varying] / largest[varying]
         data /= np.linalg.norm(data, axis=0)
-        automatic = 0
-        if "auto" in (self.n_components, self.n_clusters):
-            automatic = auto_n_components(gram_operator(data))
-        n_components = automatic if self.n_components == "auto" else int(self.n_components)
-        n_clusters = self.n_clusters
-        n_clusters = min(max(2, automatic), n_samples - 1) if n_clusters == "auto" else int(n_clusters)
+        n_clusters = clusters_asked(self.n_clusters, data, n_samples - 1)
+        is_auto = self.n_components == "auto"
+        n_components = auto_n_components(gram_operator(data)) if is_auto else int(self.n_components)
         if n_components > n_varying:
             raise ValueError(
                 f"n_components={n_components} is more than the {n_varying} features of X that vary; lower it."
             )
-        if n_clusters >= n_samples:
-            raise ValueError(
-                f"n_clusters={n_clusters} needs more samples than the {n_samples} of X; lower it."
-            )
         method = StructuredOptimalGraph(
-            data,
-            n_clusters=n_clusters,
-            n_components=n_components,
-            n_neighbors=n_neighbors,
-            gamma=float(self.gamma),
-            p=float(self.p),
-            tol=float(self.tol),
+            data, n_clusters, n_components, n_neighbors, float(self.gamma), float(self.p), self.tol
         )
-        result = iterate(method, max_iter=self.max_iter, tol=method.tol, callback=request.progress)
+        result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
         components = np.zeros((n_components, X.shape[1]))
         components[:, varying] = result.state.projection.T
         reason = (

@@ -1,7 +1,4 @@
-r"""SPCAFS: sparse PCA for feature selection.
-
-The reweighted eigenproblem :math:`\min_{W^\top W = I} -\mathrm{Tr}(W^\top S W) + \gamma \|W\|_{2,p}^p`.
-"""
+"""SPCAFS: sparse PCA for feature selection."""
 
 from __future__ import annotations
 
@@ -17,7 +14,33 @@ from ufselect.gram.spectrum import component_spectrum
 from ufselect.methods._base import NON_NEGATIVE, Columns, FitResult, GramSelector, Groups
 from ufselect.methods._columns import SelectionRequest
 from ufselect.methods._iterate import in_units_of, iterate, run_attributes
-from ufselect.methods._reweighted import ReweightedEigenproblem, negative_gram
+from ufselect.methods._reweighted import (
+    FormedQuadratic,
+    Quadratic,
+    ReweightedEigenproblem,
+    lowest_eigenvectors,
+)
+
+
+class NegativeGram(Quadratic):
+    """``M = −S`` through products alone, for data whose Gram matrix is too large to form."""
+
+    def __init__(self, gram: GramOperator, floor: float) -> None:
+        super().__init__(-gram.diag(), floor)
+        self.gram = gram
+        self.max_light = min(int(0.8 * gram.n_samples), 1000, self.order - 1)
+
+    def matmat(self, vectors: NDArray) -> NDArray:
+        return -self.gram.matmat(vectors)
+
+    def columns(self, indices: NDArray) -> NDArray:
+        return -self.gram.columns(indices)
+
+    def _lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
+        roots = np.sqrt(diagonal)[:, None]
+        return lowest_eigenvectors(
+            lambda block: self.matmat(block / roots) / roots, lambda block: block, diagonal, start, count
+        )
 
 
 class SPCAFS(GramSelector):
@@ -55,10 +78,7 @@ class SPCAFS(GramSelector):
         The m used.
     objective_history_ : ndarray
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
-    n_iter_ : int
-        Number of iterations.
-    converged_ : bool
-        Whether the decrease fell to ``tol`` within ``max_iter``.
+    {iterations}
 
     Notes
     -----
@@ -99,9 +119,6 @@ class SPCAFS(GramSelector):
 
     components_: NDArray
     n_components_: int
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         **GramSelector._parameter_constraints,
@@ -139,9 +156,15 @@ class SPCAFS(GramSelector):
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = component_spectrum(gram, self.n_components)
         m = spectrum.values.size
-        largest = float(spectrum.values[0])
+        largest, order = float(spectrum.values[0]), gram.shape[0]
+        quadratic: Quadratic
+        # S of order 4000 takes 128 MB, and products with wide data are cheaper than those with a formed S.
+        if order > 4000 or order > 1.15 * gram.n_samples:
+            quadratic = NegativeGram(gram, -largest)
+        else:
+            quadratic = FormedQuadratic(-gram.to_dense().astype(np.float64, copy=False), -largest)
         method = ReweightedEigenproblem(
-            negative_gram(gram, largest),
+            quadratic,
             m,
             in_units_of(gram.scale, "gamma", self.gamma),
             self.p,

@@ -1,9 +1,4 @@
-r"""SPCA-PSD: sparse PCA through a positive semidefinite matrix that reconstructs the centred data A.
-
-.. math::
-
-    \min_{\Omega \succeq 0}\; \|A - A\Omega\|_F^2 + \lambda\|\Omega\|_{2,1} + \eta\,\mathrm{Tr}\,\Omega
-"""
+"""SPCA-PSD: sparse PCA via positive semidefinite projection."""
 
 from __future__ import annotations
 
@@ -178,8 +173,7 @@ class SPCAPSD(GramSelector):
         eigenvalue of S, from where on Ω = 0.
     init : array-like of shape (n_features,) or None, default=None
         Positive diagonal of the Ω that gives the first weights; None for the identity.
-    max_iter : int, default=100
-        Most iterations to make.
+    {max_iter}
     tol : float, default=1e-5
         Stop once the relative decrease of the objective is at most this.
     {verbose}
@@ -194,10 +188,7 @@ class SPCAPSD(GramSelector):
         The rank of Ω.
     objective_history_ : ndarray
         Objective at the first solution and after each iteration, in units of the data squared.
-    n_iter_ : int
-        Number of iterations.
-    converged_ : bool
-        Whether the decrease fell to ``tol`` within ``max_iter``.
+    {iterations}
 
     Notes
     -----
@@ -240,9 +231,6 @@ class SPCAPSD(GramSelector):
     is_nested = True
 
     n_components_: int
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         **GramSelector._parameter_constraints,

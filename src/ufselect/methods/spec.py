@@ -1,14 +1,4 @@
-r"""SPEC: features that are smooth on a graph of samples, by its spectrum.
-
-.. math::
-
-    \varphi_1 = \sum_{l=1}^{n} \lambda_l \alpha_l^2, \qquad
-    \varphi_2 = \frac{\varphi_1}{1 - \alpha_1^2}, \qquad
-    \varphi_3 = \sum_{l=2}^{c} (2 - \lambda_l)\, \alpha_l^2, \qquad
-    \alpha_l = \frac{u_l^\top D^{1/2} f}{\|D^{1/2} f\|},
-
-with :math:`(\lambda_l, u_l)` the eigenpairs of the normalised Laplacian, :math:`\lambda_1 = 0`.
-"""
+"""SPEC: spectral feature selection."""
 
 from __future__ import annotations
 
@@ -32,9 +22,6 @@ from ufselect.graphs import (
 from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
 
-# The three functions lie between −2 and 2.
-SCORE_OF_CONSTANT = -3.0
-
 
 class SPEC(UnsupervisedSelector):
     r"""Select features that agree with the spectrum of the graph of nearest neighbours.
@@ -53,14 +40,9 @@ class SPEC(UnsupervisedSelector):
     {n_features_to_select}
     ranking : {"leading", "normalized", "smoothness"}, default="leading"
         The function, :math:`\varphi_3`, :math:`\varphi_2` or :math:`\varphi_1` of [1]_.
-    n_clusters : int or "auto", default="auto"
-        The c of ``"leading"``, c − 1 eigenvectors count beside the trivial one, at least one. ``"auto"``
-        counts a component while its share of the variance is larger than that of a piece of a stick broken
-        at random.
+    {n_clusters}
     {n_neighbors}
-    bandwidth : float or "auto", default="auto"
-        Bandwidth t of the heat kernel :math:`\exp(-\|x_i - x_j\|^2 / 2t^2)`, or the mean distance to the k
-        neighbours.
+    {bandwidth}
     {constraints}
 
     Attributes
@@ -74,10 +56,12 @@ class SPEC(UnsupervisedSelector):
     n_neighbors_ : int
         The number of neighbours used.
 
-    Notes ----- Write W for the heat-kernel weights between samples of which one is among the k nearest
-    neighbours of the other, D for their sums and :math:`I - D^{-1/2} W D^{-1/2}` for the normalised
-    Laplacian with eigenpairs :math:`(\lambda_l, u_l)`, :math:`\lambda_1 = 0`. With :math:`\alpha_l =
-    u_l^\top D^{1/2} f / \|D^{1/2} f\|`,
+    Notes
+    -----
+    Write W for the heat-kernel weights between samples of which one is among the k nearest neighbours of the
+    other, D for their sums and :math:`I - D^{-1/2} W D^{-1/2}` for the normalised Laplacian with eigenpairs
+    :math:`(\lambda_l, u_l)`, :math:`\lambda_1 = 0`. With
+    :math:`\alpha_l = u_l^\top D^{1/2} f / \|D^{1/2} f\|`,
 
     .. math::
 
@@ -85,9 +69,9 @@ class SPEC(UnsupervisedSelector):
         \varphi_2 = \frac{\varphi_1}{1 - \alpha_1^2}, \qquad
         \varphi_3 = \sum_{l=2}^{c} (2 - \lambda_l)\, \alpha_l^2 .
 
-    The first two are sums over edges, so that no eigenvector is needed. A constant feature would be the
-    best by :math:`\varphi_1`; it is put last. The graph of [1]_ has all pairs: that is ``n_neighbors`` of
-    n_samples − 1.
+    c is ``n_clusters``, and one eigenvector counts at least. The first two are sums over edges, so that no
+    eigenvector is needed. A constant feature would be best by :math:`\varphi_1`; it is put last. The graph
+    of [1]_ has all pairs: that is ``n_neighbors`` of n_samples − 1.
 
     Costs n² d for the neighbours, n k d for the sums over edges, and c eigenvectors of a sparse matrix for
     ``"leading"``. Sparse data stay sparse.
@@ -148,32 +132,27 @@ class SPEC(UnsupervisedSelector):
         bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
         affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth, smallest=1e-6)
         if self.ranking == "leading":
-            n_clusters = clusters_asked(self.n_clusters, X)
+            n_clusters = clusters_asked(self.n_clusters, X, X.shape[0] - 1)
             scores = leading_shares(X, affinity, n_clusters)
         else:
             n_clusters = 0
             scores = -laplacian_quotients(X, affinity)
             if self.ranking == "smoothness":
                 scores *= shares_of_variance(X, affinity.sum(axis=1))
-        return np.where(np.isnan(scores), SCORE_OF_CONSTANT, scores), {
+        return np.where(np.isnan(scores), -3.0, scores), {
             "n_clusters_": n_clusters,
             "n_neighbors_": n_neighbors,
         }
 
 
-def clusters_asked(n_clusters: int | str, X: Any) -> int:
-    """Return the number of clusters, ``"auto"`` from the spectrum of the data and at least 2.
-
-    Raises
-    ------
-    ValueError
-        If so many are asked for that there are not enough samples, or if no feature varies.
-    """
-    n_samples = X.shape[0]
+def clusters_asked(n_clusters: int | str, X: Any, most: int) -> int:
+    """Return the number of clusters, for ``"auto"`` from the spectrum of the data, at least 2."""
     if n_clusters == "auto":
-        return min(max(2, auto_n_components(gram_operator(X))), n_samples - 1)
-    if int(n_clusters) >= n_samples:
-        raise ValueError(f"n_clusters={n_clusters} needs more samples than the {n_samples} of X; lower it.")
+        return min(max(2, auto_n_components(gram_operator(X))), most)
+    if int(n_clusters) > most:
+        raise ValueError(
+            f"n_clusters={n_clusters} is too many for the {X.shape[0]} samples of X; use at most {most}."
+        )
     return int(n_clusters)
 
 
@@ -202,13 +181,7 @@ def shares_of_variance(X: Any, degrees: NDArray) -> NDArray:
 
 
 def in_own_units(X: Any) -> tuple[Any, NDArray]:
-    """Return the features divided by their largest entry, so that squares stay in range, and which vary.
-
-    Raises
-    ------
-    ConstantDataError
-        If none varies.
-    """
+    """Return the features divided by their largest entry, so that squares stay in range, and which vary."""
     lowest, highest = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()
@@ -218,5 +191,5 @@ def in_own_units(X: Any) -> tuple[Any, NDArray]:
     largest = np.maximum(np.abs(lowest), np.abs(highest)).astype(np.float64)
     unit = np.where(largest > 0, largest, 1.0)
     if sparse.issparse(X):
-        return X.astype(np.float64) @ sparse.diags_array(1 / unit), varies
+        return sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape), varies
     return X / unit, varies

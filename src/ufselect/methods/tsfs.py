@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import warn_user
-from ufselect._utils.threads import OneThread, one_blas_thread
+from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import generator
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram.centring import centre_and_scale
@@ -37,7 +38,9 @@ from ufselect.methods._iterate import (
     start_at,
 )
 
-_one_torch_thread = OneThread()
+_lock = Lock()
+_n_inside = 0
+_n_threads = 1  # what the first to enter `one_torch_thread` found
 
 
 def import_torch() -> Any:
@@ -47,10 +50,24 @@ def import_torch() -> Any:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Let torch use one thread, so that sums run in one order and a seed gives one result."""
+    """Let torch use one thread, so that sums run in one order and a seed gives one result.
+
+    Torch keeps a number for the process and another for each thread: everyone who enters sets its own
+    thread's, and all restore what the first one found.
+    """
+    global _n_inside, _n_threads
     torch = import_torch()
-    with _one_torch_thread(torch.get_num_threads, torch.set_num_threads):
+    with _lock:
+        if _n_inside == 0:
+            _n_threads = torch.get_num_threads()
+        _n_inside += 1
+        torch.set_num_threads(1)
+    try:
         yield
+    finally:
+        with _lock:
+            _n_inside -= 1
+            torch.set_num_threads(_n_threads)
 
 
 def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray:
@@ -79,20 +96,9 @@ class StudentNetwork(Descent):
     """Monotone accelerated proximal gradient steps on the student's objective.
 
     A method for :func:`iterate`; one of its steps is a sweep of ten gradient steps, so that
-    the stopping rule looks at a stretch of progress and not at the wiggles of an accelerated method.
+    the stopping rule does not see the fluctuations of an accelerated method.
 
-    Parameters
-    ----------
-    inputs : ndarray of shape (n_samples, n_features)
-        Standardised features.
-    targets : ndarray of shape (n_samples, n_outputs)
-        The teacher's embedding.
-    hidden : int
-        Number of hidden units.
-    gamma : float
-        Weight of the penalties.
-    seed : int
-        Seed of the starting network.
+    ``inputs`` are standardised features, ``targets`` the teacher's embedding.
     """
 
     resolution = ROUNDING
@@ -106,7 +112,7 @@ class StudentNetwork(Descent):
         self.seed = seed
 
     def init(self) -> AcceleratedState:
-        """Start without any feature: W₁ = 0, so that features have to earn their rows."""
+        """Start without any feature, W₁ = 0."""
         rng = np.random.default_rng(self.seed)
         n_outputs = self.targets.shape[1]
         start = (
@@ -179,8 +185,8 @@ class TSFS(UnsupervisedSelector):
     both together take some ten seconds. Everything runs in one thread, so that a seed gives one result.
 
     Use it when clusters are curved or of many scales, so that t-SNE shows them and PCA does not, and there
-    are at least some hundred samples. It is slower than the spectral methods, and what t-SNE distorts is
-    learnt with it.
+    are at least some hundred samples. It is slower than the spectral methods, and learns the
+    distortions of t-SNE too.
 
     Parameters
     ----------
@@ -247,9 +253,6 @@ class TSFS(UnsupervisedSelector):
 
     input_weights_: NDArray
     embedding_: NDArray
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         **UnsupervisedSelector._parameter_constraints,

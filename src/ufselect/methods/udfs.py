@@ -1,11 +1,4 @@
-r"""UDFS: unsupervised discriminative feature selection.
-
-.. math::
-
-    \min_{W^\top W = I}\; \mathrm{Tr}(W^\top X^\top L X W) + \gamma \|W\|_{2,1},
-
-where L sums the inverse scatters of all neighbourhoods: a reweighted eigenproblem.
-"""
+"""UDFS: unsupervised discriminative feature selection."""
 
 from __future__ import annotations
 
@@ -101,16 +94,13 @@ class UDFS(UnsupervisedSelector):
     Parameters
     ----------
     {n_features_to_select}
-    n_clusters : int or "auto", default="auto"
-        Number of columns of W. ``"auto"`` counts a component while its share of the variance is larger than
-        that of a piece of a stick broken at random, with a minimum of 2.
+    {n_clusters}
     {n_neighbors}
     gamma : float, default=1.0
         Weight of the penalty, above 0. M has no unit, so γ has none.
     reg : float, default=1.0
         The λ that regularises the scatter of a neighbourhood, above 0, in units of the data squared.
-    max_iter : int, default=100
-        Most iterations to make.
+    {max_iter}
     tol : float, default=1e-6
         Stop once the relative decrease of the objective is at most this. Small rows settle later than the
         objective.
@@ -128,10 +118,7 @@ class UDFS(UnsupervisedSelector):
         The numbers used.
     objective_history_ : ndarray
         Objective at the start and after each iteration; non-increasing.
-    n_iter_ : int
-        Number of iterations.
-    converged_ : bool
-        Whether the relative decrease fell to ``tol`` within ``max_iter``.
+    {iterations}
 
     Notes
     -----
@@ -178,9 +165,6 @@ class UDFS(UnsupervisedSelector):
     components_: NDArray
     n_clusters_: int
     n_neighbors_: int
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         **UnsupervisedSelector._parameter_constraints,

@@ -1,7 +1,11 @@
 """How good a selection is: clustering quality, what it keeps of the data, agreement and stability."""
 
-from ufselect.metrics.clustering import clustering_accuracy, normalized_mutual_info
-from ufselect.metrics.evaluate import SelectionScore, evaluate_selection
+from ufselect.metrics.clustering import (
+    SelectionScore,
+    clustering_accuracy,
+    evaluate_selection,
+    normalized_mutual_info,
+)
 from ufselect.metrics.label_free import neighbours_kept, variance_rebuilt
 from ufselect.metrics.stability import feature_similarity_rate, selection_stability
 

@@ -33,7 +33,7 @@ def kmeans_runs(
     point farthest from its centre.
 
     Unless ``is_exact``, it works in single precision, in less time for all but the smallest data, and again
-    in double precision where clusters turn out to be so small beside their distances that it blurs them.
+    in double precision where clusters are too small, compared with their distances, to be told apart.
     ``centre_entries`` are those of the centres of the runs that advance together: 64 MB at most.
     """
     coordinates = distance_preserving_coordinates(points, np.float64 if is_exact else np.float32)
@@ -45,7 +45,7 @@ def kmeans_runs(
         samples = starting_samples(coordinates, n_clusters, seeds[batch], seeding)
         labels[batch] = lloyd(coordinates, coordinates[samples], tol)
     if not is_exact:
-        # Single precision has seven digits; four must be left of the mean squared distance to the centres.
+        # Single precision has seven digits; four must remain of the mean squared distance to the centres.
         largest = float(np.einsum("ij,ij->i", coordinates, coordinates).max())
         least = 1e4 * float(np.finfo(np.float32).eps) * len(points) * largest
         if float(inertias(coordinates, labels[:1]).min()) < least:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 from sklearn.utils import check_array
 
-from ufselect._utils.validation import tabular
+from ufselect._utils.validation import as_numpy, tabular
 from ufselect.metrics.stability import selected_index
 
 
@@ -42,7 +42,7 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
     >>> round(variance_rebuilt(X, [12]), 3), variance_rebuilt(X, range(13))
     (0.998, 1.0)
     """
-    centred = check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
+    centred = check_array(tabular(as_numpy(X)), dtype=np.float64, ensure_min_samples=2)
     centred = centred - centred.mean(axis=0)
     n_features = centred.shape[1]
     target = centred if targets is None else centred[:, selected_index(targets, "targets", n_features)]
@@ -86,7 +86,7 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
     >>> neighbours_kept(X, range(13)), neighbours_kept(X, [0]) < 0.3
     (1.0, True)
     """
-    values = check_array(tabular(X), dtype=np.float64, ensure_min_samples=2)
+    values = check_array(tabular(as_numpy(X)), dtype=np.float64, ensure_min_samples=2)
     if not 1 <= n_neighbors < values.shape[0]:
         raise ValueError(
             f"n_neighbors must lie between 1 and {values.shape[0] - 1}, one less than the number of samples, "

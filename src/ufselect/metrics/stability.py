@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect._utils.validation import as_numpy
+
 
 def feature_similarity_rate(a: Any, b: Any) -> float:
     r"""Return the share of features that two selections of equal size have in common.
@@ -34,7 +36,7 @@ def feature_similarity_rate(a: Any, b: Any) -> float:
     0.5
     """
     first, second = selected_index(a, "a"), selected_index(b, "b")
-    masks = [np.asarray(s) for s in (a, b) if np.asarray(s).dtype == bool]
+    masks = [mask for mask in map(np.asarray, map(as_numpy, (a, b))) if mask.dtype == bool]
     if len(masks) == 2 and masks[0].size != masks[1].size:
         raise ValueError(f"The masks cover {masks[0].size} and {masks[1].size} features; they must be equal.")
     if first.size != second.size:
@@ -46,7 +48,7 @@ def feature_similarity_rate(a: Any, b: Any) -> float:
 
 def selected_index(features: Any, name: str, n_features: int | None = None) -> NDArray:
     """Return the distinct indices that a mask or an index array names; None leaves their range open."""
-    index = np.asarray(features)
+    index = np.asarray(as_numpy(features))
     if index.ndim != 1:
         raise ValueError(f"{name} must be a flat array of indices or a flat boolean mask.")
     if index.dtype == bool:
@@ -100,7 +102,7 @@ def selection_stability(masks: Any) -> float:
     >>> round(selection_stability([[1, 1, 0, 0], [1, 0, 1, 0]]), 12)
     0.0
     """
-    chosen = np.asarray(masks)
+    chosen = np.asarray(as_numpy(masks))
     if chosen.ndim != 2 or chosen.shape[0] < 2 or chosen.shape[1] < 1:
         raise ValueError(
             f"masks must be a table of at least two selections, one per row, not of shape {chosen.shape}."

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ufselect._utils.validation import generator
+from ufselect.methods.baselines import RandomSubset
 from ufselect.methods.dscofs.path import DSCOFSPath
-from ufselect.methods.rebuild.ridge import component_errors, random_errors
+from ufselect.methods.rebuild.reconstructor import Reconstructor
+from ufselect.methods.rebuild.ridge import component_errors
 from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, matplotlib, new_axes, plain, quiet
 
 
@@ -69,13 +71,13 @@ def feature_names_of(
 
 
 class Display(ABC):
-    """What all displays share: where they have drawn, ``ax_`` and ``figure_``."""
+    """What all displays share: after drawing, ``ax_`` and ``figure_`` say where."""
 
     ax_: Any
     figure_: Any
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw into Axes of matplotlib, or into new ones."""
+        """Draw into Axes of matplotlib, or into new ones, and set ``ax_`` and ``figure_``."""
         self.ax_ = new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         self._draw(self.ax_)
@@ -99,17 +101,14 @@ class ScoresDisplay(Display):
     n_selected : int
         How many of them are selected.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Where :meth:`plot` has drawn.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
     >>> from ufselect import DSCOFS
     >>> from ufselect.plotting import ScoresDisplay
-    >>> selector = DSCOFS(n_features_to_select=5, n_components=2, entry_sparsity=None).fit(load_wine().data)
+    >>> wine = scale(load_wine().data)
+    >>> selector = DSCOFS(n_features_to_select=5, n_components=2, entry_sparsity=None).fit(wine)
     >>> display = ScoresDisplay.from_estimator(selector, n_shown=8)
     >>> len(display.ax_.patches)
     8
@@ -135,10 +134,6 @@ class ScoresDisplay(Display):
             Most bars to draw.
         ax : matplotlib Axes, optional
             Where to draw; by default into new ones.
-
-        Returns
-        -------
-        ScoresDisplay
         """
         selected = selected_by(selector)
         if selected.scores is None:
@@ -172,11 +167,6 @@ class LoadingsDisplay(Display):
         Loadings of the features to show.
     feature_names : sequence of str
         Their names.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where :meth:`plot` has drawn.
     """
 
     loadings: NDArray
@@ -198,10 +188,6 @@ class LoadingsDisplay(Display):
             Most features to show, best first.
         ax : matplotlib Axes, optional
             Where to draw; by default into new ones.
-
-        Returns
-        -------
-        LoadingsDisplay
         """
         selected = selected_by(selector)
         if not hasattr(selector, "components_"):
@@ -235,11 +221,6 @@ class ConvergenceDisplay(Display):
         Objective at the start and after each iteration.
     converged : bool
         Whether the stopping rule was met.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where :meth:`plot` has drawn.
     """
 
     history: NDArray
@@ -255,10 +236,6 @@ class ConvergenceDisplay(Display):
             A fitted iterative selector, with ``objective_history_``.
         ax : matplotlib Axes, optional
             Where to draw; by default into new ones.
-
-        Returns
-        -------
-        ConvergenceDisplay
         """
         check_is_fitted(selector)
         if not hasattr(selector, "objective_history_"):
@@ -292,11 +269,6 @@ class SelectionPathDisplay(Display):
         The counts.
     feature_names : sequence of str
         Names of the shown features.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where :meth:`plot` has drawn.
     """
 
     masks: NDArray
@@ -327,10 +299,6 @@ class SelectionPathDisplay(Display):
             Most features to show: those selected for the most counts.
         ax : matplotlib Axes, optional
             Where to draw; by default into new ones.
-
-        Returns
-        -------
-        SelectionPathDisplay
 
         Examples
         --------
@@ -384,11 +352,6 @@ class RedundancyDisplay(Display):
         Names of these selected columns.
     n_selected, n_features : int
         Number of selected columns and of all.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where :meth:`plot` has drawn.
     """
 
     counts: NDArray
@@ -412,10 +375,6 @@ class RedundancyDisplay(Display):
             Most clusters to show.
         ax : matplotlib Axes, optional
             Where to draw; by default into new ones.
-
-        Returns
-        -------
-        RedundancyDisplay
         """
         check_is_fitted(selector)
         found = selector.representatives_
@@ -450,11 +409,6 @@ class PixelsDisplay(Display):
         "F" where the pixels run down the columns first.
     background : ndarray of shape (n_features,), optional
         An image to draw beneath, such as the mean of the data.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where :meth:`plot` has drawn.
     """
 
     support: NDArray
@@ -490,10 +444,6 @@ class PixelsDisplay(Display):
             As above.
         ax : matplotlib Axes, optional
             Where to draw; by default into new ones.
-
-        Returns
-        -------
-        PixelsDisplay
         """
         return cls(selected_by(selector).support, image_shape, order, background).plot(ax=ax)
 
@@ -535,11 +485,6 @@ class ReconstructionDisplay(Display):
     chosen : int, optional
         A count to mark.
 
-    Attributes
-    ----------
-    ax_, figure_
-        Where :meth:`plot` has drawn.
-
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -567,7 +512,7 @@ class ReconstructionDisplay(Display):
         *,
         X_train: Any = None,
         counts: int | Sequence[int] | None = None,
-        n_draws: int = 10,
+        n_draws: int = 5,
         random_state: Any = 0,
         ax: Any = None,
     ) -> ReconstructionDisplay:
@@ -584,21 +529,12 @@ class ReconstructionDisplay(Display):
             as a floor.
         counts : int or sequence of int, optional
             One or several numbers of columns; by default up to ten, evenly spread.
-        n_draws : int, default=10
-            Random sets of columns.
+        n_draws : int, default=5
+            Random sets of columns, reconstructed by the same kind of map.
         random_state : int, RandomState, Generator or None, default=0
             Seed of the random columns.
         ax : matplotlib Axes, optional
-            Where to draw; into new ones without it.
-
-        Returns
-        -------
-        ReconstructionDisplay
-
-        Raises
-        ------
-        TypeError
-            If the estimator selects columns but does not reconstruct the others.
+            Where to draw; by default into new ones.
         """
         if not hasattr(reconstructor, "curve"):
             name = type(reconstructor).__name__
@@ -612,7 +548,11 @@ class ReconstructionDisplay(Display):
         if X_train is None:
             return cls(places, errors).plot(ax=ax)
         train, test = np.asarray(X_train, dtype=np.float64), np.asarray(X, dtype=np.float64)
-        random = random_errors(train, test, places.tolist(), n_draws, generator(random_state))
+        fitted, seeds = reconstructor.regressor_, generator(random_state).integers(2**31, size=n_draws)
+        regressor = fitted if isinstance(fitted, str) else reconstructor.regressor  # the same kind of map
+        draws = [RandomSubset(int(places.max()), random_state=int(seed)) for seed in seeds]
+        curves = [Reconstructor(draw, regressor).fit(train).curve(test, places.tolist()) for draw in draws]
+        random = np.array([[row["error"] for row in curve] for curve in curves])
         floor = component_errors(train, test, places.tolist())
         return cls(places, errors, random=random, floor=floor).plot(ax=ax)
 
@@ -625,16 +565,7 @@ class ReconstructionDisplay(Display):
         selector : estimator
             A selector with ``count_curve_``, after ``fit`` with ``n_features_to_select="auto"``.
         ax : matplotlib Axes, optional
-            Where to draw; into new ones without it.
-
-        Returns
-        -------
-        ReconstructionDisplay
-
-        Raises
-        ------
-        ValueError
-            If the selector did not choose its count.
+            Where to draw; by default into new ones.
         """
         return cls.of_counts(selector).plot(ax=ax)
 

@@ -14,10 +14,11 @@ from sklearn.utils.extmath import randomized_svd
 
 from ufselect.assessment import Assessment, assess
 from ufselect.methods._columns import ColumnTable
-from ufselect.methods.redundancy import RedundancyFilter
+from ufselect.methods.redundancy import RedundancyFilter, pairwise_correlations
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
+LEAST_GAIN = 0.1  # over random columns, in error or agreement: less is real, and yet no reason to praise
 LEAST_SHARE = 0.5  # of the variance of the others, for columns that are to represent them
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
@@ -36,12 +37,15 @@ def reconstructed_share(assessment: Assessment) -> float:
 
 
 def trust_in(assessment: Assessment) -> str:
-    """Return how far an assessed selection can be trusted: good, doubtful or bad.
+    """Return how far an assessed selection can be trusted: good, fair, doubtful or bad.
 
-    Columns that are better than random ones and yet lose most of the others are doubtful.
+    Columns that are better than random ones and yet lose most of the others are doubtful, and those that
+    are better by little are fair.
     """
-    is_good = assessment.verdict == "better" and not reconstructed_share(assessment) < LEAST_SHARE
-    return "good" if is_good else "bad" if assessment.verdict == "worse" else "doubtful"
+    if assessment.verdict != "better" or reconstructed_share(assessment) < LEAST_SHARE:
+        return "bad" if assessment.verdict == "worse" else "doubtful"
+    gain = 1 - assessment.effect if assessment.goal == "rebuild" else assessment.effect
+    return "good" if gain >= LEAST_GAIN else "fair"
 
 
 @dataclass(frozen=True)
@@ -174,7 +178,7 @@ class Explanation:
 
     @property
     def trust(self) -> str:
-        """How far the selection can be trusted: good, doubtful or bad."""
+        """How far the selection can be trusted: good, fair, doubtful or bad."""
         if self.goal == "redundancy":
             return "good"
         return "doubtful" if self.assessment is None else trust_in(self.assessment)
@@ -224,7 +228,7 @@ def explain(
 ) -> Explanation:
     """Find out what each selected column represents, and what the selection is worth.
 
-    Correlations are those of at most 2000 rows. Missing values count as the mean of their column there.
+    Correlations are those of at most 2000 rows, of two columns by the rows that have both.
 
     Parameters
     ----------
@@ -284,7 +288,8 @@ def explain(
     seen = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
     out = seen.indices("exclude", getattr(selector, "exclude", None))
     sample, rows = centred_sample(data, random_state, sample_weight, batch)
-    correlations = correlation(sample[:, ranked], sample)
+    correlations = correlation(sample, ranked)
+    sample = np.nan_to_num(sample, nan=0.0)
     closest = np.argmax(np.abs(correlations), axis=0)
     closest_r = correlations[closest, np.arange(n_features)]
     if goal == "redundancy":  # whose own pairs, of all rows, are the promise
@@ -345,7 +350,7 @@ def centred_sample(
 ) -> tuple[NDArray, NDArray]:
     """Return at most 2000 rows of dense or sparse data, centred, and which these are.
 
-    Rows of weight 0 are never taken, batches are centred by themselves, and missing values are the mean.
+    Rows of weight 0 are never taken, and batches are centred by themselves.
     """
     counted = (
         np.arange(X.shape[0]) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0)
@@ -357,7 +362,7 @@ def centred_sample(
     labels = np.zeros(count) if batch is None else np.asarray(batch)[rows]
     for each in np.unique(labels):
         values[labels == each] -= column_means(values[labels == each])
-    return np.nan_to_num(values, nan=0.0), rows
+    return values, rows
 
 
 def column_means(data: Any) -> NDArray:
@@ -369,11 +374,13 @@ def column_means(data: Any) -> NDArray:
     return np.asarray(np.where(there, data, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1))
 
 
-def correlation(a: NDArray, b: NDArray) -> NDArray:
-    """Return the correlations of the columns of two centred arrays; 0 for constant columns."""
-    norms = [np.linalg.norm(values, axis=0) for values in (a, b)]
-    left, right = (1 / np.where(norm > 0, norm, np.inf) for norm in norms)
-    return np.clip((a * left).T @ (b * right), -1, 1)
+def correlation(sample: NDArray, columns: NDArray) -> NDArray:
+    """Return the correlations of some columns of a centred sample with all; 0 for constant columns."""
+    if np.isnan(sample).any():
+        return pairwise_correlations(sample, columns).T
+    norms = np.linalg.norm(sample, axis=0)
+    unit = sample / np.where(norms > 0, norms, np.inf)
+    return np.clip(unit[:, columns].T @ unit, -1, 1)
 
 
 def explained_by(sample: NDArray, ranked: NDArray) -> NDArray:

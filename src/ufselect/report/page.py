@@ -99,7 +99,7 @@ def render(package: str, name: str, **content: Any) -> str:
 
 def number(value: float, digits: int = 4) -> str:
     """Return a number for people, to a few digits."""
-    return (f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:.{digits}g}").replace("-", "−")
+    return (f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.{digits}g}").replace("-", "−")
 
 
 def signed(value: float) -> str:
@@ -140,7 +140,7 @@ class DataTable:
     @property
     def columns(self) -> list[tuple[str, str]]:
         """Titles and the classes of their cells; narrow screens hide some."""
-        minor = ("Mean>", "Deviation>")
+        minor = ("Mean>", "Deviation>", "Selected from other rows>")
         kinds = (
             ("num" if t.endswith(">") else "word") + (" minor" if t in minor else "") for t in self.titles
         )

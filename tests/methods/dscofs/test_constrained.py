@@ -35,6 +35,8 @@ def reached(selector, data):
 
 @settings(max_examples=40)
 @given(st.integers(0, 10**6), st.integers(4, 9), st.integers(1, 3), st.integers(0, 3), st.booleans())
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_the_gap_holds_and_a_proof_means_the_best_of_all(seed, d, m, extra, repeat):
     rng = np.random.default_rng(seed)
     data = rng.standard_normal((20, d)) * rng.uniform(0.2, 2, d)
@@ -129,6 +131,8 @@ def test_entries_that_cannot_bind_are_pointed_out():
 
 
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_places_left_over_are_filled_by_the_criterion_and_never_by_a_constant(seed):
     rng = np.random.default_rng(seed)
     weak = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 20)) * np.r_[np.ones(4), np.full(16, 1e-3)]
@@ -155,6 +159,8 @@ def fit(data, count, **settings):
 @pytest.mark.filterwarnings("ignore:The loadings rest on")  # one component has no use for two rows
 @settings(max_examples=30)
 @given(structured_data(), st.integers(1, 3), st.integers(0, 20), st.integers(0, 10))
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_the_result_is_exactly_feasible(data, n_components, extra_entries, extra_rows):
     d = data.shape[1]
     m = min(n_components, d - 1, np.linalg.matrix_rank(data - data.mean(axis=0)))

@@ -56,6 +56,7 @@ def test_tiny_penalties_select_by_leverage(real):
 
 
 @pytest.mark.parametrize("name", [*REAL_SETS, *BUNDLED_SETS])
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_a_tight_tolerance_has_settled_the_selection(real, name):
     X, labels = real(name)
     count = min(100, X.shape[1] // 2)

@@ -164,6 +164,7 @@ def test_steps_in_single_precision_end_where_double_precision_does(tol, unit, sh
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-140])
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_columns_too_small_for_single_precision_are_told_apart(unit):
     """Beside one column that is 100,000 times larger, the others vanish in the rounding of float32."""
     data = clear_columns()

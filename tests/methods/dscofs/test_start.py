@@ -53,6 +53,7 @@ def test_the_start_is_orthonormal_for_dense_sparse_and_many_rows():
         assert np.all(start[X.std(axis=0) == 0] == 0)
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_a_strong_penalty_keeps_the_graphs_start():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=200)
@@ -65,6 +66,7 @@ def test_a_strong_penalty_keeps_the_graphs_start():
     assert graph.support_[:6].sum() > pca.support_[:6].sum()
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_rows_outside_memory_are_refused_in_one_sentence():
     with pytest.raises(ValueError, match="rows in memory"):
         DSCOFS(5, init="graph").fit(gram_operator(load_wine().data))

@@ -105,6 +105,7 @@ def test_a_group_counts_as_a_whole_and_not_by_the_mean_of_its_columns():
     assert chosen.tolist() == [0, 1]
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_copies_within_a_group_join_without_effect():
     X = table(3)
     X[:, 2] = X[:, 1]

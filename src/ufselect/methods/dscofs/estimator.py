@@ -40,6 +40,8 @@ from ufselect.methods.dscofs.problem import (
 from ufselect.methods.dscofs.start import Start, best_random_start, given_start, graph_start, pca_start
 from ufselect.methods.dscofs.x_steps import make_x_step
 
+SINGLE_TOL = 1e-6  # relative decreases of the objective down to this are seen in float32
+
 
 class DoubleSparseSelector(GramSelector):
     """What the penalised and the constrained selector share: components, problem and start."""
@@ -85,7 +87,7 @@ class DoubleSparseSelector(GramSelector):
     @property
     def _spectrum_tol(self) -> float:
         """How exactly the start is to be known for steps that end at ``tol``."""
-        return min(max(0.1 * self.tol, EXACT), 1e-4)
+        return min(max(0.1 * self.tol, 2e-6), 1e-4) if self.tol else EXACT
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
@@ -393,19 +395,20 @@ class DSCOFS(DoubleSparseSelector):
         rough = self._single_problem(problem, start)
         if rough is None:
             return run(problem, start, 0, self.tol)
-        # Rounding hides decreases below 1e-7 or so, and moves the objective by a few times that.
-        quick = run(rough, start.astype(np.float32), 0, max(self.tol, 1e-7))
-        is_enough = self.tol >= 1e-6
-        exact = run(problem, quick.state, self.max_iter if is_enough else quick.n_iter, self.tol)
-        reached = exact.objective_history[0]
+        quick = run(rough, start.astype(np.float32), 0, max(self.tol, 0.1 * SINGLE_TOL))
+        state = quick.state.astype(problem.gram.dtype)
+        reached = problem.objective(state.X, None, state.Y, state.Z)
         shift = reached - quick.objective_history[-1]
         if abs(shift) > 1e-5 * (problem.unit + abs(reached)):
-            return run(problem, start, 0, self.tol)  # float32 has lost the problem
+            return run(problem, replace(start, product=None), 0, self.tol)  # float32 has lost the problem
+        if self.tol >= SINGLE_TOL:
+            return replace(quick, state=state, objective_history=quick.objective_history + shift)
+        exact = run(problem, state, quick.n_iter, self.tol)
+        shift = exact.objective_history[0] - quick.objective_history[-1]
         return replace(
             exact,
             objective_history=np.append(quick.objective_history[:-1] + shift, exact.objective_history),
             n_iter=quick.n_iter + exact.n_iter,
-            status=quick.status if is_enough else exact.status,
         )
 
     def _single_problem(self, problem: DoubleSparsePCA, start: Start) -> DoubleSparsePCA | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ufselect._utils.arrays import polar_factor
 from ufselect.methods._iterate import Descent
@@ -44,6 +44,15 @@ class PamState:
     rows: Support | None = None
     trail: Trail | None = None
 
+    def astype(self, dtype: DTypeLike) -> PamState:
+        """Return the point in another precision, with orthonormal columns.
+
+        Its momentum is kept: without it the first step would be short, and might pass for the last one.
+        """
+        trail = self.trail and Trail(self.trail.change.astype(dtype), self.trail.residual.astype(dtype))
+        Y, Z = self.Y.astype(dtype), self.Z.astype(dtype)
+        return replace(self, X=polar_factor(self.X.astype(dtype)), Y=Y, Z=Z, trail=trail)
+
 
 # Returns the X after a state, given its ascent, or what extrapolation proposes in place of that.
 XStep = Callable[[SplitPCA, PamState, NDArray], NDArray]
@@ -57,7 +66,7 @@ class ProximalAlternatingMinimisation(Descent):
     problem : SplitPCA
         What to minimise.
     start : Start or PamState
-        Where to begin; a state, of whatever precision, is gone on from. From a point that does not know the
+        Where to begin; a state, of another run, is gone on from. From a point that does not know the
         data yet, a first X-step is made with Y = Z = X, before any sparsity, as the authors' program does.
     x_step : callable
         Solves the X-step, or makes descent on it.
@@ -81,35 +90,19 @@ class ProximalAlternatingMinimisation(Descent):
         self.resolution = 4 * float(np.finfo(problem.gram.dtype).eps)
 
     def init(self) -> PamState:
-        if isinstance(self.start, PamState):
-            return self._in_own_precision(self.start)
-        X, product = np.asfortranarray(self.start.point), self.start.product
-        if not self.start.is_informed:
-            product = self.problem.gram.matmat(X) if product is None else product
-            ascent = self.problem.ascent(X, product, X, X)
-            X = self.x_step(self.problem, PamState(X, X, X, product, ascent, np.inf), ascent)
-            product = None
-        return self._complete(X, None, product)
-
-    def _in_own_precision(self, state: PamState) -> PamState:
-        """Return the same point with orthonormal columns, product and objective to all digits of S.
-
-        Its momentum is kept: without it the first step would be short, and might pass for the last one.
-        """
-        dtype = self.problem.gram.dtype
-        X, Y, Z = polar_factor(state.X.astype(dtype)), state.Y.astype(dtype), state.Z.astype(dtype)
-        product = self.problem.gram.matmat(X)
-        trail = state.trail and Trail(state.trail.change.astype(dtype), state.trail.residual.astype(dtype))
-        return replace(
-            state,
-            X=X,
-            Y=Y,
-            Z=Z,
-            product=product,
-            ascent=self.problem.ascent(X, product, Y, Z),
-            objective=self.problem.objective(X, product, Y, Z),
-            trail=trail,
-        )
+        problem, start = self.problem, self.start
+        if isinstance(start, PamState):
+            X, Y, Z, product = start.X, start.Y, start.Z, problem.gram.matmat(start.X)
+            objective = problem.objective(X, product, Y, Z)
+            return replace(
+                start, product=product, ascent=problem.ascent(X, product, Y, Z), objective=objective
+            )
+        X = np.asfortranarray(start.point)
+        if start.is_informed:
+            return self._complete(X, None, start.product)
+        product = problem.gram.matmat(X) if start.product is None else start.product
+        ascent = problem.ascent(X, product, X, X)
+        return self._complete(self.x_step(problem, PamState(X, X, X, product, ascent, np.inf), ascent), None)
 
     def step(self, state: PamState) -> PamState:
         if state.trail is not None:

@@ -157,5 +157,5 @@ def dscofs_path(
             n_rows = request.units.most_rows(request.n_selected)
             path.entries_bind[place] = problem.n_entries < n_rows * n_components
             if warm_start:
-                start = Start(result.state.X, result.state.product, is_informed=True)
+                start = Start(result.state.X, is_informed=True)
     return path

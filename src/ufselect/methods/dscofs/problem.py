@@ -79,10 +79,11 @@ class SplitPCA(ABC):
         total += product
         return total
 
-    def objective(self, X: NDArray, product: NDArray, Y: NDArray, Z: NDArray) -> float:
-        """Return f(X, Y, Z), given ``product = S @ X``."""
+    def objective(self, X: NDArray, product: NDArray | None, Y: NDArray, Z: NDArray) -> float:
+        """Return f(X, Y, Z), given ``product = S @ X`` where it is known."""
+        captured = self.gram.captured(X) if product is None else inner(X, product)
         to_entries = self.mu_entry * squared_distance(X, Y)
-        return -inner(X, product) + to_entries + self.mu_row * squared_distance(X, Z) + self.penalty(Y, Z)
+        return -captured + to_entries + self.mu_row * squared_distance(X, Z) + self.penalty(Y, Z)
 
 
 @dataclass(frozen=True)
@@ -161,8 +162,8 @@ def squared_distance(first: NDArray, second: NDArray) -> float:
 
 
 def inner(first: NDArray, second: NDArray) -> float:
-    """Return the Frobenius inner product; transposed, because the iterates are column-major."""
-    return float(np.vdot(first.T, second.T))
+    """Return the Frobenius inner product; column by column, since in float32 one long sum loses digits."""
+    return float(np.vecdot(first.T, second.T).sum(dtype=np.float64))
 
 
 def variance_bound(

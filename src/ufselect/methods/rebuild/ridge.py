@@ -269,14 +269,6 @@ def held_out_error(
     return float(np.linalg.norm(rows - rows[:, columns] @ found.weights)) / total if total > 0 else 0.0
 
 
-def random_errors(
-    train: Any, test: NDArray, counts: Sequence[int], n_draws: int, rng: np.random.Generator
-) -> NDArray:
-    """Return the held-out errors of random columns: a row a draw, a column a count."""
-    draws = [rng.permutation(test.shape[1])[: max(counts)] for _ in range(n_draws)]
-    return np.array([[held_out_error(train, test, draw[:count]) for count in counts] for draw in draws])
-
-
 def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArray:
     """Return the held-out errors of as many principal components, which no columns can beat in span."""
     gram = gram_operator(train)

@@ -255,6 +255,7 @@ def _turned(inner: NDArray) -> tuple[NDArray, NDArray]:
     Components that only rounding tells from nothing are left out.
     """
     roots = np.sqrt(inner.diagonal())
+    roots[roots == 0] = 1.0  # constant columns, which keep or groups may name
     values, vectors = np.linalg.eigh(inner / np.outer(roots, roots))
     known = values > values.size * np.finfo(np.float64).eps * values.max(initial=0.0)
     return values[known], vectors[:, known] / roots[:, None]
