@@ -19,6 +19,7 @@ from ufselect.assessment.splits import row_splits, row_units
 from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import (
+    Reference,
     Rows,
     build_reference,
     clear_powers,
@@ -307,11 +308,16 @@ def _assess(
     splits = [
         (inner[train], inner[test]) for train, test in row_splits(units, is_ordered, measure.n_parts, 2, rng)
     ]
-    supports = [_selected(selector, table, np.union1d(train, outliers), n_features) for train, _ in splits]
+    states = [measure.prepare(*split) for split in splits]
+    if callable(selector):  # of two halves each is held out where the other one selects
+        supports = [selector(states[place ^ 1]) for place in range(len(states))]
+    else:
+        supports = [
+            _selected(selector, table, np.union1d(train, outliers), n_features) for train, _ in splits
+        ]
     if goal == "rebuild" and max(support.size for support in supports) == n_features:
         notes.append("All columns are selected, so that none is left to reconstruct.")
         return Assessment(goal, "no better", 1.0, (1.0, 1.0), n_features=n_features, notes=notes)
-    states = [measure.prepare(*split) for split in splits]
     ours = measure.values(states, [[support] for support in supports])[0]
     varying = np.flatnonzero(rows.squares() > 0)
     random = np.empty((0, len(splits)))
@@ -328,7 +334,7 @@ def _assess(
         ours, random, effect = np.exp(ours), np.exp(random), float(np.exp(effect))
         interval = (float(np.exp(interval[0])), float(np.exp(interval[1])))
     others = measure.other(states, round(np.mean([support.size for support in supports])))
-    is_fitted = hasattr(selector, "fit")
+    is_fitted = hasattr(selector, "fit") or callable(selector)
     masks = np.array([np.isin(np.arange(n_features), support) for support in supports])
     return Assessment(
         goal,
@@ -484,16 +490,15 @@ class _Clusters:
         self.clusterer = clusterer
         self.seed = seed
 
-    def prepare(self, train: NDArray, test: NDArray) -> tuple[Rows, NDArray]:
-        rows = rows_of(self.data[test])
-        return rows, build_reference(rows, self.n_clusters, self.seed, self.powers).labels
+    def prepare(self, train: NDArray, test: NDArray) -> Reference:
+        return build_reference(rows_of(self.data[test]), self.n_clusters, self.seed, self.powers)
 
-    def values(self, states: Sequence[tuple[Rows, NDArray]], sets: Sequence[Sequence[NDArray]]) -> NDArray:
+    def values(self, states: Sequence[Reference], sets: Sequence[Sequence[NDArray]]) -> NDArray:
         """Return a row a set of columns and a column a split."""
         return np.array(
             [
-                [rand_agreement(self._clustered(rows, columns), labels).mean() for columns in some]
-                for (rows, labels), some in zip(states, sets, strict=True)
+                [rand_agreement(self._clustered(state.rows, columns), state.labels).mean() for columns in some]
+                for state, some in zip(states, sets, strict=True)
             ]
         ).T
 
@@ -504,5 +509,5 @@ class _Clusters:
         seeds, seeding = kmeans_seeds(self.seed, 2), "greedy-k-means++"
         return kmeans_runs(points, self.n_clusters, seeds, seeding, is_exact=False)
 
-    def other(self, states: Sequence[tuple[Rows, NDArray]], count: int) -> float:
+    def other(self, states: Sequence[Reference], count: int) -> float:
         return float(self.values(states, [[np.arange(self.data.shape[1])]] * len(states)).mean())

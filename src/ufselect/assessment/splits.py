@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
-from sklearn.neighbors import NearestNeighbors
+from scipy.spatial import KDTree
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 
@@ -94,7 +94,8 @@ def near_duplicates(scores: NDArray) -> NDArray:
     spread = scores.var(axis=0)  # their sum squared over the sum of squares: as many directions as count
     if n_rows < 30 or spread.sum() ** 2 < 5 * np.square(spread).sum():
         return alone
-    distances, neighbours = NearestNeighbors(n_neighbors=10).fit(scores).kneighbors()
+    # The first neighbour is the row itself. No other thread is started for so few rows.
+    distances, neighbours = (found[:, 1:] for found in KDTree(scores).query(scores, 11))
     reach = distances[:, -1]
     rows = np.repeat(alone, 10)
     close = distances.ravel() < 0.5 * np.minimum(reach[rows], reach[neighbours.ravel()])

@@ -14,7 +14,7 @@ from ufselect._utils.validation import check_choice, check_positive_int, is_dask
 from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.graph import Reference, cut_again, seed_from
-from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector, with_selection
 from ufselect.methods._columns import SelectionRequest, UnitRequest, ranks_from_scores
 from ufselect.methods._iterate import AcceleratedState, Descent, Point, advance, iterate, start_at
 from ufselect.methods._sets import project_capped_simplex
@@ -159,6 +159,14 @@ class PartitionSelector(UnsupervisedSelector):
             "n_clusters_range_": [low, high],
             "_reference": reference,
         }
+
+    def _columns_for(self, reference: Reference) -> NDArray:
+        """Return the columns that show the clusters of some rows, by one cut of their graph."""
+        request = self._request(reference.rows.shape[1])
+        seed = seed_from(self.random_state)
+        scores = partition_scores(reference, rules_of(self.rule), request.n_selected, 1, seed)
+        attributes = with_selection(scores, request, lambda: reference.rows.gram)[1]
+        return np.flatnonzero(attributes["support_"])
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:

@@ -226,8 +226,7 @@ class AutoSelector(UnsupervisedSelector):
                 best = clone(estimator).fit(X)
                 reference, count = best._reference, best.n_clusters_
                 attributes = {"labels_": best.labels_, "n_clusters_range_": best.n_clusters_range_}
-                # The splits need no count of their own, and one cut of each graph does for an assessment.
-                pool = [(name, estimator.set_params(n_clusters=max(count, 2), n_partitions=1))]
+                pool = [(name, best._columns_for)]
             else:
                 reference, labels, count, *between = find_clusters(
                     X, self.n_clusters, self.max_samples, seed, at_least=2
