@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import (
     Reference,
-    Rows,
     build_reference,
     clear_powers,
     kmeans_seeds,
@@ -65,7 +65,7 @@ class Assessment:
     frequencies : ndarray of shape (n_features,) or None
         Share of the selections that have each column.
     n_selected, n_features, n_clusters : int
-        Sizes; ``n_clusters`` is None for reconstruction and 1 where no clusters were found.
+        Sizes; ``n_clusters`` is None for reconstruction and 1 where no clusters were counted.
     notes : list of str
         How rows were held out, where that is not at random, and which rows were set aside.
 
@@ -97,10 +97,16 @@ class Assessment:
         return " ".join([*self._finding(), *self.notes])
 
     def _finding(self) -> list[str]:
-        if self.n_clusters == 1:
-            return [
-                'No cluster structure found. To keep columns that represent the others, use goal="rebuild".'
-            ]
+        if self.goal == "clusters" and self.verdict == "no better" and not self.table:
+            found = "No cluster structure found."
+            if self.n_clusters != 1:
+                found = (
+                    f"The rows do not fall into {self.n_clusters} clear clusters: cut into so many, they are "
+                    "no further apart than rows without clusters that have the same correlations. Clusters "
+                    "that differ in one direction among many can be missed: plot the columns if you expect "
+                    "some."
+                )
+            return [f'{found} To keep columns that represent the others, use goal="rebuild".']
         if not self.table:
             return ["How good the selection is was not assessed."]
         k, d, ours, random = (
@@ -118,9 +124,11 @@ class Assessment:
             than = "about as well as" if abs(ours - everything) < 0.05 else than
             measured = f"(agreement {ours:.2f} and {everything:.2f} on held-out rows)"
             found = f"These {k} columns show the {self.n_clusters} clusters {than} all {d} {measured}"
+        better = "do worse ({})." if self.goal == "clusters" else "leave {}."
+        if self.goal == "rebuild" and self.effect > 0.9:
+            better = "do slightly worse ({})."
         compared = {
-            "better": f"; {k} random columns "
-            + ("leave {}." if self.goal == "rebuild" else "do worse ({})."),
+            "better": f"; {k} random columns {better}",
             "no better": f"; {k} random columns do about as well ({{}}).",
             "worse": f", but {k} random columns do better ({{}}): use another selector.",
             "undecided": f"; {k} random columns have {{}}, too close to tell with these rows.",
@@ -159,6 +167,7 @@ class Assessment:
         return ax
 
 
+@one_blas_thread()  # products this small only lose time in threads
 def assess(
     selector: Any,
     X: Any,
@@ -255,21 +264,6 @@ def assess(
     if places.size < table.shape[0]:
         table = _safe_indexing(table, places)
         row_groups = None if row_groups is None else np.asarray(row_groups)[places]
-    with one_blas_thread():  # products this small only lose time in threads
-        return _assess(selector, table, places, goal, n_clusters, clusterer, row_groups, n_random, seed)
-
-
-def _assess(
-    selector: Any,
-    table: Any,
-    places: NDArray,
-    goal: str,
-    n_clusters: int | str,
-    clusterer: str,
-    row_groups: Any,
-    n_random: int,
-    seed: int,
-) -> Assessment:
     data = _numbers(table)
     n_rows, n_features = data.shape
     rows = rows_of(data)
@@ -294,11 +288,7 @@ def _assess(
         single = rows.without(np.setdiff1d(np.arange(inner.size), first)) if is_repeated else rows
         powers, excess = clear_powers(single, count, n_draws=9)
         if excess < 4:
-            notes.append(
-                f"Cut into {count} clusters, the rows are no further apart than rows without clusters that "
-                "have the same correlations; clusters that differ in one direction among many can be missed."
-            )
-            return Assessment(goal, "no better", n_features=n_features, n_clusters=1, notes=notes)
+            return Assessment(goal, "no better", n_features=n_features, n_clusters=count, notes=notes)
     rng = np.random.default_rng(seed)
     measure: Any = (
         _Reconstruction(data, is_ordered, rng)
@@ -309,7 +299,7 @@ def _assess(
         (inner[train], inner[test]) for train, test in row_splits(units, is_ordered, measure.n_parts, 2, rng)
     ]
     states = [measure.prepare(*split) for split in splits]
-    if callable(selector):  # of two halves each is held out where the other one selects
+    if isinstance(selector, MethodType):  # of AutoSelector; each half is held out where the other selects
         supports = [selector(states[place ^ 1]) for place in range(len(states))]
     else:
         supports = [
@@ -333,8 +323,9 @@ def _assess(
     if goal == "rebuild":  # from differences of logarithms to ratios of errors
         ours, random, effect = np.exp(ours), np.exp(random), float(np.exp(effect))
         interval = (float(np.exp(interval[0])), float(np.exp(interval[1])))
-    others = measure.other(states, round(np.mean([support.size for support in supports])))
-    is_fitted = hasattr(selector, "fit") or callable(selector)
+    n_selected = round(float(np.mean([support.size for support in supports])))
+    others = measure.other(states, n_selected)
+    is_fitted = hasattr(selector, "fit") or isinstance(selector, MethodType)
     masks = np.array([np.isin(np.arange(n_features), support) for support in supports])
     return Assessment(
         goal,
@@ -351,7 +342,7 @@ def _assess(
         ],
         selection_stability(masks) if is_fitted else None,
         masks.mean(axis=0) if is_fitted else None,
-        round(float(np.mean([support.size for support in supports]))),
+        n_selected,
         n_features,
         count,
         [*notes, *how],
@@ -432,12 +423,8 @@ class _Reconstruction:
 
     def values(self, states: Sequence[tuple[NDArray, NDArray]], sets: Sequence[Sequence[NDArray]]) -> NDArray:
         """Return a row a set of columns and a column a split, with the ridge of least error in the others."""
-        errors = np.array(
-            [
-                [self._errors(*state, columns) for columns in some]
-                for state, some in zip(states, sets, strict=True)
-            ]
-        )
+        pairs = zip(states, sets, strict=True)
+        errors = np.array([[self._errors(*state, columns) for columns in some] for state, some in pairs])
         elsewhere = errors.sum(axis=0) - errors
         return np.take_along_axis(errors, elsewhere.argmin(axis=2)[:, :, None], axis=2)[:, :, 0].T
 
@@ -489,25 +476,23 @@ class _Clusters:
         self.powers = powers
         self.clusterer = clusterer
         self.seed = seed
+        self.seeds = kmeans_seeds(seed, 2)
 
     def prepare(self, train: NDArray, test: NDArray) -> Reference:
         return build_reference(rows_of(self.data[test]), self.n_clusters, self.seed, self.powers)
 
     def values(self, states: Sequence[Reference], sets: Sequence[Sequence[NDArray]]) -> NDArray:
         """Return a row a set of columns and a column a split."""
-        return np.array(
-            [
-                [rand_agreement(self._clustered(state.rows, columns), state.labels).mean() for columns in some]
-                for state, some in zip(states, sets, strict=True)
-            ]
-        ).T
+        pairs = zip(states, sets, strict=True)
+        return np.array([[self._agreement(state, columns) for columns in some] for state, some in pairs]).T
 
-    def _clustered(self, rows: Rows, columns: NDArray) -> NDArray:
-        points = rows.points(columns)
+    def _agreement(self, state: Reference, columns: NDArray) -> float:
+        points = state.rows.points(columns)
         if self.clusterer == "graph":
-            return build_reference(rows_of(points), self.n_clusters, self.seed, self.powers).labels[None]
-        seeds, seeding = kmeans_seeds(self.seed, 2), "greedy-k-means++"
-        return kmeans_runs(points, self.n_clusters, seeds, seeding, is_exact=False)
+            found = build_reference(rows_of(points), self.n_clusters, self.seed, self.powers).labels[None]
+        else:
+            found = kmeans_runs(points, self.n_clusters, self.seeds, "greedy-k-means++", is_exact=False)
+        return float(rand_agreement(found, state.labels).mean())
 
     def other(self, states: Sequence[Reference], count: int) -> float:
         return float(self.values(states, [[np.arange(self.data.shape[1])]] * len(states)).mean())

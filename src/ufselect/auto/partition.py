@@ -105,10 +105,6 @@ class PartitionSelector(UnsupervisedSelector):
     order = 150
     on_request = True  # what AutoSelector fits
 
-    labels_: NDArray
-    n_clusters_: int
-    n_clusters_range_: list[int]
-
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -170,24 +166,14 @@ class PartitionSelector(UnsupervisedSelector):
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the rules that a parameter names: one, or several to follow at once.
-
-    Raises
-    ------
-    ValueError
-        If it names none.
-    """
+    """Return the rules that a parameter names: one, or several to follow at once."""
     rules = (rule,) if isinstance(rule, str) else tuple(rule)
     if not rules:
         raise ValueError(f"rule is empty; give one of {', '.join(RULES)}, or several.")
     return rules
 
 
-Rule = Callable[[Reference, int], NDArray]
-
 TINY = np.finfo(float).tiny
-LARGEST_RATIO = 1e12
-TRACE_RATIO_STEPS = 50
 # Temperature of the margin in units of the mean squared distance to the own centre: a small one cares only
 # about samples near a border, a large one about the spread between all centres.
 SOFTNESS = 0.5
@@ -203,17 +189,12 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
     r"""Score features so that the best r together have the largest ratio of between to within scatter.
 
     :math:`\max_C \sum_{j \in C} b_j / \sum_{j \in C} w_j` is reached by taking the r largest
-    :math:`b_j - \lambda w_j` and setting λ to their ratio, in turn [1]_. The value never falls and the fixed
-    point is the global optimum.
-
-    References
-    ----------
-    .. [1] F. Nie, S. Xiang, Y. Jia, C. Zhang and S. Yan (2008), "Trace ratio criterion for feature
-       selection", AAAI.
+    :math:`b_j - \lambda w_j` and setting λ to their ratio, in turn. The value never falls and the fixed
+    point is the global optimum (Nie and others 2008, see `PartitionSelector`).
     """
     between, within = reference.scatters
     ratio = _ratio(between.sum(), within.sum())
-    for _ in range(TRACE_RATIO_STEPS):
+    for _ in range(50):
         best = np.argsort(ratio * within - between, kind="stable")[:n_selected]
         improved = _ratio(between[best].sum(), within[best].sum())
         if improved <= ratio:
@@ -224,7 +205,7 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
 
 def _ratio(between: float, within: float) -> float:
     """Return the ratio of two scatters, at most so large that rounding of the first hides the second."""
-    return between / max(within, between / LARGEST_RATIO, TINY)
+    return between / max(within, between / 1e12, TINY)
 
 
 def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
@@ -248,7 +229,7 @@ def centre_margin(reference: Reference, n_selected: int) -> NDArray:
     return weights - 1e-6 * gradient / max(float(np.abs(gradient).max()), TINY)
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, Callable[[Reference, int], NDArray]] = {
     "margin": centre_margin,
     "trace-ratio": trace_ratio,
     "variance-ratio": variance_ratio,
@@ -283,9 +264,6 @@ def partition_scores(
     return -np.mean(means, axis=0) / np.sqrt(reference.rows.shape[1])
 
 
-FIRST_MOVE = 0.3  # length of the first step, in units of the norm of r whole weights
-
-
 class CentreMargin:
     r"""Logistic loss of the nearest-centre rule as a function of feature weights.
 
@@ -295,16 +273,8 @@ class CentreMargin:
         \log\Bigl(1 + \exp\frac{D_{i y_i}(w) - D_{iq}(w)}{T}\Bigr), \qquad
         D_{iq}(w) = \sum_j w_j (a_{ij} - \mu_{qj})^2,
 
-    with :math:`\mu_q` the centre of cluster q. Distances are linear in w, so f is convex.
-
-    Parameters
-    ----------
-    A : ndarray or CSR array of shape (n_samples, n_features)
-        The data; where they lie in space does not matter.
-    labels : ndarray of shape (n_samples,)
-        Cluster of each sample, 0, 1, … without gaps.
-    temperature : float
-        The positive scale T of distances.
+    with :math:`\mu_q` the centre of cluster q and T the ``temperature``. Distances are linear in w, so f is
+    convex. ``labels`` are 0, 1, … without gaps.
     """
 
     def __init__(self, A: Any, labels: NDArray, temperature: float) -> None:
@@ -344,15 +314,6 @@ class MarginWeights(Descent):
     """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
 
     A point is the weights and their excess.
-
-    Parameters
-    ----------
-    loss : CentreMargin
-        What to minimise.
-    start : ndarray of shape (n_features,)
-        Weights to start from.
-    n_chosen : int
-        Sum of the weights.
     """
 
     def __init__(self, loss: CentreMargin, start: NDArray, n_chosen: int) -> None:
@@ -363,7 +324,8 @@ class MarginWeights(Descent):
     def init(self) -> AcceleratedState:
         excess = self.loss.excess(self.start)
         slope = float(np.linalg.norm(self.loss.value_and_gradient(excess)[1]))
-        return start_at(self, (self.start, excess), slope / (FIRST_MOVE * np.sqrt(self.n_chosen)))
+        # The first step has 0.3 times the length of r whole weights.
+        return start_at(self, (self.start, excess), slope / (0.3 * np.sqrt(self.n_chosen)))
 
     def step(self, state: AcceleratedState) -> AcceleratedState:
         return advance(self, state) if state.curvature > 0 else state

@@ -134,19 +134,6 @@ class AutoSelector(UnsupervisedSelector):
 
     n_features_to_select: int | float | str  # type: ignore[assignment]
 
-    best_estimator_: Any
-    best_params_: dict[str, Any]
-    assessment_: Assessment
-    verdict_: str
-    better_than_random_: bool
-    stability_: float | None
-    report_: list[dict[str, Any]]
-    labels_: NDArray
-    clusters_: list[dict[str, Any]]
-    n_clusters_: int
-    n_clusters_range_: list[int]
-    count_curve_: list[dict[str, Any]]
-
     def __init__(
         self,
         n_features_to_select: int | float | str = 0.1,

@@ -32,7 +32,7 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     2. The samples get the diffusion coordinates :math:`\lambda_k^4 v_k`, with :math:`\lambda_k, v_k` the
        leading 1.5 c eigenpairs of the random walk on the graph [1]_, or the leading c where the eigenvalues
        clearly end with them, scaled to unit length [2]_.
-    3. Twenty runs of K-means cluster them, and the clusters on which the runs agree are the result [3]_.
+    3. Ten runs of K-means cluster them, and the clusters on which the runs agree are the result [3]_.
 
     It takes a PCA and n² c operations on at most ``max_samples`` rows; each further row takes the cluster of
     its nearest neighbours among them. Sparse data stay sparse.
@@ -81,11 +81,6 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     >>> clustering_accuracy(digits.target, clusters) > 0.8
     True
     """
-
-    labels_: NDArray
-    n_clusters_: int
-    n_clusters_range_: list[int]
-    n_features_in_: int
 
     def __init__(
         self, n_clusters: int | str = "auto", *, max_samples: int = 2000, random_state: Any = None

@@ -97,19 +97,16 @@ class Rows:
         fewer = rows_of(left)
         return replace(fewer, shift=self.shift + self.unit * fewer.shift, unit=self.unit * fewer.unit)
 
-    def columns(self, features: NDArray) -> NDArray:
-        """Return some columns as a dense array; where they lie in space does not matter."""
-        chosen = self.matrix[:, features]
-        return chosen.toarray() if sparse.issparse(chosen) else np.ascontiguousarray(chosen)
-
     def points(self, features: NDArray) -> NDArray:
         """Return coordinates of the rows with the distances that they have in some columns.
 
         They are the columns, or as many coordinates as rows in place of more sparse columns.
         """
-        if not sparse.issparse(self.matrix) or features.size <= self.shape[0]:
-            return self.columns(features)
         chosen, mean = self.matrix[:, features], self.mean[features]
+        if not sparse.issparse(chosen):
+            return np.ascontiguousarray(chosen)
+        if features.size <= self.shape[0]:
+            return chosen.toarray()
         beside = np.asarray(chosen @ mean)
         inner = (chosen @ chosen.T).toarray()
         rounding = len(inner) * np.finfo(np.float64).eps * np.trace(inner)
@@ -312,21 +309,14 @@ def clear_powers(
     return taken, max(excess)
 
 
-# Vectors beyond one per cluster keep clusters apart that the first c mix; raising the eigenvalues to this
-# power lets the random walk mix inside clusters and fades the vectors that carry noise. Both were chosen on
-# fifteen labelled sets among 1, 1.5, 2, 3, 4 and 1, 2, 4, 8, 16.
-VECTORS_PER_CLUSTER = 1.5
-DIFFUSION_TIME = 4
-# Where the eigenvalues end with the clusters, further vectors only tell parts of a cluster from each other,
-# and K-means would rather halve a large cluster than keep a small one. What the next eigenvalue lacks of 1
-# has to be twice what the last cluster's lacks; less than this, on a graph that hardly mixes, says nothing.
-CLEAR_END = 2.0
-ALWAYS_LACKING = 0.005
-
-
 def walk_pairs(graph: sparse.csr_array, n_clusters: int) -> tuple[NDArray, NDArray]:
-    """Return the leading eigenpairs of the random walk on a graph, as many as a cut needs."""
-    return smooth_vectors(graph, min(graph.shape[0] - 1, max(2, round(VECTORS_PER_CLUSTER * n_clusters))))
+    """Return the leading eigenpairs of the random walk on a graph, as many as a cut needs.
+
+    Vectors beyond one per cluster keep clusters apart that the first c mix. Their number and that of the
+    steps of the walk, which fade vectors that carry noise, were chosen on fifteen labelled sets among 1, 1.5,
+    2, 3, 4 per cluster and 1, 2, 4, 8, 16.
+    """
+    return smooth_vectors(graph, min(graph.shape[0] - 1, max(2, round(1.5 * n_clusters))))
 
 
 def clarity(graph: sparse.csr_array, n_clusters: int) -> float:
@@ -349,70 +339,45 @@ def diffusion_coordinates(values: NDArray, vectors: NDArray, n_clusters: int) ->
     r"""Return the diffusion coordinates of the samples by which they are cut into so many clusters.
 
     Coordinate k of a sample is :math:`\lambda_k^t v_k` with :math:`\lambda_k, v_k` the eigenpairs of the
-    random walk on the graph, after t steps of it [1]_: all pairs, or one per cluster where the eigenvalues
-    clearly end with the clusters.
-
-    References
-    ----------
-    .. [1] R. R. Coifman and S. Lafon (2006), "Diffusion maps", Applied and Computational Harmonic
-       Analysis 21.
+    random walk on the graph, after t = 4 steps of it: all pairs, or one per cluster where the eigenvalues
+    clearly end with the clusters. There further vectors only tell parts of a cluster from each other, and
+    K-means would rather halve a large cluster than keep a small one: what the next eigenvalue lacks of 1 has
+    to be twice what the last cluster's lacks; less than 0.005, on a graph that hardly mixes, says nothing.
     """
-    if values.size > n_clusters and _ends_with(values, n_clusters):
-        values, vectors = values[:n_clusters], vectors[:, :n_clusters]
-    return vectors * np.maximum(values, 0) ** DIFFUSION_TIME
-
-
-def _ends_with(values: NDArray, n_clusters: int) -> bool:
-    """Tell whether the eigenvalue after that of the last cluster lacks much more of 1."""
-    last, following = 1 - values[n_clusters - 1 : n_clusters + 1] + ALWAYS_LACKING
-    return bool(following >= CLEAR_END * last)
+    if values.size > n_clusters:
+        last, following = 1 - values[n_clusters - 1 : n_clusters + 1] + 0.005
+        if following >= 2 * last:
+            values, vectors = values[:n_clusters], vectors[:, :n_clusters]
+    return vectors * np.maximum(values, 0) ** 4
 
 
 def cut_runs(coordinates: NDArray, n_clusters: int, seeds: Sequence[int]) -> NDArray:
-    """Cluster the rows, scaled to unit length, by one run of K-means per seed [1]_; one partition per row.
-
-    References
-    ----------
-    .. [1] A. Y. Ng, M. I. Jordan and Y. Weiss (2001), "On spectral clustering: analysis and an algorithm",
-       Advances in Neural Information Processing Systems 14.
-    """
-    return kmeans_runs(_unit_rows(coordinates), n_clusters, seeds, "greedy-k-means++", is_exact=False)
+    """Cluster the rows, scaled to unit length, by one run of K-means per seed; one partition per row."""
+    lengths = np.linalg.norm(coordinates, axis=1, keepdims=True)
+    points = np.ascontiguousarray(coordinates / np.maximum(lengths, np.finfo(float).tiny))
+    return kmeans_runs(points, n_clusters, seeds, "greedy-k-means++", is_exact=False)
 
 
 def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
     """Return the partition that several runs agree on, labelled 0, 1, … without gaps.
 
     Samples are placed by the clusters that they share over the runs, in as few dimensions as that many
-    clusters span, and clustered there [1]_. Many runs end in different minima of nearly the same height;
-    what they have in common depends far less on the seed than the lowest of them.
-
-    References
-    ----------
-    .. [1] A. Strehl and J. Ghosh (2002), "Cluster ensembles: a knowledge reuse framework for combining
-       multiple partitions", Journal of Machine Learning Research 3.
+    clusters span, and clustered there. Many runs end in different minima of nearly the same height; what they
+    have in common depends far less on the seed than the lowest of them.
     """
     shared = np.hstack([np.eye(int(runs.max()) + 1)[labels] for labels in runs])
     shared -= shared.mean(axis=0)
-    points = _leading_coordinates(shared, max(1, min(n_clusters, *shared.shape) - 1))
-    seeds = kmeans_seeds(seed, len(runs))
-    again = kmeans_runs(points, n_clusters, seeds, "greedy-k-means++")
+    n_rows, n_columns = shared.shape
+    width = max(1, min(n_clusters, n_rows, n_columns) - 1)
+    if n_rows < n_columns:  # the smaller of the two products has the same coordinates
+        values, vectors = eigenpairs_between(shared @ shared.T, n_rows - width, n_rows - 1)
+        points = vectors * np.sqrt(np.maximum(values, 0))
+    else:
+        points = shared @ eigenpairs_between(shared.T @ shared, n_columns - width, n_columns - 1)[1]
+    points = np.ascontiguousarray(points)
+    again = kmeans_runs(points, n_clusters, kmeans_seeds(seed, len(runs)), "greedy-k-means++")
     best = again[int(np.argmin(inertias(points, again)))]
     return np.unique(best, return_inverse=True)[1]
-
-
-def _leading_coordinates(table: NDArray, width: int) -> NDArray:
-    """Return the leading principal-component scores of a centred table, from the smaller of its products."""
-    n_rows, n_columns = table.shape
-    if n_rows < n_columns:
-        values, vectors = eigenpairs_between(table @ table.T, n_rows - width, n_rows - 1)
-        return np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0)))
-    axes = eigenpairs_between(table.T @ table, n_columns - width, n_columns - 1)[1]
-    return np.ascontiguousarray(table @ axes)
-
-
-def _unit_rows(vectors: NDArray) -> NDArray:
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.ascontiguousarray(vectors / np.maximum(lengths, np.finfo(float).tiny))
 
 
 def rand_agreement(labels: NDArray, reference: NDArray) -> NDArray:
