@@ -3,8 +3,9 @@
 ``python benchmarks/calibration.py [--draws 40] [--kinds gauss ar95 …] [--goals clusters rebuild]``
 
 Draws data of each kind, selects columns for each goal with `AutoSelector`, and counts verdicts. The verdicts
-and the tables are kept in ``benchmarks/results/calibration.json``; draws that are there are not repeated. The
-number of clusters is given: on data without clusters ``n_clusters="auto"`` mostly finds one and says so.
+and the tables are kept in ``benchmarks/results/calibration.json`` with the commit of the code; draws that are
+there are not repeated, so move the file aside when the code has changed. The number of clusters is given: on
+data without clusters ``n_clusters="auto"`` mostly finds one and says so.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from common import code_version
 
 from ufselect import AutoSelector
 
@@ -236,7 +238,8 @@ def main() -> None:
             said = verdicts.setdefault(f"{goal}: {kind}", [])
             first = N_TUNED.get(f"{goal}: {kind}", 10)
             said += [verdict(goal, make, first + k) for k in range(len(said), options.draws)]
-            text = json.dumps(tables(verdicts) | {"verdicts": verdicts}, indent=1, ensure_ascii=False)
+            found = {"code": code_version(), **tables(verdicts), "verdicts": verdicts}
+            text = json.dumps(found, indent=1, ensure_ascii=False)
             options.results.write_text(text + "\n", encoding="utf-8")
             counts = ", ".join(f"{name} {said.count(name)}" for name in sorted(set(said)))
             print(f"{goal}, {structure}, {kind}: {counts}", flush=True)

@@ -9,7 +9,8 @@ The sets and their parts are those of ``labelled_sets.py``: a hash of the name d
 result was seen. 100 columns are selected, or a third of fewer than 200; the number of classes is given. ACC
 is the mean of several runs of K-means. Labels gain if 95 of 100 random selections do worse; a verdict is
 right if it says "better" on these sets, and not on others. Of more than 1,000 rows some are drawn.
-Results go to ``benchmarks/results/mixture_study.json`` after every set; sets that are there are not repeated.
+Results go to ``benchmarks/results/mixture_study.json`` after every set with the commit of the code; sets that
+are there are not repeated.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from common import code_version
 from labelled_sets import labelled_sets
 
 from ufselect import AutoSelector, PartitionSelector
@@ -88,13 +90,12 @@ def table(found: dict[str, dict], part: str) -> dict[str, list]:
         if part == "held_out":
             gains = [each for each in some if each["better than random draws"] >= 0.95]
             others = [each for each in some if each not in gains]
-            row += [
-                f"{sum(each['verdict'] == 'better' for each in group)} of {len(group)}"
-                for group in (gains, others)
-            ]
+            said = [sum(each["verdict"] == "better" for each in group) for group in (gains, others)]
+            row += [f"{count} of {len(group)}" for count, group in zip(said, (gains, others), strict=True)]
+            row.append(f"{(said[0] + len(others) - said[1]) / len(some):.0%}")
         rows.append(row)
-    further = ["“better” where labels gain", "“better” where they do not"] if part == "held_out" else []
-    return {"columns": ["sets", "number", *names, *further], "rows": rows}
+    further = ["“better” where labels gain", "“better” where they do not", "verdicts that are right"]
+    return {"columns": ["sets", "number", *names, *(further if part == "held_out" else [])], "rows": rows}
 
 
 def main() -> None:
@@ -114,7 +115,7 @@ def main() -> None:
         shape = f"{X.shape[0]} × {X.shape[1]}, {y.max() + 1}"
         values = compared(X, y) if options.part == "development" else judged(X, y)
         found[each.name] = {"part": options.part, "kind": each.kind, "shape": shape, **values}
-        stored[options.part] = table(found, options.part)
+        stored[options.part] = {"code": code_version(), **table(found, options.part)}
         options.results.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         print(each.name, found[each.name], flush=True)
 

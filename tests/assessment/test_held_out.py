@@ -12,7 +12,7 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import Ridge
 from tests.clusters.examples import planted, sparse_clusters
 
-from ufselect import DSCOFS, MaxVariance, PartitionSelector, RandomSubset, RebuildSelector, assess
+from ufselect import DSCOFS, Assessment, MaxVariance, PartitionSelector, RandomSubset, RebuildSelector, assess
 from ufselect.assessment.held_out import _Reconstruction, compare
 
 
@@ -95,7 +95,8 @@ def test_structureless_data_are_not_called_better(goal, kind):
     chooser = RebuildSelector(6) if goal == "rebuild" else PartitionSelector(6, n_clusters=4, random_state=0)
     found = assess(chooser, X, goal=goal, n_clusters=4, random_state=0)
     assert found.verdict != "better"
-    assert bool(found.notes) == (kind != "noise" or goal == "clusters")
+    if goal == "rebuild":  # rows without clusters are not split
+        assert bool(found.notes) == (kind != "noise")
 
 
 def test_fixed_columns_are_assessed_by_name_and_by_place():
@@ -165,7 +166,16 @@ def test_replicates_do_not_pass_for_clusters():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.standard_normal((60, 30)), 2, axis=0) + 0.2 * rng.standard_normal((120, 30))
     found = assess(range(6), rng.permutation(X), goal="clusters", n_clusters=4, random_state=0)
-    assert found.n_clusters == 1
+    assert "do not fall into 4 clear clusters" in found.message
+
+
+@pytest.mark.parametrize(("effect", "said"), [(0.96, "do slightly worse (0.28)"), (0.5, "leave 0.28")])
+def test_a_small_gain_is_called_small(effect, said):
+    table = [{"columns": name, "mean": mean} for name, mean in (("selected", 0.27), ("random columns", 0.28))]
+    assert (
+        f"; 6 random columns {said}."
+        in Assessment("rebuild", "better", effect, table=table, n_selected=6).message
+    )
 
 
 def test_ties_with_random_columns_count_half():
