@@ -186,6 +186,14 @@ def test_ties_with_random_columns_count_half():
     assert compare(np.ones(4), random, 1.0, 0.1)[0] == "undecided"
 
 
+def test_rows_are_named_by_their_place_in_the_whole_table():
+    X = factors()
+    X[40] *= 30
+    found = assess([0, 1, 2], X, rows=np.arange(20, 120), random_state=0)
+    assert "Row 40 stands" in found.message
+    assert found.table == assess([0, 1, 2], X[20:], random_state=0).table
+
+
 def test_row_groups_are_held_out_together():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(12), 10)

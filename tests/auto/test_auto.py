@@ -116,6 +116,8 @@ def test_outlying_rows_are_set_aside_and_named_when_columns_are_to_reconstruct()
     assert np.array_equal(selector.support_, RebuildSelector(5).fit(np.delete(X, [3, 70], axis=0)).support_)
     assert selector.verdict_ == "better"
     assert "Rows 3, 70 stand far apart" in selector.assessment_.message
+    donors = AutoSelector(5, goal="rebuild", row_groups=np.arange(120) % 12, random_state=0).fit(wild)
+    assert "12 row_groups" in donors.assessment_.message
 
 
 @pytest.mark.parametrize("kind", ["two rows", "one cell"])

@@ -103,8 +103,7 @@ class Assessment:
                 found = (
                     f"The rows do not fall into {self.n_clusters} clear clusters: cut into so many, they are "
                     "no further apart than rows without clusters that have the same correlations. Clusters "
-                    "that differ in one direction among many can be missed: plot the columns if you expect "
-                    "some."
+                    "that differ in one direction among many can be missed: plot the columns to see them."
                 )
             return [f'{found} To keep columns that represent the others, use goal="rebuild".']
         if not self.table:
@@ -124,9 +123,8 @@ class Assessment:
             than = "about as well as" if abs(ours - everything) < 0.05 else than
             measured = f"(agreement {ours:.2f} and {everything:.2f} on held-out rows)"
             found = f"These {k} columns show the {self.n_clusters} clusters {than} all {d} {measured}"
-        better = "do worse ({})." if self.goal == "clusters" else "leave {}."
-        if self.goal == "rebuild" and self.effect > 0.9:
-            better = "do slightly worse ({})."
+        better = "do slightly worse ({})." if self.effect > 0.9 else "leave {}."
+        better = "do worse ({})." if self.goal == "clusters" else better
         compared = {
             "better": f"; {k} random columns {better}",
             "no better": f"; {k} random columns do about as well ({{}}).",
@@ -175,6 +173,7 @@ def assess(
     goal: str = "rebuild",
     n_clusters: int | str = "auto",
     clusterer: str = "kmeans",
+    rows: Any = None,
     row_groups: Any = None,
     sample_weight: Any = None,
     batch: Any = None,
@@ -201,6 +200,8 @@ def assess(
         Number of clusters, for ``goal="clusters"``.
     clusterer : {"kmeans", "graph"}, default="kmeans"
         What clusters the selected columns: K-means, or :class:`~ufselect.GraphClustering`.
+    rows : array-like of int, optional
+        The rows to work on, by default all.
     row_groups : array-like of shape (n_samples,), optional
         Donor, replicate or batch of each row; rows of one group are held out together. Without it
         near-duplicate rows are, and where neighbouring rows resemble each other contiguous runs are held out.
@@ -260,24 +261,25 @@ def assess(
         raise ValueError(f"row_groups has {len(row_groups)} entries, but X has {table.shape[0]} rows.")
     if goal == "rebuild":  # whose rows are made dense: 160 megabytes at most
         max_samples = min(max_samples, max(200, 20_000_000 // table.shape[1]))
-    places = sampled_indices(table.shape[0], max_samples, seed)
+    places = np.arange(table.shape[0]) if rows is None else np.asarray(rows)
+    places = places[sampled_indices(places.size, max_samples, seed)]
     if places.size < table.shape[0]:
         table = _safe_indexing(table, places)
         row_groups = None if row_groups is None else np.asarray(row_groups)[places]
     data = _numbers(table)
     n_rows, n_features = data.shape
-    rows = rows_of(data)
-    outliers = outlying_rows(rows)
+    centred = rows_of(data)
+    outliers = outlying_rows(centred)
     notes = [outlier_note(places[outliers], "the selection was measured without")] if outliers.size else []
     inner = np.setdiff1d(np.arange(n_rows), outliers)
-    rows = rows.without(outliers) if outliers.size else rows
-    count = cluster_range(n_clusters, rows, seed)[0] if goal == "clusters" else None
+    centred = centred.without(outliers) if outliers.size else centred
+    count = cluster_range(n_clusters, centred, seed)[0] if goal == "clusters" else None
     if count == 1:
         return Assessment(goal, "no better", n_features=n_features, n_clusters=1, notes=notes)
     if inner.size < max(MIN_ROWS, 4 * (count or 1)):
         notes.append(f"{inner.size} rows are too few to hold some out.")
         return Assessment(goal, "undecided", n_features=n_features, n_clusters=count, notes=notes)
-    scores, spread, _ = leading_scores(rows, min(20, n_features, inner.size - 1))
+    scores, spread, _ = leading_scores(centred, min(20, n_features, inner.size - 1))
     row_groups = None if row_groups is None else np.asarray(row_groups)[inner]
     units, is_ordered, how = row_units(scores * spread, row_groups)
     powers: list[float] = []
@@ -285,7 +287,8 @@ def assess(
         # Replicates are neighbours of each other and would pass for clusters: one of them counts.
         first = np.unique(units, return_index=True)[1]
         is_repeated = inner.size / 4 <= first.size < inner.size
-        single = rows.without(np.setdiff1d(np.arange(inner.size), first)) if is_repeated else rows
+        others = np.setdiff1d(np.arange(inner.size), first)
+        single = centred.without(others) if is_repeated else centred
         powers, excess = clear_powers(single, count, n_draws=9)
         if excess < 4:
             return Assessment(goal, "no better", n_features=n_features, n_clusters=count, notes=notes)
@@ -309,7 +312,7 @@ def assess(
         notes.append("All columns are selected, so that none is left to reconstruct.")
         return Assessment(goal, "no better", 1.0, (1.0, 1.0), n_features=n_features, notes=notes)
     ours = measure.values(states, [[support] for support in supports])[0]
-    varying = np.flatnonzero(rows.squares() > 0)
+    varying = np.flatnonzero(centred.squares() > 0)
     random = np.empty((0, len(splits)))
     for n_draws in (n_random, 2 * n_random):
         draws = [rng.permutation(varying) for _ in range(n_draws)]
@@ -324,7 +327,7 @@ def assess(
         ours, random, effect = np.exp(ours), np.exp(random), float(np.exp(effect))
         interval = (float(np.exp(interval[0])), float(np.exp(interval[1])))
     n_selected = round(float(np.mean([support.size for support in supports])))
-    others = measure.other(states, n_selected)
+    rival = measure.other(states, n_selected)
     is_fitted = hasattr(selector, "fit") or isinstance(selector, MethodType)
     masks = np.array([np.isin(np.arange(n_features), support) for support in supports])
     return Assessment(
@@ -337,7 +340,7 @@ def assess(
             for name, mean, spread in (
                 ("selected", ours.mean(), ours.std()),
                 ("random columns", random.mean(), random.mean(axis=1).std()),
-                (measure.rival, others, 0.0),
+                (measure.rival, rival, 0.0),
             )
         ],
         selection_stability(masks) if is_fitted else None,

@@ -105,6 +105,10 @@ class PartitionSelector(UnsupervisedSelector):
     order = 150
     on_request = True  # what AutoSelector fits
 
+    labels_: NDArray
+    n_clusters_: int
+    n_clusters_range_: list[int]
+
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,

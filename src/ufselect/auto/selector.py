@@ -134,6 +134,19 @@ class AutoSelector(UnsupervisedSelector):
 
     n_features_to_select: int | float | str  # type: ignore[assignment]
 
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    assessment_: Assessment
+    verdict_: str
+    better_than_random_: bool
+    stability_: float | None
+    report_: list[dict[str, Any]]
+    labels_: NDArray
+    clusters_: list[dict[str, Any]]
+    n_clusters_: int
+    n_clusters_range_: list[int]
+    count_curve_: list[dict[str, Any]]
+
     def __init__(
         self,
         n_features_to_select: int | float | str = 0.1,
@@ -200,20 +213,20 @@ class AutoSelector(UnsupervisedSelector):
         said: list[str] = []
         attributes: dict[str, Any] = {}
         pool = self._named_candidates(request, seed)
+        inner = np.arange(X.shape[0])
         with one_blas_thread():  # products this small only lose time in threads
             if self.goal == "rebuild":
                 # A row far from all others would ask for columns of its own.
                 chosen = sampled_indices(X.shape[0], self.max_samples, seed)
                 outliers = chosen[outlying_rows(rows_of(X[chosen]))]
                 if outliers.size:
-                    X = X[np.delete(np.arange(X.shape[0]), outliers)]
+                    inner = np.delete(inner, outliers)
                     said = [outlier_note(outliers, "the columns were selected without")]
             elif self.candidates is None:
-                (name, estimator) = pool[0]
-                best = clone(estimator).fit(X)
+                best = clone(pool[0][1]).fit(X)
                 reference, count = best._reference, best.n_clusters_
                 attributes = {"labels_": best.labels_, "n_clusters_range_": best.n_clusters_range_}
-                pool = [(name, best._columns_for)]
+                pool = [(pool[0][0], best._columns_for)]
             else:
                 reference, labels, count, *between = find_clusters(
                     X, self.n_clusters, self.max_samples, seed, at_least=2
@@ -222,9 +235,26 @@ class AutoSelector(UnsupervisedSelector):
             if self.goal == "clusters":
                 attributes["n_clusters_"] = count
                 said = range_note(*attributes["n_clusters_range_"])
-            tried = self._assessed(X, pool, request, seed, attributes.get("n_clusters_", "auto"))
+            tried = []  # on the same splits; the best comes first
+            for number, (name, estimator) in enumerate(pool, 1):
+                started = perf_counter()
+                outcome = assess(
+                    estimator,
+                    X,
+                    goal=self.goal,
+                    n_clusters=attributes.get("n_clusters_", "auto"),
+                    clusterer=self.clusterer,
+                    rows=inner,
+                    row_groups=self.row_groups,
+                    max_samples=min(self.max_samples, 500),
+                    random_state=seed,
+                )
+                tried.append((name, estimator, outcome, perf_counter() - started))
+                request.progress(number, outcome.mean("selected"))
+            sign = 1 if self.goal == "rebuild" else -1
+            tried.sort(key=lambda each: np.nan_to_num(sign * each[2].mean("selected"), nan=np.inf))
             if self.goal == "rebuild" or self.candidates is not None:
-                best = clone(tried[0][1]).fit(X)
+                best = clone(tried[0][1]).fit(X[inner] if inner.size < X.shape[0] else X)
         if self.goal == "clusters":
             names = getattr(self, "feature_names_in_", np.arange(request.n_features))
             attributes["clusters_"] = describe_clusters(
@@ -254,28 +284,6 @@ class AutoSelector(UnsupervisedSelector):
             "report_": _report(tried),
         }
 
-    def _assessed(
-        self, X: Any, pool: Sequence[tuple[str, Any]], request: SelectionRequest, seed: int, count: int | str
-    ) -> list[tuple[str, Any, Assessment, float]]:
-        """Assess each candidate on the same splits; the best comes first."""
-        tried = []
-        for number, (name, estimator) in enumerate(pool, 1):
-            started = perf_counter()
-            outcome = assess(
-                estimator,
-                X,
-                goal=self.goal,
-                n_clusters=count,
-                clusterer=self.clusterer,
-                row_groups=self.row_groups,
-                max_samples=min(self.max_samples, 500),
-                random_state=seed,
-            )
-            tried.append((name, estimator, outcome, perf_counter() - started))
-            request.progress(number, outcome.mean("selected"))
-        sign = 1 if self.goal == "rebuild" else -1
-        return sorted(tried, key=lambda each: np.nan_to_num(sign * each[2].mean("selected"), nan=np.inf))
-
     def _named_candidates(self, request: SelectionRequest, seed: int) -> list[tuple[str, Any]]:
         """Return names and selectors, with the count and constraints of this one where they take them."""
         pool: list[tuple[str, Any]]
@@ -283,9 +291,7 @@ class AutoSelector(UnsupervisedSelector):
             pool = [("RebuildSelector", RebuildSelector())]
         elif self.candidates is None:
             partition = PartitionSelector(
-                n_clusters=self.n_clusters,
-                max_samples=self.max_samples,
-                random_state=seed,
+                n_clusters=self.n_clusters, max_samples=self.max_samples, random_state=seed
             )
             pool = [("PartitionSelector", partition)]
         elif isinstance(self.candidates, str):

@@ -82,6 +82,11 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     True
     """
 
+    labels_: NDArray
+    n_clusters_: int
+    n_clusters_range_: list[int]
+    n_features_in_: int
+
     def __init__(
         self, n_clusters: int | str = "auto", *, max_samples: int = 2000, random_state: Any = None
     ) -> None:
