@@ -1,4 +1,4 @@
-"""The second table: ranks of stored and new rows together, gaps where a run is not finished."""
+"""Fifteen methods by the paper's protocol: ranks of stored and new rows, gaps in unfinished runs, curves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("scikit_posthocs")
 
-from benchmarks.paper.newer import NEWER, newer_tables, stored_accuracy
+from benchmarks.paper.fifteen import NEWER, OF_THE_PAPER, curve_tables, newer_tables, stored_accuracy
 from benchmarks.paper.printed import SEVEN
 from tests.evaluation.rows import make_row
 
@@ -44,3 +44,35 @@ def test_every_mode_and_metric_has_its_table_with_gaps():
     }  # fmt: skip
     first = tables["newer_acc_oracle"].body[0]
     assert (first[0], first[1], first[2], first[-1]) == ("IF-PCA", "–", "11.00 ± 1.00 (10)", "–")
+
+
+def curve_rows(dataset, key, accuracies, start=None):
+    """Return rows at 10, 20, …, 100 columns that have these accuracies."""
+    return [
+        {
+            **make_row(acc, key, 10 * place, start, nmi_runs=[acc / 2], dataset=dataset),
+            "mode": "oracle",
+            "code": "0",
+            "seconds_of_best": 0.25,
+        }
+        for place, acc in enumerate(accuracies, start=1)
+    ]
+
+
+def test_curves_have_the_best_mean_at_each_count_of_sets_that_are_finished():
+    rising, falling = range(10, 20), range(30, 20, -1)
+    rows = []
+    for dataset in ("isolet", "usps"):
+        rows += [{**curve_rows(dataset, "AllFeatures", [50])[0], "n_features": 600}]
+        for key in OF_THE_PAPER:
+            rows += curve_rows(dataset, key, rising)
+    rows += curve_rows("isolet", "UDFS", falling)  # a second grid point, better at few columns
+    rows = [row for row in rows if (row["dataset"], row["method"]) != ("usps", "SOGFS")]
+    acc, nmi, time = curve_tables(rows)
+    assert {line[0] for line in acc.body} == {"Isolet"}
+    lines = {label: cells for _, label, *cells in acc.body}
+    assert lines["All features"] == ["50.00"] * 10
+    assert lines["UDFS"] == [f"{max(pair):.2f}" for pair in zip(rising, falling, strict=True)]
+    assert lines["DSCOFS"][-1] == "19.00"
+    assert nmi.body[1][2] == "5.00"
+    assert {label: cells for label, *cells in time.body}["UDFS"] == ["30.00", "10", "0.25"]
