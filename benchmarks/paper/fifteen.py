@@ -153,8 +153,7 @@ def newer_tables(rows: list[Row], stored: dict[str, dict[str, float]]) -> list[T
     title = (
         f"ACC, mean of {len(sets)} sets, and average ranks of the paper's methods, as it ran them, and of "
         f"newer ones; labels chose grid point and number of columns. Friedman p {test.p_value:.1e}; "
-        f"critical difference {test.critical_difference:.2f}. Newer ones: ufselect "
-        f"{', '.join(sorted({row['code'] for row in rows}))}."
+        f"critical difference {test.critical_difference:.2f}."
     )
     columns = ("Method", "Group", "ACC", "Average rank", "Told from DSCOFS")
     return [*found, Table("newer_ranks", title, columns, tuple(body))]
@@ -169,7 +168,6 @@ def curve_tables(rows: list[Row]) -> list[Table]:
     finished = {name for name, _ in choose(own, "oracle", "acc")}
     cells = grouped(own, "dataset", "method")
     sets = [name for name in SEVEN if name in finished and all((name, key) in cells for key in OF_THE_PAPER)]
-    code = f"ufselect {', '.join(sorted({row['code'] for row in own}))}"
     found = []
     for metric in METRICS:
         body = []
@@ -183,7 +181,7 @@ def curve_tables(rows: list[Row]) -> list[Table]:
                 )
         title = (
             f"{metric.upper()} of the paper's eight methods at each number of columns, as it ran them, "
-            f"the grid point chosen by the labels at each number; DSCOFS from one random start. {code}."
+            f"the grid point chosen by the labels at each number; DSCOFS from one random start."
         )
         columns = ("Data set", "Method", *map(str, PAPER_COUNTS))
         found.append(Table(f"curves_{metric}", title, columns, tuple(body)))
@@ -193,7 +191,7 @@ def curve_tables(rows: list[Row]) -> list[Table]:
     found.append(
         Table(
             "time",
-            f"Best ACC on {TITLES[TIMED_SET]} and CPU seconds of the fit that gave it, one thread. {code}.",
+            f"Best ACC on {TITLES[TIMED_SET]} and CPU seconds of the fit that gave it, one thread.",
             ("Method", "ACC", "Columns", "CPU seconds"),
             tuple(
                 (
@@ -245,9 +243,11 @@ def main() -> None:
         run(path, asked.minutes, asked.dataset, asked.methods)
         return
     rows = stored_rows(path)
+    code = ", ".join(sorted({row["code"] for row in rows}))
     for table in [*newer_tables(rows, stored_accuracy()), *curve_tables(rows)]:
-        (RESULTS / f"{table.name}.md").write_text(table.to_markdown(), encoding="utf-8")
-        print(table.to_markdown())
+        text = f"{table.to_markdown()}\nCode: ufselect {code}.\n"
+        (RESULTS / f"{table.name}.md").write_text(text, encoding="utf-8")
+        print(text)
 
 
 if __name__ == "__main__":
