@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("scikit_posthocs")
-
 from benchmarks.paper.fifteen import NEWER, OF_THE_PAPER, curve_tables, newer_tables, stored_accuracy
 from benchmarks.paper.printed import SEVEN
 from tests.evaluation.rows import make_row

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-pytest.importorskip("scikit_posthocs")
 pytest.importorskip("matplotlib")
 
 from benchmarks.paper.figures import write_figures
