@@ -20,7 +20,14 @@ for column, (metric, rows) in enumerate(tables.items()):
                 continue
             is_ours = row["Method"] == "DSCOFS"
             look = {"color": "black", "linewidth": 2} if is_ours else {"color": COLOURS[place % len(COLOURS)]}
-            ax.plot(counts, values, marker=MARKERS[place % len(MARKERS)], markersize=4, label=row["Method"], **look)
+            ax.plot(
+                counts,
+                values,
+                marker=MARKERS[place % len(MARKERS)],
+                markersize=4,
+                label=row["Method"],
+                **look,
+            )
             place += 1
         ax.set_title(f"{name}, {metric}", fontsize=9)
         quiet(ax)
