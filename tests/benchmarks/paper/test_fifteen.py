@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from benchmarks.paper.fifteen import NEWER, OF_THE_PAPER, curve_tables, newer_tables, stored_accuracy
+import numpy as np
+from benchmarks.paper.fifteen import (
+    NEWER,
+    OF_THE_PAPER,
+    cells,
+    curve_tables,
+    newer_tables,
+    stored_accuracy,
+)
 from benchmarks.paper.printed import SEVEN
+from benchmarks.paper.tables import EIGHT
 from tests.evaluation.rows import make_row
 
+from ufselect.evaluation.protocol import make_problem
 from ufselect.registry import all_selectors
 
 
@@ -16,6 +26,17 @@ def rows_of(method, acc, sets):
         for name in sets
         for mode in ("oracle", "fixed")
     ]
+
+
+def test_the_eight_are_run_as_the_paper_ran_them_and_the_newer_ones_by_both_modes():
+    X, y = np.random.default_rng(0).standard_normal((30, 12)), np.arange(30) % 3
+    found = list(cells(make_problem("toy", X, y, [4, 8]), [*NEWER, *EIGHT]))
+    oracle = {method.key: method for mode, method in found if mode == "oracle"}
+    assert {*OF_THE_PAPER, *NEWER, "AllFeatures", "RandomSubset", "PCALeverage"} == set(oracle)
+    assert len(oracle["DSCOFSPaperGrid"].points) == 441
+    assert oracle["LaplacianScoreT1"].points == ({"bandwidth": 1.0},)
+    fixed = {method.key for mode, method in found if mode == "fixed"}
+    assert fixed == {*NEWER, "AllFeatures", "RandomSubset", "PCALeverage"}
 
 
 def test_methods_are_ranked_together_where_they_are_finished():
