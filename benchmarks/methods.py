@@ -10,8 +10,8 @@ The sets are those of ``labelled_sets.py`` (of the five views of mfeat only the 
 each, standardised where `AutoScaler` finds different units. Methods have default parameters,
 ``random_state=0`` and no labels; 20, 50 and 100 columns are selected, as far as that is at most half of
 them, and half of fewer than 40 columns. A method and a set are a cell, one line of JSON in
-``UFSELECT_LABELLED/methods.jsonl``; the cheap methods come first. Methods without cells there keep their rows
-of the last table. A fit may take 5 CPU seconds; the entry is "too slow" if one does not end by then.
+``UFSELECT_LABELLED/methods.jsonl``, with the commit of its code; the cheap methods come first. A fit may take
+5 CPU seconds; the entry is "too slow" if one does not end by then.
 
 - **ACC and NMI**: 10 runs of K-means with as many clusters as classes, the labels for scoring only.
 - **Rank among random**: per cent of 100 random selections of the same size that score lower, half of
@@ -36,11 +36,10 @@ import signal
 import time
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from common import print_table
+from common import code_version, print_table
 from labelled_sets import FOLDER, LabelledSet, labelled_sets
 from paper.rank_test import rank_test
 from threadpoolctl import threadpool_limits
@@ -63,7 +62,6 @@ SLOW = (
     "PartitionSelector", "AutoSelector", "TSFS",
 )  # fmt: skip
 ROWS = FOLDER / "methods.jsonl"
-RESULTS = Path(__file__).with_name("results") / "methods.json"
 NONE = "–"
 
 
@@ -188,7 +186,7 @@ def run(minutes: float, names: list[str] | None, again: bool) -> None:
                 continue
             if time.process_time() > deadline:
                 return
-            row: dict[str, Any] = {"method": method, "set": name}
+            row: dict[str, Any] = {"method": method, "set": name, "code": code_version()}
             try:
                 row |= data.random_scores() if selector is None else data.scores(selector)
             except TimeoutError:
@@ -230,7 +228,7 @@ def noise_band(random: dict[str, Any]) -> tuple[float, float]:
 
 
 def tables() -> None:
-    """Print what the finished cells say, and for other methods what the results file says."""
+    """Print what the cells of the methods that are finished on all sets say."""
     rows = stored_rows()
     random = {name: row for (method, name), row in rows.items() if method == "random"}
     about = {each.name: each for each in judged() if each.name in random}
@@ -241,7 +239,9 @@ def tables() -> None:
         "other": [name for name in names if about[name].kind not in ("images", "genes")],
         "held-out sets": [name for name in names if about[name].part == "held_out"],
     }
-    lines, on_sets, missing = last_tables()
+    lines: dict[str, list[str]] = {}
+    on_sets: dict[str, dict[str, str]] = {}
+    missing: dict[str, list[tuple[str, str]]] = {}
     for method in methods():
         if not all((method, name) in rows for name in names):
             continue
@@ -286,6 +286,7 @@ def tables() -> None:
         "worse than that, Nemenyi": ", ".join(apart) or "none",
         "not run on all sets": ", ".join(method for method in methods() if method not in shown) or "none",
         "rank of all columns": mean(everything),
+        "code": "; ".join(sorted({row["code"] for row in rows.values()})),
     }
     print_table("Facts", ("fact", "value"), list(facts.items()))
     print_table(
@@ -326,21 +327,6 @@ def line_of(cells: dict[str, Any], random: dict[str, Any], kinds: dict[str, list
         f"{np.mean([np.mean(cell['stability']) for cell in cells.values()]):.2f}",
         f"{np.median([cell['seconds'] for cell in cells.values()]):.2g}",
     ]
-
-
-def last_tables() -> tuple[dict[str, list[str]], dict[str, dict[str, str]], dict[str, list[tuple[str, str]]]]:
-    """Return what the results file has of each method: its line, its ranks on sets, its missing answers."""
-    if not RESULTS.exists():
-        return {}, {}, {}
-    stored = json.loads(RESULTS.read_text(encoding="utf-8"))
-    lines = {method: cells[:-3] for method, _, *cells in stored["Methods"]["rows"]}
-    sets = [dict(zip(stored["Sets"]["columns"], row, strict=True)) for row in stored["Sets"]["rows"]]
-    on_sets = {method: {row["set"]: row[method] for row in sets} for method in lines}
-    missing = {
-        method: [(reason, name) for other, reason, name in stored["No answer"]["rows"] if other == method]
-        for method in lines
-    }
-    return lines, on_sets, missing
 
 
 def main() -> None:

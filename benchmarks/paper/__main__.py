@@ -1,6 +1,6 @@
 """Repeat the experiments of the DSCOFS paper: ``python -m benchmarks.paper -o study --jobs 2`` from a clone.
 
-A run that was stopped is taken up again. The folder gets tables, figures and a page, ``index.html``.
+A run that was stopped is taken up again. The folder gets every row, tables and figures.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from benchmarks.paper.page import publish
+from benchmarks.paper.figures import write_figures
 from benchmarks.paper.study import reproduce
 
 from ufselect.exceptions import DatasetUnavailableError
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.paper", description=__doc__.splitlines()[0])
     parser.add_argument(
         "-o", "--output", type=Path, default=Path("study"), metavar="FOLDER",
-        help="folder of tables, figures and the page index.html (default: study)",
+        help="folder of tables and figures (default: study)",
     )  # fmt: skip
     parser.add_argument(
         "--dataset", action="append", help="a data set; may be repeated; the paper's without it"
@@ -49,13 +49,13 @@ def main(arguments: list[str] | None = None) -> int:
             n_jobs=asked.jobs,
             resume=not asked.fresh,
             progress=True,
-            publish=publish,
         )
     except (ValueError, DatasetUnavailableError) as error:
         print(error, file=sys.stderr)
         return 1
     print(study.tables[0].to_markdown())
-    print(f"Wrote {asked.output / 'index.html'}; open it in a browser.", file=sys.stderr)
+    write_figures(study, asked.output / "figures")
+    print(f"Wrote tables and figures to {asked.output}.", file=sys.stderr)
     return 0
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ufselect import DSCOFS, RNE, TSFS, LaplacianScore
-from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW, Method, Point, published_points
+from ufselect.evaluation.methods import Method, Point, published_points
 from ufselect.evaluation.protocol import Problem
 from ufselect.evaluation.runner import params_text
 from ufselect.evaluation.tables import Row
@@ -18,8 +18,6 @@ TWINS = {"DSCOFS": ROWS_ONLY, PAPER_GRID: PAPER_ROWS_ONLY}
 LAPSCORE_AS_RUN, RNE_AS_RUN = "LaplacianScoreT1", "RNEAlpha1000"
 # Which of our rows repeats the paper's own setting of a method; for the others the method itself does.
 AS_RUN = {"LaplacianScore": LAPSCORE_AS_RUN, "RNE": RNE_AS_RUN, "DSCOFS": PAPER_GRID}
-# Draws, and second settings of methods that are ranked already.
-UNRANKED = (ALL_FEATURES, BEST_DRAW, "RandomSubset", *TWINS.values(), *AS_RUN.values())
 # The paper has one start; more show how much of its figures is the start's. Labels never choose among them.
 N_STARTS = 3
 

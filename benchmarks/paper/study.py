@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import logging
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -15,33 +14,30 @@ from typing import Any
 import numpy as np
 from benchmarks.common import code_version
 from benchmarks.paper.ablation import ablation
-from benchmarks.paper.experiments import bootstrap_stability, dissect, seconds_of_fits
+from benchmarks.paper.experiments import bootstrap_stability, dissect
 from benchmarks.paper.methods import (
     AS_RUN,
     N_STARTS,
     TWINS,
-    UNRANKED,
-    as_the_paper_ran,
     paper_grid,
     random_start,
     rivals_as_run,
     rows_only,
     teacher_student,
 )
-from benchmarks.paper.printed import FIGURE_SETS, TIMED_SET, TITLES
+from benchmarks.paper.printed import FIGURE_SETS, TITLES
 from benchmarks.paper.printed import TSFS as TSFS_SETS
 from benchmarks.paper.race import Race, RaceOutcome
-from benchmarks.paper.rank_test import RankTest, rank_test
+from benchmarks.paper.rank_test import RankTest
 from benchmarks.paper.shapes import drawn_planes, shape_results
-from benchmarks.paper.tables import TABLE_COUNT, paper_rank_test, study_tables
+from benchmarks.paper.tables import paper_rank_test, study_tables
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
 from ufselect import TSFS
 from ufselect.datasets import DatasetUnavailableError, load_dataset
-from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW, Method, choose_methods
+from ufselect.evaluation.methods import Method, choose_methods
 from ufselect.evaluation.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
-from ufselect.evaluation.tables import METRICS, Row, Table, choose, method_labels
+from ufselect.evaluation.tables import Row, Table
 from ufselect.registry import missing_requirements
 
 # They come with scikit-learn, so that the short version needs no network.
@@ -53,10 +49,10 @@ logger = logging.getLogger("ufselect.evaluation")
 class Study:
     """All that a reproduction found.
 
-    ``datasets`` are those asked for, ``unavailable`` says why some could not be had; ``problems``, ``images``
-    (shape and order of pixels), ``methods`` (of the oracle runs), ``ablations`` (of our space and of the
-    published grid) and ``stabilities`` are by data set, ``outcomes`` by mode and data set. ``test`` ranks all
-    selectors, ``paper_test`` the paper's eight as it runs them; None where there are too few data sets.
+    ``datasets`` are those asked for, ``unavailable`` says why some could not be had; ``problems``,
+    ``methods`` (of the oracle runs), ``ablations`` (of our space and of the published grid) and
+    ``stabilities`` are by data set, ``outcomes`` by mode and data set. ``paper_test`` ranks the paper's eight
+    as it runs them; None where there are too few data sets.
     """
 
     protocol: Protocol
@@ -65,48 +61,19 @@ class Study:
     datasets: tuple[str, ...]
     unavailable: dict[str, str] = field(default_factory=dict)
     problems: dict[str, Problem] = field(default_factory=dict, repr=False)
-    images: dict[str, Bunch] = field(default_factory=dict, repr=False)
     outcomes: dict[str, dict[str, RaceOutcome]] = field(default_factory=dict, repr=False)
     methods: dict[str, dict[str, Method]] = field(default_factory=dict, repr=False)
-    test: RankTest | None = None
     paper_test: RankTest | None = None
     ablations: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     stabilities: dict[str, dict[str, float]] = field(default_factory=dict)
     shapes: list[dict[str, Any]] = field(default_factory=list, repr=False)
     dissections: dict[str, dict[str, NDArray]] = field(default_factory=dict, repr=False)
-    seconds: dict[str, float] = field(default_factory=dict)
     planes: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
     tables: list[Table] = field(default_factory=list, repr=False)
 
     def rows(self, mode: str) -> list[Row]:
         """Return the final rows of a mode over all data sets."""
         return [row for outcome in self.outcomes[mode].values() for row in outcome.rows]
-
-    @property
-    def timed(self) -> str:
-        """The data set of the paper's figure of accuracy against time, or else that with most values."""
-        if TIMED_SET in self.problems:
-            return TIMED_SET
-        return max(self.problems, key=lambda name: self.problems[name].X.size)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """The numbers to look at first: the means over the data sets, by mode, metric and method."""
-        means: dict[str, Any] = {}
-        for mode in self.outcomes:
-            for metric in METRICS:
-                values: dict[str, list[float]] = {}
-                for (_, method), row in choose(self.rows(mode), mode, metric, TABLE_COUNT).items():
-                    values.setdefault(method, []).append(row[f"{metric}_mean"])
-                averages = {method: round(float(np.mean(each)), 3) for method, each in values.items()}
-                means.setdefault(mode, {})[metric] = averages
-        return {
-            "format": 1,  # raise it when a name here goes or changes its meaning
-            "datasets": list(self.problems),
-            "unavailable": self.unavailable,
-            "means": means,
-            "friedman_p": None if self.test is None else self.test.p_value,
-        }
 
 
 def reproduce(
@@ -118,14 +85,12 @@ def reproduce(
     n_jobs: int | None = None,
     resume: bool = True,
     progress: Callable[..., object] | bool | None = None,
-    publish: Callable[[Study, Path], None] | None = None,
     protocol: Protocol | None = None,
 ) -> Study:
     """Run the experiments of the DSCOFS paper and write their tables.
 
-    The folder gets ``rows.csv`` (every row), ``run.log``, ``tables/`` (csv, Markdown, LaTeX),
-    ``summary.json`` and ``cache/``, from which a run of the same commit that was stopped is taken up again;
-    with ``publish=benchmarks.paper.page.publish`` also ``figures/`` and ``index.html``.
+    The folder gets ``rows.csv`` (every row), ``run.log``, ``tables/`` in Markdown, each with the commit of
+    the code, and ``cache/``, from which a run of the same commit that was stopped is taken up again.
 
     ``datasets`` are names for :func:`ufselect.datasets.load_dataset`; None takes the paper's eight, of which
     those that cannot be had keep their place in the tables, or with ``quick`` sets that come with
@@ -151,22 +116,15 @@ def reproduce(
         _load(study)
         store = folder / "cache" / code_version().replace(" ", "_")  # a changed program starts anew
         _run(study, Race(protocol, store, n_jobs, progress, screening_runs), methods)
+    (folder / "tables").mkdir(exist_ok=True)
     for table in study.tables:
-        (folder / "tables").mkdir(exist_ok=True)
-        for ending, text in (
-            ("csv", table.to_csv()),
-            ("md", table.to_markdown()),
-            ("tex", table.to_latex()),
-        ):
-            (folder / "tables" / f"{table.name}.{ending}").write_text(text, encoding="utf-8")
-    (folder / "summary.json").write_text(json.dumps(study.summary, indent=1), encoding="utf-8")
+        text = f"{table.to_markdown()}\nCode: ufselect {code_version()}.\n"
+        (folder / "tables" / f"{table.name}.md").write_text(text, encoding="utf-8")
     rows = [{"mode": mode, **row} for mode in study.outcomes for row in study.rows(mode)]
     with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
-    if publish is not None:
-        publish(study, folder)
     return study
 
 
@@ -201,8 +159,6 @@ def _load(study: Study) -> None:
             X, y = X[kept], y[kept]
         counts = PAPER_COUNTS if X.shape[1] > max(PAPER_COUNTS) else default_counts(X.shape[1])
         study.problems[name] = make_problem(name, X, y, counts[1::2] if study.quick else counts)
-        if "image_shape" in bunch:
-            study.images[name] = Bunch(image_shape=bunch.image_shape, image_order=bunch.image_order)
     if not study.problems:
         raise DatasetUnavailableError(
             "None of the data sets can be had: "
@@ -214,7 +170,7 @@ def _load(study: Study) -> None:
 def _run(study: Study, runner: Race, request: Sequence[str] | None) -> None:
     """Carry out the experiments, one after the other."""
     problems, quick = study.problems, study.quick
-    study.outcomes = {mode: {} for mode in ("oracle", "fixed", "auto")}
+    study.outcomes = {mode: {} for mode in ("oracle", "fixed")}
     for name, problem in problems.items():
         for mode, outcomes in study.outcomes.items():
             chosen = choose_methods(request, mode, problem, runner.protocol)
@@ -232,17 +188,11 @@ def _run(study: Study, runner: Race, request: Sequence[str] | None) -> None:
         if "DSCOFS" in study.methods[name]:
             found = study.outcomes["oracle"][name]
             study.ablations[name] = {method: ablation(found, method) for method in TWINS}
-    oracle = study.outcomes["oracle"]
-    study.test = _rank_test(oracle)
     study.paper_test = paper_rank_test(study.rows("oracle"))
     study.shapes = shape_results(runner, request, 3 if quick else 20, tuned=not quick)
     # Data sets that figures with a panel per set show where none of the paper's is there; more fit no page.
     shown = [name for name in problems if name in FIGURE_SETS] or list(problems)[:4]
     study.dissections = {name: dissect(runner, problems[name]) for name in shown}
-    # The fits that give each method its best accuracy on the data set of the paper's figure.
-    best = choose(as_the_paper_ran(oracle[study.timed].rows), "oracle", "acc").values()
-    fitted = [row for row in best if row["method"] not in (ALL_FEATURES, BEST_DRAW, "RandomSubset")]
-    study.seconds = seconds_of_fits(runner, problems[study.timed], fitted)
     study.planes = drawn_planes(runner)
     study.tables = study_tables(study)
 
@@ -269,15 +219,3 @@ def _of_the_paper(
     named = request is not None and "TSFS" in keys
     if named or (request is None and problem.name in TSFS_SETS and not missing_requirements(TSFS)):
         yield teacher_student(problem)
-
-
-def _rank_test(outcomes: dict[str, RaceOutcome]) -> RankTest | None:
-    """Rank the selectors that have a figure on every data set; random draws take no part."""
-    rows = [row for outcome in outcomes.values() for row in outcome.rows]
-    chosen = choose(rows, "oracle", "acc")
-    labels = {m: label for m, label in method_labels(rows).items() if m not in UNRANKED}
-    complete = [m for m in labels if all((name, m) in chosen for name in outcomes)]
-    if len(outcomes) < 2 or len(complete) < 3:
-        return None
-    scores = [[chosen[name, m]["acc_mean"] for m in complete] for name in outcomes]
-    return rank_test(scores, [labels[m] for m in complete])

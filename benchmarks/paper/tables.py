@@ -71,8 +71,6 @@ def study_tables(study: Study) -> list[Table]:
     tables.append(stability_table(study, available))
     if study.paper_test is not None:
         tables.append(paper_ranks_table(study.paper_test, of_paper))
-    if study.test is not None:
-        tables.append(ranks_table(study.test))
     return [*tables, shapes_table(study.shapes)]
 
 
@@ -243,17 +241,6 @@ def stability_table(study: Study, available: Sequence[str]) -> Table:
         "features, 0 no better than chance."
     )
     return Table("stability", title, ("Method", *(TITLES.get(name, name) for name in available)), body)
-
-
-def ranks_table(test: RankTest) -> Table:
-    """Return the average ranks of all selectors."""
-    order = np.argsort(test.average_ranks, kind="stable")
-    body = tuple((test.labels[i], f"{test.average_ranks[i]:.2f}") for i in order)
-    title = (
-        f"Average ranks by ACC over {test.n_datasets} data sets, oracle. Friedman p = {test.p_value:.2g}; "
-        f"critical difference {test.critical_difference:.2f} (Nemenyi, level {test.level:g})."
-    )
-    return Table("ranks", title, ("Method", "Average rank"), body)
 
 
 def paper_rank_test(rows: Sequence[Row]) -> RankTest | None:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.paper.rank_test import rank_test
 from tests.evaluation.rows import make_row
 
 figure_module = pytest.importorskip("matplotlib.figure")
 
 from benchmarks.paper.figures import (  # noqa: E402
-    line_styles,
     plot_boxes,
-    plot_critical_difference,
-    plot_curves,
     plot_plane,
     plot_sensitivity,
     plot_sparsity,
@@ -25,37 +21,10 @@ def ax():
     return figure_module.Figure().subplots()
 
 
-def test_curves_follow_the_best_rows(ax):
-    rows = [make_row(70, "AllFeatures", 64), make_row(60, "DSCOFS", 20), make_row(50, "DSCOFS", 10)]
-    rows.append(make_row(65, "DSCOFS", 20, a=1))
-    plot_curves(rows, "acc", ax, line_styles(["DSCOFS"]))
-    level, curve = ax.get_lines()
-    assert level.get_ydata()[0] == 70
-    np.testing.assert_array_equal(curve.get_xdata(), [10, 20])
-    np.testing.assert_array_equal(curve.get_ydata(), [50, 65])
-    assert ax.get_ylabel() == "ACC (%)"
-
-
-def test_styles_tell_many_methods_apart():
-    labels = [f"m{k}" for k in range(20)] + ["DSCOFS"]
-    styles = line_styles(labels)
-    assert len({(s["color"], s["linestyle"]) for s in styles.values()}) == len(labels)
-    marks = {(s["color"], s["markerfacecolor"], s["marker"]) for s in list(styles.values())[:16]}
-    assert len(marks) == 16  # where no line is drawn
-
-
 def test_boxes_name_method_and_count(ax):
     plot_boxes([make_row([50, 51], "A", 10), make_row([60, 61], "DSCOFS", 20)], "acc", ax)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["A (10)", "DSCOFS (20)"]
     assert len(ax.patches) == 2
-
-
-def test_critical_difference_names_every_method(ax):
-    pytest.importorskip("scikit_posthocs")
-    scores = np.random.default_rng(0).random((6, 4))
-    plot_critical_difference(rank_test(scores, ["A", "B", "C", "DSCOFS"]), ax)
-    words = " ".join(text.get_text() for text in ax.texts)
-    assert all(name in words for name in ("A (", "B (", "C (", "DSCOFS ("))
 
 
 def test_zero_loadings_are_white(ax):

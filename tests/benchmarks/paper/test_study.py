@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import base64
 import csv
-import hashlib
-import html
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-pytest.importorskip("scikit_posthocs")
 pytest.importorskip("matplotlib")
 
-from benchmarks.paper.page import publish
-from benchmarks.paper.race import RaceOutcome
-from benchmarks.paper.rank_test import RankTest
-from benchmarks.paper.study import Study, reproduce
+from benchmarks.paper.figures import write_figures
+from benchmarks.paper.study import reproduce
 from sklearn.utils import Bunch
-from tests.evaluation.rows import make_row
 
 from benchmarks.paper import __main__ as command
 from benchmarks.paper import study as module
 from ufselect.datasets import DatasetUnavailableError
 from ufselect.evaluation import Protocol
-from ufselect.evaluation.protocol import QUICK, make_problem
+from ufselect.evaluation.protocol import QUICK
+from ufselect.evaluation.tables import choose
 from ufselect.registry import all_selectors
 
 SETS, METHODS = ["iris", "digits", "mstar_soc_cnn"], ["DSCOFS", "MaxVariance"]
@@ -39,7 +32,8 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "load_dataset", without_mstar(module.load_dataset))
-        study = reproduce(folder, SETS, METHODS, quick=True, protocol=SMALL, publish=publish)
+        study = reproduce(folder, SETS, METHODS, quick=True, protocol=SMALL)
+    write_figures(study, folder / "figures")
     return study, folder
 
 
@@ -53,36 +47,21 @@ def without_mstar(load):
     return loaded
 
 
-def test_folder_holds_tables_figures_rows_log_and_page(made):
+def test_folder_holds_tables_figures_rows_and_log(made):
     study, folder = made
     names = {path.name for path in (folder / "tables").iterdir()}
-    assert {f"{table.name}.{end}" for table in study.tables for end in ("csv", "md", "tex")} == names
+    assert {f"{table.name}.md" for table in study.tables} == names
+    assert all(
+        "\nCode: ufselect " in path.read_text(encoding="utf-8") for path in (folder / "tables").iterdir()
+    )
     figures = {path.stem for path in (folder / "figures").glob("*.png")}
     assert figures == {path.stem for path in (folder / "figures").glob("*.pdf")}
     assert figures == {
-        "curves_acc", "curves_nmi", "critical_difference", "boxes_acc", "boxes_nmi", "time", "loadings",
-        "convergence", "sensitivity_acc", "sensitivity_nmi", "shapes", "pixels",
+        "boxes_acc", "boxes_nmi", "loadings", "convergence", "sensitivity_acc", "sensitivity_nmi", "shapes",
     }  # fmt: skip
-    captions = json.loads((folder / "figures" / "captions.json").read_text(encoding="utf-8"))
-    assert set(captions) == figures
     assert "iris: fits" in (folder / "run.log").read_text()
-    assert set(json.loads((folder / "summary.json").read_text())["means"]) == {"oracle", "fixed", "auto"}
     with (folder / "rows.csv").open(encoding="utf-8", newline="") as file:
         assert len(list(csv.DictReader(file))) == sum(len(study.rows(mode)) for mode in study.outcomes)
-
-
-def test_page_stands_alone(made):
-    _, folder = made
-    page = (folder / "index.html").read_text()
-    assert all(source.startswith("data:") for source in re.findall(r' (?:src|href)="([^"#][^"]*)"', page))
-    assert not re.search(r"https?://|url\(", page)
-    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
-    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
-    assert page.count("<script") == len(scripts) == 1
-    assert f"script-src 'sha256-{digest}'" in html.unescape(page)
-    assert page.count("<figcaption>") == len(list((folder / "figures").glob("*.png")))
-    for word in ("quick version", "Mode oracle", "Mode fixed", "seeding k-means++", "MSTAR is nowhere"):
-        assert word in page
 
 
 def test_resuming_fits_nothing_and_changes_nothing(made, monkeypatch):
@@ -96,7 +75,6 @@ def test_resuming_fits_nothing_and_changes_nothing(made, monkeypatch):
     monkeypatch.setattr(module, "load_dataset", without_mstar(module.load_dataset))
     again = reproduce(folder, SETS, METHODS, quick=True, protocol=SMALL)
     assert again.tables == study.tables
-    assert again.seconds == study.seconds
     assert again.planes == study.planes
     for name, inside in study.dissections.items():
         np.testing.assert_array_equal(again.dissections[name]["double"], inside["double"])
@@ -115,8 +93,11 @@ def test_missing_sets_keep_their_place(made, tmp_path, monkeypatch):
 
 def test_experiments_find_what_they_must(made):
     study, _ = made
-    means = study.summary["means"]["oracle"]["acc"]
-    assert means["BestRandomSubset"] > means["RandomSubset"]
+    best = choose(study.rows("oracle"), "oracle", "acc")
+    assert all(
+        best[name, "BestRandomSubset"]["acc_mean"] > best[name, "RandomSubset"]["acc_mean"]
+        for name in study.problems
+    )
     assert set(study.ablations["digits"]) == {"DSCOFS", "DSCOFSPaperGrid"}
     assert all(0 <= found["fsr"] <= 100 for found in study.ablations["digits"].values())
     assert study.stabilities["iris"]["MaxVariance"] == 1
@@ -135,37 +116,6 @@ def test_starts_of_the_paper_are_kept_apart_and_others_averaged(made):
     row = next(row for row in study.rows("fixed") if row["method"] == "DSCOFSRandomStart")
     assert row["n_starts"] == SMALL.n_starts
     assert all(row["method"] != "DSCOFSRandomStart" for row in study.rows("oracle"))
-
-
-def test_the_summary_has_what_programs_read():
-    X, y = np.arange(24.0).reshape(6, 4), np.arange(6) % 2
-    problems = {name: make_problem(name, X, y, [2]) for name in ("isolet", "usps")}
-
-    def row(dataset, method, acc, count=100):
-        return make_row([acc], method, count, nmi_runs=[acc - 10], dataset=dataset)
-
-    oracle = {
-        name: [row(name, "DSCOFS", best), row(name, "DSCOFS", 10.0, 20), row(name, "UDFS", 40.0)]
-        for name, best in (("isolet", 60.0), ("usps", 70.0005))
-    }
-    fixed = {name: [row(name, "DSCOFS", 55.0)] for name in problems}
-    outcomes = {
-        mode: {name: RaceOutcome(rows, rows, {}) for name, rows in by_set.items()}
-        for mode, by_set in (("oracle", oracle), ("fixed", fixed))
-    }
-    test = RankTest(("a", "b"), np.ones(2), 1.0, 0.03125, 0.5, np.ones((2, 2)), 2, 0.05)
-    study = Study(Protocol(), 5, False, ("isolet", "usps", "glioma"), {"glioma": "GLIOMA is nowhere."})
-    study.problems, study.outcomes, study.test = problems, outcomes, test
-    assert json.loads(json.dumps(study.summary)) == {
-        "format": 1,
-        "datasets": ["isolet", "usps"],
-        "unavailable": {"glioma": "GLIOMA is nowhere."},
-        "means": {
-            "oracle": {"acc": {"DSCOFS": 65.0, "UDFS": 40.0}, "nmi": {"DSCOFS": 55.0, "UDFS": 30.0}},
-            "fixed": {"acc": {"DSCOFS": 55.0}, "nmi": {"DSCOFS": 45.0}},
-        },
-        "friedman_p": 0.03125,
-    }
 
 
 def test_the_command_passes_on_what_is_asked(made, tmp_path, monkeypatch, capsys):
