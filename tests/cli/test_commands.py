@@ -122,7 +122,6 @@ def test_compare(folder, capsys):
     np.save(folder / "x.npy", np.random.default_rng(0).standard_normal((20, 5)))
     assert call("compare x.npy") == 1
     assert "--labels" in capsys.readouterr().err
-    assert call("compare wine --mode best") == 2
 
 
 @pytest.mark.parametrize(("text", "value"), [("50", 50), ("0.1", 0.1), ("10%", 0.1), ("1.0", 1.0)])

@@ -41,6 +41,8 @@ Switch: TypeAlias = bool | None
 Imputing: TypeAlias = Literal["median", "drop", "keep", "error"]
 Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
 DataOrRecord = Annotated[Word, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
+RUN = "The record of a run, the .json file that select wrote."
+Record = Annotated[Path, typer.Argument(help=RUN, show_default=False)]
 FOR = (
     "What the columns are for. rebuild, the default: reconstruct all others. clusters: show the clusters of "
     "rows. redundancy: drop columns that repeat others."

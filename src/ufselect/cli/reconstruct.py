@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.apply import find_columns, opened_by
 
 
 def reconstruct(
-    record: Annotated[
-        Path, typer.Argument(help="The record of a run, the .json file that select --save-map wrote.")
-    ],
+    record: opt.Record,
     data: opt.Data,
     output_table: Annotated[
         Path, typer.Option("-o", "--output", help="Write all columns here, as select does; - for a pipe.")
@@ -43,30 +42,19 @@ def reconstruct(
 
     Example: ufselect reconstruct picked.json tomorrow.csv -o all.csv
     """
-    typed = dict(locals())
-    opt.check_data(data)
-    opt.check_files({"-o": output_table, "--errors": errors}, force, data)
+    found, table = opened_by(record, data, {"-o": output_table, "--errors": errors}, dict(locals()))
     import numpy as np
 
     from ufselect._utils.messages import listed
-    from ufselect.cli.apply import find_columns, reading_of
-    from ufselect.cli.record import pipe_columns, read_map, read_record
-    from ufselect.cli.table import spooled_input
+    from ufselect.cli.record import pipe_columns, read_map
     from ufselect.cli.text import errors as error_console
-    from ufselect.cli.text import grid, note, output, say, short_name, working
+    from ufselect.cli.text import grid, note, output, say, short_name
     from ufselect.io.files import write_together
-    from ufselect.io.read import read_uncleaned
-    from ufselect.io.write import ranked_rows, write_columns, written_as
+    from ufselect.io.write import ranked_rows, write_columns
     from ufselect.methods.rebuild.ridge import dense
 
-    found = read_record(record)
     column_map, arrays = read_map(record, found)
     to_pipe = str(output_table) == "-"
-    if not to_pipe:
-        written_as(output_table)
-    path = spooled_input() if data == "-" else Path(data)
-    with working(f"Reading {path.name} …"):
-        table = read_uncleaned(path, reading_of(found, typed))
     names = [str(each) for each in arrays["names"]]
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns

@@ -22,7 +22,7 @@ from ufselect._utils.messages import listed
 from ufselect._utils.validation import has_missing
 from ufselect.assessment import Assessment, assess
 from ufselect.cli import options as opt
-from ufselect.cli.table import AllRows, Opened, columns_named, counts_only, names_in
+from ufselect.cli.table import Opened, columns_named, names_in
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.gram.operator import FormedGram
@@ -163,22 +163,23 @@ class Prepared:
     gram: FormedGram | None = None
 
 
-def prepare(table: Table, scale: str, normalize: str, all_rows: AllRows | None = None) -> Prepared:
+def prepare(opened: Opened, scale: str, normalize: str) -> Prepared:
     """Return the data of a table, normalised and scaled as asked."""
-    data, gram = table.data, None if all_rows is None else all_rows.gram
+    table, gram = opened.table, opened.gram
+    data, scaler = table.data, AutoScaler(scale)
     if normalize == "log":
-        with counts_only():
-            counts = LogCounts().fit(data) if all_rows is None else all_rows.counts
-        data = counts.transform(data)
-    scaler = AutoScaler(scale)
-    told = {"sample_weight": table.weights, "batch": table.batches} if all_rows is None else {}
+        try:
+            data = LogCounts().fit_transform(data)
+        except ValueError as error:
+            words = "--normalize log is for counts, but some values are negative or missing; leave it out."
+            raise TableError(words) from error
     try:
-        scaler.fit(data, **told)
+        scaler.fit(data, **row_metadata(table))
     except ValueError as error:
         raise TableError(with_names(str(error), table.feature_names)) from error
-    if all_rows is not None:
-        scaler.mean_ = all_rows.means
-        scaler.scale_ = np.where(all_rows.deviations > 0, all_rows.deviations, 1.0)
+    if gram is not None and opened.means is not None:
+        deviations = np.sqrt(gram.diag() / gram.n_samples) * gram.scale
+        scaler.mean_, scaler.scale_ = opened.means, np.where(deviations > 0, deviations, 1.0)
     scaler.reason_ = with_names(scaler.reason_, table.feature_names)
     if scaler.is_scaled_ and gram is not None:
         factors = gram.scale / scaler.scale_
@@ -309,7 +310,7 @@ def _check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) -
 
 def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
     """Fit the requested selector on a table, or on all the rows of which it holds a sample, and assess it."""
-    table, all_rows = opened.table, opened.all_rows
+    table = opened.table
     kept = columns_named(request.keep, table, "--keep")
     n_free = n_units(table.groups, range(table.shape[1]))
     selector = make_selector(request, n_free, verbose)
@@ -336,7 +337,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
     scale = request.scale
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one
-    ready = prepare(table, scale, request.normalize, all_rows)
+    ready = prepare(opened, scale, request.normalize)
     data = _suited(ready, selector, asked == "auto")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -346,7 +347,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
         seconds = time.perf_counter() - began
         found, notes = _assessed(selector, ready, table, request, seconds)
     said = [with_names(str(warning.message), table.feature_names) for warning in caught]
-    if all_rows is not None and data is not ready.gram:
+    if opened.gram is not None and data is not ready.gram:
         notes.append(
             f"Selected by a sample of {len(table.data)} rows, since the method needs them in memory."
         )

@@ -58,7 +58,8 @@ def score(
     from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
     request = request_from(typed)
-    table = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude).table
+    opened = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude)
+    table = opened.table
     names = table.feature_names
     own = columns_named(names_in(columns, "--columns"), table, "--columns")
     free = len(names) - len(own)
@@ -66,7 +67,7 @@ def score(
         raise TableError(f"--add {add} is more than the {free} columns that are left; give fewer.")
     if not free:
         raise TableError("The list has all columns of the table, so there is nothing to compare it with.")
-    ready = prepare(table, request.scale, request.normalize)
+    ready = prepare(opened, request.scale, request.normalize)
     X = dense(ready.data, "Scoring")
     best = make_selector(request, len(names)).set_params(n_features_to_select=len(own))
     with working("Scoring:"):

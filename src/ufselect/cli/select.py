@@ -15,7 +15,6 @@ from ufselect.cli import options as opt
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ufselect.cli.record import Outputs
     from ufselect.cli.run import Run
 
 MOST_ROWS = 30  # of a table on a terminal; files have all
@@ -85,12 +84,13 @@ def select(
     from ufselect.cli import record as records
     from ufselect.cli.run import Request, request_from, run_selection
     from ufselect.cli.table import open_data
-    from ufselect.cli.text import working
-    from ufselect.io.write import separator_note
+    from ufselect.cli.text import errors, output, working
+    from ufselect.exceptions import TableError
+    from ufselect.io.write import separator_notes
 
-    outputs = records.Outputs.of(typed)
-    files = {"-o": outputs.table, "--report": report, "--record": outputs.record, "--ranking": ranking}
-    opt.check_files({**files, "--names": names, "--save-map": outputs.map}, force, data, as_json)
+    outputs = records.outputs_of(typed)
+    flags = {"table": "-o", "map": "--save-map"}
+    opt.check_files({flags.get(kind, f"--{kind}"): outputs[kind] for kind in outputs}, force, data, as_json)
     request, reading = request_from(typed), opt.read_options(typed, keep_constant=shape is not None)
     earlier: Mapping[str, Any] | None = None
     if repeat is not None:
@@ -102,42 +102,41 @@ def select(
         earlier = records.read_record(repeat)
         request, reading = records.request_of(earlier)
         shape = tuple(earlier["data"]["image_shape"] or ()) or None
-        data = data or records.data_of(
-            earlier, repeat, f"say where they are now: ufselect select DATA --from {repeat}"
-        )
+        data = data or records.data_of(earlier, repeat)
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     opened = open_data(
         data, reading, image=shape, stream=stream, normalize=request.normalize, exclude=request.exclude
     )
-    if earlier is not None and not new_data:
-        records.check_same(opened.table, earlier)
+    if earlier is not None and not new_data and opened.table.sha256 != earlier["data"]["sha256"]:
+        raise TableError(
+            f"{opened.table.source} is not the data that the record was made from, its SHA-256 differs; "
+            "give that file, or add --new-data to apply the same settings to this one."
+        )
     with working(f"{opened.table.shape[0]} × {opened.table.shape[1]}:"):
         run = run_selection(opened, request, verbose=True)
         found = records.record_of(run, reading, sys.argv[1:])
-    if outputs.table is not None and not outputs.to_standard_output:
-        words = separator_note(run.table, outputs.table)
-        found["assumed"] += [] if words is None else [words]
+    if "table" in outputs:
+        found["assumed"] += separator_notes(run.table, outputs["table"])
     if earlier is not None:
         before, now = ([each["name"] for each in r["result"]["features"]] for r in (earlier, found))
         found["repeats"] = {"record": str(repeat), "same_features": before == now}
     with working("Writing …"):
-        records.write_outputs(run, found, outputs)
+        records.write_outputs(run, found, outputs, drop_text, force)
     try:
         if as_json:
             records.print_json(found)
         elif not quiet:
-            show(run, found, outputs, details)
+            show(run, found, details, errors() if str(output_table) == "-" else output())
     except KeyboardInterrupt as stop:
-        stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
+        stop.written = list(found["outputs"].values())  # type: ignore[attr-defined]
         raise
 
 
-def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) -> None:
+def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, what they are worth, what was assumed, and what was written."""
-    from ufselect.cli.text import errors, note, output, pixel_map, say, tell, tell_finding
+    from ufselect.cli.text import note, pixel_map, say, tell, tell_finding
 
-    console = errors() if outputs.to_standard_output else output()
     shape = run.table.image_shape
     if shape is not None and shape[1] <= 40:  # of two characters on a terminal of 80
         console.print(title(run))
@@ -157,7 +156,7 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) ->
         same = found["repeats"]["same_features"]
         differs = "The columns differ from the record's; compare the versions that both records name."
         note(["The same columns in the same order as in the record." if same else differs])
-    for kind, path in outputs.files().items():
+    for kind, path in found["outputs"].items():
         say(f"Wrote the {kind} to {path}")
 
 

@@ -61,7 +61,7 @@ def write_columns(
         )
     if kind in TEXT_WRITTEN:
         with open_packing(target, packing) as file:
-            _write_text(table, selected, kind, file, drop_text)
+            write_text(table, selected, kind, file, drop_text)
     elif kind == ".parquet":
         import_extra("pyarrow", "Writing Parquet", "tables")
         _typed_frame(table, selected, drop_text).to_parquet(target, index=False)
@@ -136,19 +136,18 @@ def separator_of(kind: str, dialect: Dialect | None) -> str:
     return ";" if dialect.decimal == "," else ","
 
 
-def separator_note(table: Table, path: Path) -> str | None:
-    """Return what to say if a table is written with another separator than it was read with."""
-    kind, _ = written_as(path)
-    if table.dialect is None or kind not in TEXT_WRITTEN:
-        return None
-    before, now = table.dialect.mark, separator_of(kind, table.dialect)
-    if before == now:
-        return None
-    names = [MARK_NAMES.get(mark, repr(mark)) for mark in (now, before)]
-    return f"{path.name} is written with {names[0]} between fields, where the input has {names[1]}."
+def separator_notes(table: Table, path: Path) -> list[str]:
+    """Return what to say if a table is written to a file with another separator than it was read with."""
+    if table.dialect is None or str(path) == "-" or (kind := written_as(path)[0]) not in TEXT_WRITTEN:
+        return []
+    marks = separator_of(kind, table.dialect), table.dialect.mark
+    now, before = (MARK_NAMES.get(mark, repr(mark)) for mark in marks)
+    words = f"{path.name} is written with {now} between fields, where the input has {before}."
+    return [] if now == before else [words]
 
 
-def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
+def write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
+    """Write to an open file of bytes, with the separator that goes with an ending."""
     dialect, columns = table.dialect, table.columns
     frames: Iterable[Any] = [_typed_frame(table, selected, drop_text)]
     blank = None  # ids that had no name in a text file get none
