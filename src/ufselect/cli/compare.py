@@ -112,7 +112,7 @@ def compare(
         return
     titles = (shown.columns[0], *(f"{name}>" for name in shown.columns[1:]))
     lines = [tuple(short_name(cell) for cell in row) for row in shown.body]
-    output().print(grid(shown.title, titles, lines), highlight=False)
+    output().print(grid(shown.title, titles, lines))
     remarks = [*table.notes, *table.left_out_sentences(False), ready.scaler.reason_]
     absent = int((~rows).sum())
     if absent:

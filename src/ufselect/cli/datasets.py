@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from ufselect.cli import options as opt
 
 
-def datasets(
-    fetch: Annotated[
-        str | None,
-        typer.Option("--fetch", metavar="NAME", help="Make sure that a data set is on this machine."),
-    ] = None,
-    as_json: opt.AsJson = False,
-    debug: opt.Debug = False,
-) -> None:
+def datasets(as_json: opt.AsJson = False, debug: opt.Debug = False) -> None:
     """List the data sets that have a name, and where they are."""
-    from ufselect.cli.text import grid, output, working
-    from ufselect.datasets import list_datasets, load_dataset
+    from ufselect.cli.text import grid, output
+    from ufselect.datasets import list_datasets
 
-    if fetch is not None:
-        with working(f"Fetching {fetch} …"):
-            loaded = load_dataset(fetch)
-        rows, columns = loaded.data.shape
-        output().print(f"{fetch}: {rows} samples, {columns} features, ready.", highlight=False)
-        return
     found = [_row(name) for name in list_datasets()]
     if as_json:
         output().print_json(data=found)
         return
     header = ("name", "samples>", "features>", "classes>", "where")
-    output().print(grid(None, header, [tuple(row.values()) for row in found]), highlight=False)
-    output().print("ufselect datasets --fetch NAME gets one; ufselect select NAME uses it.", highlight=False)
+    output().print(grid(None, header, [tuple(row.values()) for row in found]))
+    output().print("ufselect select NAME uses one, and fetches it first if need be.")
 
 
 def _row(name: str) -> dict[str, str | int]:

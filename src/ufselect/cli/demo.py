@@ -60,7 +60,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
         ("random pixels, median of nine selections", f"{random.score(X[new]):.0%}"),
     ]
     heading = f"How much of {new.size} new digits is reconstructed from {N_PIXELS} pixels"
-    console.print(grid(heading, ("from", "share of the variance>"), rows), highlight=False)
+    console.print(grid(heading, ("from", "share of the variance>"), rows))
     tell(
         console,
         f"K-means on these pixels finds the ten digits with an accuracy of {clustered(support):.0%}; on "

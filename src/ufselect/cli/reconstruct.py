@@ -103,7 +103,6 @@ def reconstruct(
         f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with a "
         f"relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} on held-out rows (1 is no better "
         "than the mean of each column).",
-        highlight=False,
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
     cells = [
@@ -112,7 +111,7 @@ def reconstruct(
         if not is_measured
     ]
     heading = ("column", "standard deviation of the error>", "relative error>")
-    console.print(grid("Least certain columns; --errors FILE gives all", heading, cells), highlight=False)
+    console.print(grid("Least certain columns; --errors FILE gives all", heading, cells))
     note(remarks)
     for path in writers:
         say(f"Wrote {path}")

@@ -129,17 +129,7 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
     if hasattr(selector, "report_"):
         record["candidates"] = plain_value(list(selector.report_))
     if run.request.goal == "clusters":
-        record["clusters"] = [
-            {
-                "cluster": int(found["cluster"]),
-                "size": int(found["size"]),
-                "columns": [
-                    {"name": table.feature_names[int(place)], "distance": round(float(distance), 3)}
-                    for place, distance in found["columns"]
-                ],
-            }
-            for found in e.clusters
-        ]
+        record["clusters"] = plain_value(e.clusters)
     return record
 
 
@@ -309,7 +299,7 @@ def json_text(found: Any) -> str:
 
 def print_json(found: Any) -> None:
     """Print JSON that every encoding can hold."""
-    output().print(json.dumps(found, indent=2), markup=False, highlight=False, soft_wrap=True)
+    output().print(json.dumps(found, indent=2), markup=False, soft_wrap=True)
 
 
 def ranking(run: Run) -> list[dict[str, Any]]:
@@ -328,9 +318,7 @@ def ranking(run: Run) -> list[dict[str, Any]]:
         }
         for j in np.argsort(selector.ranking_)
     ]
-    nothing = dict.fromkeys(("rank", "score_0_to_100", "represented_by", "correlation"), "")
-    order = rows[0].keys() if rows else ()
-    for column in run.table.left_out:
-        row = {**nothing, "selected": False, "column": column.name, "left_out_because": column.reason}
-        rows.append({name: row[name] for name in order})
-    return rows
+    return rows + [
+        {"column": column.name, "selected": False, "left_out_because": column.reason}
+        for column in run.table.left_out
+    ]

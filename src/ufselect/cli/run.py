@@ -21,7 +21,6 @@ from sklearn.base import clone
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import has_missing
 from ufselect.assessment import Assessment, assess
-from ufselect.cli import options as opt
 from ufselect.cli.table import Opened, columns_named, names_in
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
@@ -62,9 +61,9 @@ class Request:
 
 def request_from(typed: Mapping[str, Any]) -> Request:
     """Return a request from what was typed, having refused what does not go together."""
-    count, clusters = opt.count(typed["k"]), opt.clusters(typed.get("clusters"))
+    count, clusters = typed["k"], typed["clusters"]
     goal = typed["goal"] or ("clusters" if clusters is not None else "rebuild")
-    parameters = opt.parameters(typed.get("param"))
+    parameters = dict(typed.get("param") or ())
     method, limit = typed.get("method"), typed.get("max_correlation")
     if limit is not None and not 0 < limit <= 1:
         raise typer.BadParameter(

@@ -120,12 +120,12 @@ def score(
         is_error = request.goal == "rebuild"
         what = "reconstruction error, 0 is best>" if is_error else "agreement with the clusters, 1 is best>"
         lines = [(row["columns"], figure(row["mean"])) for row in rows]
-        console.print(grid("On held-out rows", ("columns", what), lines), highlight=False)
+        console.print(grid("On held-out rows", ("columns", what), lines))
     if lacking:
         worst = [(each["name"], f"{max(each['explained'], 0):.0%}") for each in lacking[:10]]
         caption = f"and {len(lacking) - 10} more; --json gives them all" if len(lacking) > 10 else None
         heading = f"{len(lacking)} columns that yours do not represent"
-        console.print(grid(heading, ("column", "explained by yours>"), worst, caption), highlight=False)
+        console.print(grid(heading, ("column", "explained by yours>"), worst, caption))
     else:
         tell(console, "Yours explain at least half of the variance of every other column.")
     if more:

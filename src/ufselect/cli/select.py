@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,10 +42,7 @@ def select(
     new_data: Annotated[
         bool, typer.Option("--new-data", help="With --from: apply the settings though the data have changed.")
     ] = False,
-    image: Annotated[
-        str | None,
-        typer.Option("--image", metavar="ROWSxCOLUMNS", help="The columns are pixels of such images."),
-    ] = None,
+    image: opt.ImageShape = None,
     scale: opt.Scale = "auto",
     normalize: opt.Normalize = "none",
     categorical: opt.Categorical = None,
@@ -80,7 +76,7 @@ def select(
     typed = {**locals(), "impute": impute or ("keep" if goal == "redundancy" else "median")}
     if data is not None:
         opt.check_data(data)
-    shape = opt.image_shape(image)
+    shape = image
     from ufselect.cli import record as records
     from ufselect.cli.run import Request, request_from, run_selection
     from ufselect.cli.table import open_data
@@ -121,6 +117,7 @@ def select(
     if earlier is not None:
         before, now = ([each["name"] for each in r["result"]["features"]] for r in (earlier, found))
         found["repeats"] = {"record": str(repeat), "same_features": before == now}
+        found["command"] = found["command"] if outputs.keys() - {"report"} else earlier["command"]
     with working("Writing …"):
         records.write_outputs(run, found, outputs, drop_text, force)
     try:
@@ -142,9 +139,9 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
         console.print(title(run))
         console.print(pixel_map(run.selector.support_, shape, run.table.image_order))
     else:
-        console.print(column_table(run), highlight=False)
+        console.print(column_table(run))
     if found.get("clusters"):
-        console.print(cluster_table(found["clusters"]), highlight=False)
+        console.print(cluster_table(found["clusters"]))
     tell_finding(console, found["trust"], found["message"])
     if found.get("count"):
         count = found["count"]
@@ -202,7 +199,7 @@ def cluster_table(rows: list[dict[str, Any]]) -> Any:
 
 
 def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
-    """Print method, scores, candidates and the curve of ``-k auto``."""
+    """Print the method, its scores, the figures on held-out rows, and the curve of ``-k auto``."""
     from ufselect.cli.text import figure, grid, short_name
 
     changed = [
@@ -218,36 +215,16 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         for each, share in zip(found["result"]["features"][:MOST_ROWS], again, strict=False)
     ]
     heading = f"{type(run.method).__name__}({', '.join(changed)}), {run.seconds:.2f} s"
-    console.print(
-        grid(heading, ("rank>", "column", "score, 0 to 100>", "selected from other rows>"), rows),
-        highlight=False,
-    )
+    header = ("rank>", "column", "score, 0 to 100>", "selected from other rows>")
+    console.print(grid(heading, header, rows))
     assessed = found["assessment"]
     if assessed is not None and assessed["table"]:
         what = "relative error" if found["goal"] == "rebuild" else "agreement with the clusters"
         rows = [(row["columns"], figure(row["mean"]), figure(row["spread"])) for row in assessed["table"]]
-        console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows), highlight=False)
-    compared = [row for row in found.get("candidates", []) if row["verdict"] != "for comparison"]
-    if len(compared) > 1:
-        rows = [
-            (row["candidate"], figure(row["criterion"]), figure(row["seconds"], 2), row["verdict"])
-            for row in compared
-        ]
-        console.print(
-            grid("Candidates", ("candidate", "criterion>", "seconds>", "verdict"), rows), highlight=False
-        )
+        console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows))
     if found.get("count"):
         curve, chosen = found["count"]["curve"], found["count"]["chosen"]
-        step = max(1, math.ceil(len(curve) / 10))
-        rows = [
-            (
-                row["count"],
-                figure(row["error"]),
-                figure(row["standard_error"]),
-                "*" * (row["count"] == chosen),
-            )
-            for row in curve
-            if row["count"] % step == 0 or row["count"] in (1, chosen, len(curve))
-        ]
+        rows = [(row["count"], *map(figure, (row["error"], row["standard_error"]))) for row in curve]
+        rows = [(*row, "*" * (row[0] == chosen)) for row in rows]
         header = ("columns>", "error>", "standard error>", "")
-        console.print(grid("Reconstruction error on held-out rows", header, rows), highlight=False)
+        console.print(grid("Reconstruction error on held-out rows", header, rows))

@@ -31,7 +31,7 @@ from ufselect.io import ReadOptions, Table, read_table
 from ufselect.io.files import MAGIC, readable
 from ufselect.io.read import NumberBlocks, file_sha256, has_rows, open_rows
 from ufselect.io.roles import role_notes
-from ufselect.io.table import ColumnFacts, clean
+from ufselect.io.table import clean, column_facts
 
 FILE_KINDS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"\x89HDF": ".h5ad"}
 SAMPLE_ROWS = 4000  # for units, clusters and the assessment
@@ -222,28 +222,29 @@ def free_memory() -> int:
 def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) -> Opened:
     """Read a text or Parquet file in blocks: once, and again if values are missing."""
     blocks = NumberBlocks(open_rows(path, options), options)
-    width = len(blocks.plan.features)
+    width = len(blocks.features)
     needed, free = gram_bytes(width, options.impute), free_memory()
     if needed > free:
         raise TableError(
             f"The products of {width} columns would take about {needed / 2**30:.1f} GB of memory, of which "
             f"{free / 2**30:.1f} GB are free; use fewer columns, or --no-stream if there are few rows."
         )
-    facts, accumulator = ColumnFacts(width), GramAccumulator()
+    facts, accumulator = np.empty((3, 0)), GramAccumulator()
 
     def see(values: NDArray) -> None:
-        facts.update(values)
+        nonlocal facts
+        facts = column_facts(values, facts if facts.size else None)
         accumulator.update(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
 
     def columns(table: Table) -> NDArray[np.intp]:
         """Return where the columns of the table are in a block."""
-        return np.searchsorted(blocks.plan.features, table.columns.features)  # type: ignore[union-attr]
+        return np.searchsorted(blocks.features, table.columns.features)  # type: ignore[union-attr]
 
     table = blocks.table(max(1, blocks.rows.n_rows // SAMPLE_ROWS), see)
-    table = replace(table, source=path, sha256=file_sha256(path), n_rows=facts.n_rows)
+    table = replace(table, source=path, sha256=file_sha256(path))
     words = f"The table is large: it was read in blocks, and a sample of {len(table.data)} rows is kept."
     table = table.with_notes(*role_notes(table, options), words)
-    table = clean(table, options.impute, options.keep_constant, facts.of(columns(table)))
+    table = clean(table, options.impute, options.keep_constant, facts[:, columns(table)])
     table = without_named(table, exclude)
     kept = columns(table)
     if not np.any(table.n_missing):

@@ -208,9 +208,11 @@ def _write_npz(table: Table, selected: NDArray[np.intp], target: Path, drop_text
 
 
 def ranked_rows(rows: Sequence[dict[str, Any]], path: Path, target: Path) -> None:
-    """Write one line for each of some records with equal keys, as text."""
+    """Write one line for each record, as text; what one of them lacks is left empty."""
     pandas = import_extra("pandas", "Writing tables", "cli")
     kind, packing = written_as(path)
-    separator = "\t" if kind == ".tsv" else ","
+    text = pandas.DataFrame(rows, dtype=object).to_csv(
+        index=False, sep=separator_of(kind, None), lineterminator="\n"
+    )
     with open_packing(target, packing) as file:
-        file.write(pandas.DataFrame(rows).to_csv(index=False, sep=separator, lineterminator="\n").encode())
+        file.write(text.encode())

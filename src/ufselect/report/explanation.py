@@ -323,7 +323,7 @@ def explain(
         assessment=assessment if isinstance(assessment, Assessment) else None,
         rows=_leading(sample[shown], random_state),
         row_clusters=None if clusters is None else clusters[rows[shown]],
-        clusters=[] if is_one else list(getattr(selector, "clusters_", [])),
+        clusters=[] if is_one else _named(getattr(selector, "clusters_", []), [str(name) for name in names]),
         candidates=list(getattr(selector, "report_", [])),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=None if history is None else np.asarray(history),
@@ -343,6 +343,16 @@ def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment 
     return assess(
         selector if is_ours else np.flatnonzero(support), X, goal=goal or "rebuild", random_state=seed
     )
+
+
+def _named(clusters: Sequence[Mapping[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+    """Return clusters with names of columns in place of indices."""
+
+    def told(found: tuple[Any, float]) -> dict[str, Any]:
+        column, distance = found
+        return {"name": column if column in names else names[int(column)], "distance": round(distance, 3)}
+
+    return [{**found, "columns": list(map(told, found["columns"]))} for found in clusters]
 
 
 def centred_sample(

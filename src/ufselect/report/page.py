@@ -63,7 +63,7 @@ def report_html(
         pictures=_pictures(e),
         represents=_represents(e),
         tables={"selected": selected_table(e), "dropped": dropped_table(e)},
-        clusters=told.get("clusters") or _named_clusters(e),
+        clusters=e.clusters,
         charts=charts,
         stability=_stability(e),
         count=told.get("count"),
@@ -363,21 +363,6 @@ def _convergence(e: Explanation) -> str:
     if e.converged in (True, None):
         return f"The objective over {steps}; the stopping rule was met."
     return f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
-
-
-def _named_clusters(e: Explanation) -> list[dict[str, Any]]:
-    """Return the clusters with names in place of indices."""
-    known = set(e.feature_names)
-    return [
-        {
-            **found,
-            "columns": [
-                {"name": name if name in known else e.feature_names[int(name)], "distance": distance}
-                for name, distance in found["columns"]
-            ],
-        }
-        for found in e.clusters
-    ]
 
 
 def _settings(e: Explanation, record: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
