@@ -33,9 +33,7 @@ def apply(
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
-    guess: opt.Guess = True,
     missing: opt.Missing = None,
-    comment: opt.Comment = None,
     transpose: opt.Transpose = False,
     sheet: opt.Sheet = None,
     layer: opt.Layer = None,
@@ -89,7 +87,7 @@ def opened_by(
     from ufselect.cli.table import spooled_input
     from ufselect.cli.text import working
     from ufselect.io import ReadOptions
-    from ufselect.io.read import read_uncleaned
+    from ufselect.io.read import has_rows, open_rows, read_uncleaned
     from ufselect.io.write import written_as
 
     found = read_record(record)
@@ -98,10 +96,13 @@ def opened_by(
     now, default = asdict(opt.read_options(typed)), asdict(ReadOptions())
     given = {name: value for name, value in now.items() if value != default[name]}
     found_anew = ("separator", "decimal", "header", "impute", "batch_column", "weight_column")
-    reading = ReadOptions(**{**asdict(request_of(found)[1]), **dict.fromkeys(found_anew), **given})
+    recorded = {**asdict(request_of(found)[1]), **dict.fromkeys(found_anew)}
     path = spooled_input() if data == "-" else Path(data)
     with working(f"Reading {path.name} …"):
-        return found, read_uncleaned(path, reading)
+        if has_rows(path):  # new rows often come without the classes, or under other ids
+            names = open_rows(path, ReadOptions(**{**recorded, **given})).names
+            recorded |= {role: None for role in ("id_column", "label_column") if recorded[role] not in names}
+        return found, read_uncleaned(path, ReadOptions(**{**recorded, **given}))
 
 
 def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:

@@ -65,10 +65,9 @@ def request_from(typed: Mapping[str, Any]) -> Request:
     goal = typed["goal"] or ("clusters" if clusters is not None else "rebuild")
     parameters = dict(typed.get("param") or ())
     method, limit = typed.get("method"), typed.get("max_correlation")
-    if limit is not None and not 0 < limit <= 1:
-        raise typer.BadParameter(
-            "it must be above 0 and at most 1; 1 is no limit.", param_hint="--max-correlation"
-        )
+    if limit is not None and not (0 < limit < 1 or (limit == 1 and goal != "redundancy")):
+        most = "below 1; 0.999 drops copies alone." if goal == "redundancy" else "at most 1, which is no limit."
+        raise typer.BadParameter(f"it must be above 0 and {most}", param_hint="--max-correlation")
     if goal != "clusters" and (clusters is not None or ("n_clusters" in parameters and method is None)):
         raise typer.BadParameter(f"--for {goal} looks for no clusters; drop one.", param_hint="--clusters")
     if goal == "redundancy" and (method is not None or count is not None):
@@ -129,8 +128,8 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
     known = method().get_params()
     for name in request.parameters:
         if name not in known or name in OWN_PARAMETERS:
-            free = sorted(set(known) - OWN_PARAMETERS)
-            raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {', '.join(free)}.")
+            free = ", ".join(sorted(set(known) - OWN_PARAMETERS)) or "none"
+            raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {free}.")
     if request.n_features == "auto" and not method.chooses_count:
         raise TableError(
             f"{method.__name__} does not choose the number of columns; use a number, or --for rebuild."
@@ -256,11 +255,9 @@ class Run:
         if scaler.is_scaled_ and self.request.scale == "auto":
             lines.append(f"{scaler.reason_} --scale none uses them as they are.")
         elif self.request.scale == "none" and self.selector.depends_on_scale and scaler.largest_share_ >= 0.5:
-            largest = names[scaler.largest_]
-            lines.append(
-                f"{largest} has {scaler.largest_share_:.0%} of the variance and decides what is selected; "
-                "--scale standard gives every column the same weight."
-            )
+            words = f"{names[scaler.largest_]} has {100 * scaler.largest_share_:.0f} % of the variance"
+            advice = "--scale standard gives every column the same weight."
+            lines.append(f"{words} and decides what is selected; {advice}")
         if scaler.looks_like_counts_ and self.request.normalize == "none":
             lines.append(
                 "These look like raw counts, in which frequent things decide; --normalize log evens that out."
@@ -356,7 +353,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
             "completed": "filled in from the other columns by a low-rank fit",
             "pairwise": "passed over, each pair of columns being compared by the rows that have both",
         }[missing.route]
-        share = f"{missing.share:.1%}" if missing.share >= 0.001 else "Less than 0.1%"
+        share = f"{100 * missing.share:.1f} %" if missing.share >= 0.001 else "Less than 0.1 %"
         notes.append(f"{share} of the values are missing; for the selection they were {how}.")
     messages = dict.fromkeys(" ".join(words.split()) for words in (*said, *notes))
     return Run(request, table, ready, selector, found, tuple(messages), seconds)

@@ -35,7 +35,6 @@ def score(
     layer: opt.Layer = None,
     seed: opt.Seed = 0,
     as_json: opt.AsJson = False,
-    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Say how good your own list of columns is.
@@ -102,7 +101,8 @@ def score(
     result: dict[str, Any] = {
         "goal": request.goal,
         "trust": trust_in(found),
-        "message": with_flags(found.message),
+        # of a given list there is no selector to change
+        "message": with_flags(found.message).replace(": use another selector", ""),
         "verdict": found.verdict,
         "columns": [names[j] for j in own],
         "table": plain_value(rows),
@@ -111,8 +111,6 @@ def score(
     }
     if as_json:
         print_json(result)
-        return
-    if quiet:
         return
     console = output()
     tell_finding(console, result["trust"], result["message"])

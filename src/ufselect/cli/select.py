@@ -176,7 +176,8 @@ def column_table(run: Run) -> Any:
             (place for place in places if e.represents(place).size), key=lambda p: -e.represents(p).size
         )
         alone = [names[j] for j in run.ranked[np.setdiff1d(np.arange(run.ranked.size), places)]]
-        caption = f"{len(alone)} more represent no other column: {listed(alone, MOST_ROWS)}" if places else ""
+        more = "1 more represents" if len(alone) == 1 else f"{len(alone)} more represent"
+        caption = f"{more} no other column: {listed(alone, MOST_ROWS)}" if places else ""
     rows = []
     for place in places[:MOST_ROWS]:
         others = e.represents(place)

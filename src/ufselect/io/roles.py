@@ -212,6 +212,10 @@ def role_notes(table: Table, options: ReadOptions) -> list[str]:
         if name is not None and asked is None:
             others = f"(`{parameter}` to name another, `guess=False` for none)"
             notes.append(f"{name} is taken as {role} {others}.")
+    alike = [name for name in table.feature_names if name.lower() in LABEL_NAMES and name.lower() != "y"]
+    if table.label_name is None and options.guess and alike:
+        words = f"{alike[0]} holds no classes, so it is one of the columns to select from"
+        notes.append(f"{words} (`exclude={alike[0]!r}` to leave it out).")
     if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
         notes.append("Rows look like genes and columns like samples; `transpose=True` turns the table.")
     return notes

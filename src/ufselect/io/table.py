@@ -188,6 +188,11 @@ def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
     raise TableError(f"`{parameter}` names the column {asked!r}, which the table does not have; {hint}")
 
 
+def dense(block: Any) -> NDArray:
+    """Return dense or sparse rows as an array."""
+    return block.toarray() if sparse.issparse(block) else np.asarray(block)
+
+
 def column_facts(block: NDArray, earlier: NDArray | None = None) -> NDArray:
     """Return missing values, smallest and largest value of each column, those of earlier rows included."""
     missing, low, high = np.isnan(block).sum(axis=0), np.fmin.reduce(block), np.fmax.reduce(block)
@@ -213,8 +218,7 @@ def clean(
     if facts is None:
         step = max(1, BLOCK_CELLS // table.shape[1])
         for start in range(0, table.shape[0], step):
-            block = table.data[start : start + step]
-            facts = column_facts(block.toarray() if sparse.issparse(block) else block, facts)
+            facts = column_facts(dense(table.data[start : start + step]), facts)
     assert facts is not None
     if table.shape[0] < 2:
         raise TableError("The table has a single row; columns are selected by how they vary, so give more.")

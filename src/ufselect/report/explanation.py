@@ -204,7 +204,9 @@ class Explanation:
             text = text.replace(note, "")
         share = reconstructed_share(self.assessment)
         if share < LEAST_SHARE:
-            text += f" They reconstruct {share:.0%} of the variance of the others; more columns do more."
+            text += (
+                f" They reconstruct {100 * share:.0f} % of the variance of the others; more columns do more."
+            )
         return " ".join(text.split())
 
     def _repr_html_(self) -> str:

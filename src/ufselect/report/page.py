@@ -55,7 +55,7 @@ def report_html(
         "selection.html",
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
-        summary=f"{e.n_selected} of {e.n_features:,} columns of {e.n_samples:,} rows, {e.purpose}.",
+        summary=f"{e.n_selected} of {e.n_features:,} columns {e.purpose}, from {e.n_samples:,} rows.",
         trust=told.get("trust", e.trust),
         message=told.get("message", e.message),
         cards=_cards(e),
@@ -109,6 +109,8 @@ def signed(value: float) -> str:
 
 def percent(share: float) -> str:
     """Return a share in per cent."""
+    if 0.999 < share < 1:
+        return ">\u00a099.9\u00a0%"
     digits = 0 if share in (0, 1) or 0.1 <= share <= 0.99 else 1
     return f"{100 * share:.{digits}f}\u00a0%"
 
@@ -208,9 +210,8 @@ def _represents(e: Explanation) -> str:
         f"selected one, by at least {LEAST_CORRELATION} in size."
     )
     alone = int(np.sum(e.dropped & (np.abs(e.closest_r) < LEAST_CORRELATION)))
-    return (
-        f"{words} {alone:,} of the {dropped:,} dropped columns are represented by none." if alone else words
-    )
+    be = "is" if alone == 1 else "are"
+    return words + f" {alone:,} of the {dropped:,} dropped columns {be} represented by none." * (alone > 0)
 
 
 def _cards(e: Explanation) -> list[tuple[str, str, str]]:
