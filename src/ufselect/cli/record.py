@@ -38,8 +38,8 @@ RECORD_FORMAT = 1
 def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
     """Return the files to write by kind; the record, which names the others, is the last."""
     table, record, ranking, stored = typed["output_table"], typed["record"], typed["ranking"], None
-    if record is None and table is not None and str(table) != "-":
-        record = record_beside(table)
+    if record is None and table is not None and str(table) != "-":  # x.json for x.csv, x.csv.gz, x.h5ad
+        record = table.with_name(table.name[: -len("".join(written_as(table)))] + ".json")
     if typed["save_map"]:
         if record is None:
             raise TableError("--save-map stores the map beside the record; add -o or --record.")
@@ -48,12 +48,6 @@ def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
         raise TableError(f"{ranking} must end in .csv or .tsv, or these with a compression.")
     found = {"table": table, "report": typed["report"], "ranking": ranking, "names": typed["names"]}
     return {kind: path for kind, path in (found | {"map": stored, "record": record}).items() if path}
-
-
-def record_beside(path: Path) -> Path:
-    """Return the record's name: x.json for x.csv, x.csv.gz and x.h5ad."""
-    ending = "".join(written_as(path))
-    return path.with_name(path.name[: len(path.name) - len(ending)] + ".json")
 
 
 def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
@@ -211,7 +205,9 @@ def write_outputs(
         "ranking": lambda path, part: ranked_rows(ranking(run), path, part),
         "names": lambda path, part: part.write_text(_one_a_line(names, run.ranked), encoding="utf-8"),
         "map": lambda path, part: part.write_bytes(stored),
-        "record": lambda path, part: part.write_text(json_text(found), encoding="utf-8"),
+        "record": lambda path, part: part.write_text(
+            json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        ),
     }
     write_together({path: partial(writers[kind], path) for kind, path in files.items()}, force)
     if len(files) < len(outputs):
@@ -290,11 +286,6 @@ def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> N
     """Write columns to standard output as text, with the input's mark between fields."""
     write_text(table, selected, ".txt", sys.stdout.buffer, drop_text)
     sys.stdout.flush()
-
-
-def json_text(found: Any) -> str:
-    """Return JSON for a file."""
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def print_json(found: Any) -> None:

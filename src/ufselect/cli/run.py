@@ -66,7 +66,9 @@ def request_from(typed: Mapping[str, Any]) -> Request:
     parameters = dict(typed.get("param") or ())
     method, limit = typed.get("method"), typed.get("max_correlation")
     if limit is not None and not (0 < limit < 1 or (limit == 1 and goal != "redundancy")):
-        most = "below 1; 0.999 drops copies alone." if goal == "redundancy" else "at most 1, which is no limit."
+        most = (
+            "below 1; 0.999 drops copies alone." if goal == "redundancy" else "at most 1, which is no limit."
+        )
         raise typer.BadParameter(f"it must be above 0 and {most}", param_hint="--max-correlation")
     if goal != "clusters" and (clusters is not None or ("n_clusters" in parameters and method is None)):
         raise typer.BadParameter(f"--for {goal} looks for no clusters; drop one.", param_hint="--clusters")
@@ -292,18 +294,6 @@ def row_metadata(table: Table) -> dict[str, NDArray]:
     return {name: values for name, values in given.items() if values is not None}
 
 
-def _check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) -> None:
-    """Refuse a method that cannot take what is asked: "missing", "batch" or "sample_weight"."""
-    name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
-    taken = inspect.signature(selector.fit).parameters
-    instead = "use --method DSCOFS"
-    if "missing" in asked and not selector.accepts_missing:
-        raise TableError(f"{name} needs every value; fill in with --impute median, or {instead}.")
-    for fact, flag in (("batch", "--batch"), ("sample_weight", "--weights")):
-        if fact in asked and fact not in taken:
-            raise TableError(f"{name} cannot take {flag} into account; {instead}.")
-
-
 def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
     """Fit the requested selector on a table, or on all the rows of which it holds a sample, and assess it."""
     table = opened.table
@@ -329,7 +319,12 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
         )
     values = table.data.data if sparse.issparse(table.data) else table.data
     rows = row_metadata(table)
-    _check_rows(request, selector, *(["missing"] if has_missing(values) else []), *rows)
+    name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
+    if has_missing(values) and not selector.accepts_missing:
+        raise TableError(f"{name} needs every value; fill in with --impute median, or use --method DSCOFS.")
+    for fact in rows.keys() - inspect.signature(selector.fit).parameters.keys():
+        flag = "--batch" if fact == "batch" else "--weights"
+        raise TableError(f"{name} cannot take {flag} into account; use --method DSCOFS.")
     scale = request.scale
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one

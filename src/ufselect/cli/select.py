@@ -132,7 +132,7 @@ def select(
 
 def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, what they are worth, what was assumed, and what was written."""
-    from ufselect.cli.text import note, pixel_map, say, tell, tell_finding
+    from ufselect.cli.text import grid, note, pixel_map, say, tell, tell_finding, telling_columns
 
     shape = run.table.image_shape
     if shape is not None and shape[1] <= 40:  # of two characters on a terminal of 80
@@ -141,7 +141,11 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
     else:
         console.print(column_table(run))
     if found.get("clusters"):
-        console.print(cluster_table(found["clusters"]))
+        rows = [
+            (row["cluster"], row["size"], telling_columns(row, 3)) for row in found["clusters"][:MOST_ROWS]
+        ]
+        header = ("cluster>", "rows>", "columns that tell it (deviations from the rest)")
+        console.print(grid(f"{len(found['clusters'])} clusters", header, rows))
     tell_finding(console, found["trust"], found["message"])
     if found.get("count"):
         count = found["count"]
@@ -188,15 +192,6 @@ def column_table(run: Run) -> Any:
         caption = f"and {len(places) - MOST_ROWS} more; -o, --names or --json give them all"
     header = ("column", "represents (correlation)")
     return grid(title(run), header, rows, caption or None) if rows else title(run)
-
-
-def cluster_table(rows: list[dict[str, Any]]) -> Any:
-    """Return the clusters with their sizes and the columns that tell each from the rest."""
-    from ufselect.cli.text import grid, telling_columns
-
-    shown = [(row["cluster"], row["size"], telling_columns(row, 3)) for row in rows[:MOST_ROWS]]
-    header = ("cluster>", "rows>", "columns that tell it (deviations from the rest)")
-    return grid(f"{len(rows)} clusters", header, shown)
 
 
 def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:

@@ -231,7 +231,17 @@ def clean(
     constant = ~empty & ~(high > low)
     incomplete = (n_missing > 0) & ~empty & (keep_constant | ~constant)
     if incomplete.any() and impute == "error":
-        raise TableError(_missing_sentence(table, n_missing, np.flatnonzero(incomplete)))
+        columns = np.flatnonzero(incomplete)
+        worst = columns[np.argsort(-n_missing[columns], kind="stable")]
+        names = [f"{table.feature_names[j]} ({n_missing[j]})" for j in worst]
+        them = "that column" if columns.size == 1 else "those columns"
+        words = (
+            f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add "
+            f"`impute='median'` to fill them, `impute='drop'` to leave {them} out, or `impute='keep'` for a "
+            "method that works around them, such as DSCOFS."
+        )
+        why = (note for note in table.notes if note.startswith((READ_AS_MISSING, SHORT)))
+        raise TableError(" ".join([words, *why]))
     gone = empty | (constant & (not keep_constant)) | (incomplete & (impute == "drop"))
     reasons = np.where(empty, "empty", np.where(constant, "constant", "missing values"))[gone].tolist()
     cleaned, missing = replace(table, n_missing=n_missing).without(gone, reasons), n_missing[~gone]
@@ -263,18 +273,6 @@ def _counted(missing: NDArray) -> str:
     count, columns = int(missing.sum()), int((missing > 0).sum())
     words = f"{count} missing value{'s' * (count > 1)} in {columns} column{'s' * (columns > 1)}"
     return f"{words} {'were' if count > 1 else 'was'}"
-
-
-def _missing_sentence(table: Table, missing: NDArray, columns: NDArray) -> str:
-    worst = columns[np.argsort(-missing[columns], kind="stable")]
-    names = [f"{table.feature_names[j]} ({missing[j]})" for j in worst]
-    them = "that column" if columns.size == 1 else "those columns"
-    words = (
-        f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add "
-        f"`impute='median'` to fill them, `impute='drop'` to leave {them} out, or `impute='keep'` for a "
-        "method that works around them, such as DSCOFS."
-    )
-    return " ".join([words, *(note for note in table.notes if note.startswith((READ_AS_MISSING, SHORT)))])
 
 
 def _nothing_left(table: Table) -> str:

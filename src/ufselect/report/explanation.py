@@ -301,6 +301,7 @@ def explain(
         closest, closest_r = np.where(own >= 0, [own, selector.correlations_], [closest, closest_r])
         closest = closest.astype(np.intp)
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
+    left, sizes, _ = randomized_svd(sample[shown], min(2, *sample[shown].shape), random_state=random_state)
     clusters = getattr(selector, "labels_", None)
     is_one = isinstance(assessment, Assessment) and assessment.n_clusters == 1  # its parts are no clusters
     is_known = clusters is not None and not is_one and np.size(clusters) == data.shape[0]
@@ -323,7 +324,7 @@ def explain(
         among=correlations[:, ranked],
         explained=explained_by(sample, ranked),
         assessment=assessment if isinstance(assessment, Assessment) else None,
-        rows=_leading(sample[shown], random_state),
+        rows=np.pad(left * sizes, ((0, 0), (0, 2 - sizes.size))),
         row_clusters=None if clusters is None else clusters[rows[shown]],
         clusters=[] if is_one else _named(getattr(selector, "clusters_", []), [str(name) for name in names]),
         candidates=list(getattr(selector, "report_", [])),
@@ -409,10 +410,3 @@ def explained_by(sample: NDArray, ranked: NDArray) -> NDArray:
     total = np.square(sample).sum(axis=0)
     rest = np.maximum(total - np.square(basis.T @ sample).sum(axis=0), 0.0) / (n_rows - basis.shape[1] - 1)
     return np.asarray(1 - rest / np.maximum(total / (n_rows - 1), np.finfo(float).tiny))
-
-
-def _leading(centred: NDArray, seed: int) -> NDArray:
-    """Return rows along their two leading directions, or one, beside zeros."""
-    count = min(2, *centred.shape)
-    left, values, _ = randomized_svd(centred, count, random_state=seed)
-    return np.pad(left * values, ((0, 0), (0, 2 - count)))

@@ -49,7 +49,11 @@ def report_html(
     """
     e = explanation
     told = {} if record is None else record
-    charts = _charts(e)
+    steps = "" if e.history is None else f"{e.history.size - 1} iterations"
+    met = f"The objective over {steps}; the stopping rule was met."
+    stopped = (
+        f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
+    )
     return render(
         "ufselect.report",
         "selection.html",
@@ -64,10 +68,10 @@ def report_html(
         represents=_represents(e),
         tables={"selected": selected_table(e), "dropped": dropped_table(e)},
         clusters=e.clusters,
-        charts=charts,
+        charts=_charts(e),
         stability=_stability(e),
         count=told.get("count"),
-        convergence=_convergence(e),
+        convergence="" if e.history is None else stopped if e.converged is False else met,
         candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
         assumed=told.get("assumed", ()),
         settings=_settings(e, record),
@@ -355,15 +359,6 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         course = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
         keep("convergence", course.ax_, f"Objective over {e.history.size - 1} iterations")
     return charts
-
-
-def _convergence(e: Explanation) -> str:
-    if e.history is None:
-        return ""
-    steps = f"{e.history.size - 1} iterations"
-    if e.converged in (True, None):
-        return f"The objective over {steps}; the stopping rule was met."
-    return f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
 
 
 def _settings(e: Explanation, record: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
