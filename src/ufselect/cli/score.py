@@ -52,7 +52,7 @@ def score(
     from ufselect.cli.record import plain_value, print_json
     from ufselect.cli.run import dense, make_selector, prepare, request_from
     from ufselect.cli.table import columns_named, names_in, open_data
-    from ufselect.cli.text import figure, grid, note, output, tell, tell_finding, with_flags, working
+    from ufselect.cli.text import figure, grid, note, output, percent, tell, tell_finding, with_flags, working
     from ufselect.exceptions import TableError
     from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
@@ -120,7 +120,7 @@ def score(
         lines = [(row["columns"], figure(row["mean"])) for row in rows]
         console.print(grid("On held-out rows", ("columns", what), lines))
     if lacking:
-        worst = [(each["name"], f"{max(each['explained'], 0):.0%}") for each in lacking[:10]]
+        worst = [(each["name"], percent(max(each["explained"], 0))) for each in lacking[:10]]
         caption = f"and {len(lacking) - 10} more; --json gives them all" if len(lacking) > 10 else None
         heading = f"{len(lacking)} columns that yours do not represent"
         console.print(grid(heading, ("column", "explained by yours>"), worst, caption))

@@ -196,7 +196,7 @@ def column_table(run: Run) -> Any:
 
 def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
     """Print the method, its scores, the figures on held-out rows, and the curve of ``-k auto``."""
-    from ufselect.cli.text import figure, grid, short_name
+    from ufselect.cli.text import figure, grid, percent, short_name
 
     changed = [
         f"{name}={value}"
@@ -205,7 +205,7 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         and repr(value) != repr(type(run.method)().get_params()[name])
     ]
     often = run.explanation.frequencies
-    again = [""] * run.ranked.size if often is None else [f"{often[j]:.0%}" for j in run.ranked]
+    again = [""] * run.ranked.size if often is None else [percent(often[j]) for j in run.ranked]
     rows: list[tuple[Any, ...]] = [
         (each["rank"], short_name(each["name"]), figure(each["score"], 1), share)
         for each, share in zip(found["result"]["features"][:MOST_ROWS], again, strict=False)

@@ -183,6 +183,11 @@ def figure(value: Any, digits: int = 3) -> str:
     return f"{value:.{digits}f}" if isinstance(value, int | float) and value == value else ""
 
 
+def percent(share: float) -> str:
+    """Return a share in per cent, written as in every sentence of the library."""
+    return f"{100 * share:.0f} %"
+
+
 def telling_columns(cluster: Mapping[str, Any], most: int) -> str:
     """Return the columns that tell a cluster from the rest, with how much higher or lower they are there."""
     columns = cluster["columns"][:most]
