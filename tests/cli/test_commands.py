@@ -34,7 +34,7 @@ def test_demo(folder, capsys):
     assert call("demo") == 0
     out, err = capsys.readouterr()
     assert sum(line.count("██") for line in out.splitlines()) == 20
-    shares = [int(line.split()[-1].rstrip("%")) for line in out.splitlines() if line.rstrip().endswith("%")]
+    shares = [int(line.split()[-2]) for line in out.splitlines() if line.rstrip().endswith(" %")]
     ours, paper, random = shares
     assert ours > paper > random
     assert "DSCOFS, the method of the paper" in out

@@ -99,9 +99,10 @@ def opened_by(
     recorded = {**asdict(request_of(found)[1]), **dict.fromkeys(found_anew)}
     path = spooled_input() if data == "-" else Path(data)
     with working(f"Reading {path.name} …"):
-        if has_rows(path):  # new rows often come without the classes, or under other ids
-            names = open_rows(path, ReadOptions(**{**recorded, **given})).names
-            recorded |= {role: None for role in ("id_column", "label_column") if recorded[role] not in names}
+        named = [role for role in ("id_column", "label_column") if recorded[role] is not None]
+        if named and has_rows(path):  # new rows often come without the classes, or under other ids
+            there = {name.lower() for name in open_rows(path, ReadOptions(**{**recorded, **given})).names}
+            recorded |= {role: None for role in named if recorded[role].lower() not in there}
         return found, read_uncleaned(path, ReadOptions(**{**recorded, **given}))
 
 
