@@ -303,3 +303,20 @@ def test_columns_are_taken_from_new_rows_that_have_no_classes():
     taken, first = pandas.read_csv("same.csv"), pandas.read_csv("picked.csv")
     assert [*taken.columns, "kind"] == list(first.columns)
     pandas.testing.assert_frame_equal(taken, first[taken.columns].head(20))
+
+
+def test_a_number_that_was_found_is_not_called_too_small():
+    noise = np.random.default_rng(0).standard_normal((150, 12))
+    pandas.DataFrame(factors() + 3 * noise).add_prefix("v").to_csv("t.csv", index=False)
+    assert answer("select t.csv -k auto")["message"].endswith("of the variance of the others.")
+    assert answer("select t.csv -k 3")["message"].endswith("more columns do more.")
+
+
+def test_ids_and_labels_that_are_asked_for_are_not_called_unknown():
+    table = genes().assign(kind=["u", "v", "w"] * 50)
+    table.insert(0, "id", [f"s{j}" for j in range(150)])
+    table.to_csv("t.csv", index=False)
+    for name, role in (("id", "the row id"), ("kind", "the labels")):
+        with pytest.raises(ValueError, match=f"--keep {name} is not possible: .* left out \\({role}\\)"):
+            ufselect(f"select t.csv -k 3 --labels kind --keep {name}")
+    assert ufselect("select t.csv -k 3 --labels kind --exclude id,kind").exit_code == 0

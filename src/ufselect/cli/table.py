@@ -143,6 +143,7 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
     """
     places = {name: place for place, name in enumerate(table.feature_names)}
     left_out = {column.name: column.reason for column in table.left_out}
+    left_out |= {table.id_name or "": "the row id", table.label_name or "": "the labels"}
     known = {*places, *left_out, *(group for group in table.groups or () if group is not None)}
     found: set[int] = set()
     for text in asked:
@@ -159,7 +160,11 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
                         f"{flag} {name} is not possible: that column was left out ({left_out[name]})."
                     )
                 near = get_close_matches(name, table.feature_names, n=1)
-                hint = f"did you mean {near[0]}?" if near else "check the spelling, capitals included."
+                hint = (
+                    f"did you mean {near[0]}?"
+                    if near
+                    else "check the spelling, capitals included, or the name of the file."
+                )
                 raise TableError(f"{flag} {name} matches no column of the table; {hint}")
             found.update(matches)
     return sorted(found)

@@ -204,9 +204,8 @@ class Explanation:
             text = text.replace(note, "")
         share = reconstructed_share(self.assessment)
         if share < LEAST_SHARE:
-            text += (
-                f" They reconstruct {100 * share:.0f} % of the variance of the others; more columns do more."
-            )
+            text += f" They reconstruct {100 * share:.0f} % of the variance of the others"
+            text += "; more columns do more." if self.counts is None else "."  # of which the curve tells
         return " ".join(text.split())
 
     def _repr_html_(self) -> str:
