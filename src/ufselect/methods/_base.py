@@ -153,7 +153,7 @@ class FitProgress:
             if logger.getEffectiveLevel() > logging.INFO:
                 self._log.callback(logger.setLevel, logger.level)
                 logger.setLevel(logging.INFO)
-        if hasattr(self._estimator, "_init_callback_context"):
+        if getattr(self._estimator, "_skl_callbacks", None):
             self._context = self._estimator._init_callback_context(
                 max_subtasks=getattr(self._estimator, "max_iter", None)
             )
@@ -533,7 +533,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
 
 def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
-    """Warn if one of at least three columns has half of the variance, seen on 100,000 values or so.
+    """Warn if one of at least three columns has half of the variance, seen on 20,000 values or so.
 
     Ten times the median variance must come to it, for of few columns in one unit one may well have half.
     """
@@ -542,7 +542,7 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
     if isinstance(X, GramOperator):
         variance = X.diag()[columns]
     elif isinstance(X, np.ndarray) or sparse.issparse(X):
-        rows = X[:: max(1, X.shape[0] * X.shape[1] // 100_000)]
+        rows = X[:: max(1, min(X.shape[0] // 50, X.shape[0] * X.shape[1] // 20_000))]
         rows = rows.toarray() if sparse.issparse(rows) else rows
         with np.errstate(over="ignore", invalid="ignore"):
             variance = np.nan_to_num(np.var(rows, axis=0, dtype=np.float64))

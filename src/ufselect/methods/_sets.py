@@ -35,7 +35,7 @@ def largest(values: NDArray, count: int, last: Support | None = None) -> Support
         return Support(np.ones(values.size, dtype=bool), float(values.min(initial=np.inf)))
     if count <= 0:
         return Support(np.zeros(values.size, dtype=bool), np.inf)
-    near = values if last is None or not last.threshold > 0 else values[values >= SLACK * last.threshold]
+    near = values if last is None or not last.threshold > 0 else values.compress(values >= SLACK * last.threshold)
     if near is values or near.size < count:
         threshold = _kth_largest(values, count)
     else:
