@@ -325,6 +325,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     }
 
     n_features_to_select: int | float
+    # for a subclass that does not take them
     keep: Columns | None = None
     exclude: Columns | None = None
     groups: Groups | None = None
@@ -347,6 +348,20 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             cls.__doc__ = re.sub(
                 r"^\{(\w+)\}$", lambda match: SHARED.get(match[1], match[0]), text, flags=re.MULTILINE
             )
+
+    def __init__(
+        self,
+        n_features_to_select: Any = 0.1,
+        keep: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_correlation: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     @abstractmethod
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:

@@ -101,13 +101,9 @@ class LaplacianScore(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
         """Choose the features.

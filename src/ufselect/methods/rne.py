@@ -404,7 +404,7 @@ class RNE(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_neighbors = n_neighbors
         self.alpha = alpha
         self.n_components = n_components
@@ -414,10 +414,6 @@ class RNE(UnsupervisedSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_features = request.n_features

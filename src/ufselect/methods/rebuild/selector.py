@@ -134,7 +134,7 @@ class RebuildSelector(PlacedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.penalty = penalty
         self.max_iter = max_iter
         self.costs = costs
@@ -143,10 +143,6 @@ class RebuildSelector(PlacedSelector):
         self.quotas = quotas
         self.positions = positions
         self.min_distance = min_distance
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         placement = self._placement(gram, request, request.n_selected)
