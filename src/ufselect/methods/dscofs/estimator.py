@@ -87,7 +87,7 @@ class DoubleSparseSelector(GramSelector):
     @property
     def _spectrum_tol(self) -> float:
         """How exactly the start is to be known for steps that end at ``tol``."""
-        return min(max(0.1 * self.tol, 2e-6), 1e-4) if self.tol else EXACT
+        return min(max(self.tol, 2e-6), 1e-3) if self.tol else EXACT
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
