@@ -82,12 +82,8 @@ class DoubleSparseSelector(GramSelector):
         count = self.n_components
         if isinstance(count, str) and count == "auto" and np.ndim(self.init) == 2:
             count = int(np.shape(self.init)[1])
-        return component_spectrum(gram, count, self._spectrum_tol)
-
-    @property
-    def _spectrum_tol(self) -> float:
-        """How exactly the start is to be known for steps that end at ``tol``."""
-        return min(max(self.tol, 2e-6), 1e-3) if self.tol else EXACT
+        # As exact as the steps will end.
+        return component_spectrum(gram, count, min(max(self.tol, 2e-6), 1e-3) if self.tol else EXACT)
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
