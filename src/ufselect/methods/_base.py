@@ -565,8 +565,8 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
         return
     with np.errstate(over="ignore"):
         largest, total = int(np.argmax(variance)), float(variance.sum())
-        is_large = variance[largest] >= max(0.5 * total, 10 * np.median(variance))
-    if total > 0 and is_large and np.isfinite(total):
+    has_half = total > 0 and np.isfinite(total) and variance[largest] >= 0.5 * total
+    if has_half and variance[largest] >= 10 * np.median(variance):
         place = int(columns[largest])
         name = f"Column {place}" if names is None else str(names[place])
         warn_user(
@@ -588,15 +588,13 @@ def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names:
     best = np.argsort(fitted["ranking_"])[: min(500, int(support.sum()))]
 
     def correlated(rows: Any, chosen: NDArray) -> NDArray:
-        part = rows[:, chosen]
-        part = part.toarray() if sparse.issparse(part) else part
+        part = rows[:, chosen].toarray() if sparse.issparse(rows) else rows.take(chosen, axis=1)
         with np.errstate(all="ignore"):  # of constant and of very large columns
             part = part - part.mean(axis=0, dtype=np.float64)
-            products = part.T @ part
-            norms = np.sqrt(products.diagonal())
-            return np.abs(np.triu(products / norms / norms[:, None], 1))
+            part /= np.sqrt(np.einsum("ij,ij->j", part, part))
+            return np.abs(part.T @ part)
 
-    pairs = best[np.argwhere(correlated(X[:: -(-n_rows // 100)], best) > 0.99)]
+    pairs = best[np.argwhere(np.triu(correlated(X[:: -(-n_rows // 100)], best) > 0.99, 1))]
     found = [pair for pair in pairs[:20] if correlated(X, pair)[0, 1] > 0.999]
     if found:
         one, other = (str(j if names is None else names[j]) for j in columns[found[0]])
