@@ -3,10 +3,9 @@
     python benchmarks/growth.py | python benchmarks/record.py growth      # minutes; --limit 60 for hours
     python benchmarks/growth.py --plot docs/_static/growth.svg            # draws what is recorded
 
-Each fit has a process of its own, one BLAS thread and a limit of CPU seconds; a run that was interrupted goes
-on from its log. A method that exceeds it is not
-tried on larger tables. A tenth of the columns is selected, at least 2 and at most 50. Rivals that are not
-installed are left out.
+Each fit has a process of its own, one BLAS thread and a limit of CPU seconds; a method that exceeds it is not
+tried on larger tables. An interrupted run goes on from its log. A tenth of the columns is selected, at least 2
+and at most 50. Rivals that are not installed are left out.
 """
 
 from __future__ import annotations
@@ -260,8 +259,8 @@ def draw(path: str) -> None:
 def main() -> None:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
-    parser.add_argument("--limit", type=float, default=2.0, help="CPU seconds of a fit")
-    parser.add_argument("--most", type=int, default=20_000_000, help="entries of the largest table")
+    parser.add_argument("--limit", type=float, default=3.0, help="CPU seconds of a fit")
+    parser.add_argument("--most", type=int, default=100_000_000, help="entries of the largest table")
     parser.add_argument("--log", type=Path, default=Path("growth.jsonl"), help="what is known already")
     parser.add_argument("--plot", help="file for the picture of what is recorded; nothing is measured")
     options = parser.parse_args()
