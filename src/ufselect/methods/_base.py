@@ -343,6 +343,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        own = vars(cls).get("_parameter_constraints", {})
+        cls._parameter_constraints = {**super(cls, cls)._parameter_constraints, **own}
         if cls.__doc__:  # lines such as {constraints} stand for what is shared
             text = inspect.cleandoc(cls.__doc__)
             cls.__doc__ = re.sub(

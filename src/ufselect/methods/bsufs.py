@@ -216,7 +216,6 @@ class BSUFS(GramSelector):
     constraint_residuals_: dict[str, float]
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "weight_entry": [NON_NEGATIVE, StrOptions({"auto"})],
         "weight_row": [NON_NEGATIVE, StrOptions({"auto"})],
         "q": [Interval(Real, 0, 1, closed="left")],

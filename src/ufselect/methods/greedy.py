@@ -304,10 +304,7 @@ class GreedyProjection(PlacedSelector):
 
     n_components_: int
 
-    _parameter_constraints: ClassVar = {
-        **PlacedSelector._parameter_constraints,
-        "target": [StrOptions({"scores", "features"})],
-    }
+    _parameter_constraints: ClassVar = {"target": [StrOptions({"scores", "features"})]}
 
     def __init__(
         self,
@@ -471,7 +468,6 @@ class DOptimalLeverage(GramSelector):
     n_components_: int
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         # the inverse starts at 1/ρ, and what rounding leaves of that after a row has joined is no leverage
         "ridge": [Interval(Real, 1e-12, None, closed="left")],
     }

@@ -82,7 +82,6 @@ class InfFS(UnsupervisedSelector):
     is_nested = True
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "damping": [Interval(Real, 0, 1, closed="neither")],
     }

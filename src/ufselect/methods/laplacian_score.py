@@ -85,10 +85,7 @@ class LaplacianScore(UnsupervisedSelector):
 
     n_neighbors_: int
 
-    _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
-        "bandwidth": [POSITIVE, StrOptions({"auto"})],
-    }
+    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(
         self,

@@ -90,10 +90,7 @@ class MCFS(UnsupervisedSelector):
     n_clusters_: int
     n_neighbors_: int
 
-    _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
-        "bandwidth": [POSITIVE, StrOptions({"auto"})],
-    }
+    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(
         self,

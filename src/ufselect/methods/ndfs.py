@@ -207,7 +207,6 @@ class LabelSelector(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         **{name: [POSITIVE] for name in ("alpha", "beta", "gamma", "zeta")},
         "nu": [NON_NEGATIVE],
     }

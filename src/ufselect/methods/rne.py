@@ -380,7 +380,6 @@ class RNE(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "n_components": [AT_LEAST_ONE, None],
         "alpha": [NON_NEGATIVE],
         "tol": [NON_NEGATIVE, None],

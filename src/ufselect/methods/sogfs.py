@@ -269,7 +269,6 @@ class SOGFS(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "gamma": [POSITIVE],
         "p": [Interval(Real, 0, 1, closed="right")],
     }

@@ -121,7 +121,6 @@ class SPCAFS(GramSelector):
     n_components_: int
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "gamma": [NON_NEGATIVE],
         "p": [Interval(Real, 0, 2, closed="right")],
     }

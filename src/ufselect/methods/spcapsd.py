@@ -233,7 +233,6 @@ class SPCAPSD(GramSelector):
     n_components_: int
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "gamma": [NON_NEGATIVE],
         "eta": [NON_NEGATIVE],
     }

@@ -99,7 +99,6 @@ class SPEC(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "ranking": [StrOptions({"leading", "normalized", "smoothness"})],
         "bandwidth": [POSITIVE, StrOptions({"auto"})],
     }

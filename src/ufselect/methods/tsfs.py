@@ -255,7 +255,6 @@ class TSFS(UnsupervisedSelector):
     embedding_: NDArray
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "n_components": [AT_LEAST_ONE],
         "hidden": [AT_LEAST_ONE],
         "gamma": [NON_NEGATIVE],

@@ -167,7 +167,6 @@ class UDFS(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "gamma": [POSITIVE],
         "reg": [POSITIVE],
     }

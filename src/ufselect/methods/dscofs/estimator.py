@@ -63,7 +63,6 @@ class DoubleSparseSelector(GramSelector):
     tol: float = 0.0
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "entry_sparsity": [
             AT_LEAST_ONE,
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -300,7 +299,6 @@ class DSCOFS(DoubleSparseSelector):
     converged_: bool
 
     _parameter_constraints: ClassVar = {
-        **DoubleSparseSelector._parameter_constraints,
         "mu_entry": [NON_NEGATIVE],
         "mu_row": [NON_NEGATIVE],
         "penalty_scale": [StrOptions({"relative", "absolute"})],

@@ -112,7 +112,6 @@ class RebuildSelector(PlacedSelector):
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
 
     _parameter_constraints: ClassVar = {
-        **PlacedSelector._parameter_constraints,
         "penalty": [NON_NEGATIVE, StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
