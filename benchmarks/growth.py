@@ -259,8 +259,8 @@ def draw(path: str) -> None:
 def main() -> None:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
-    parser.add_argument("--limit", type=float, default=3.0, help="CPU seconds of a fit")
-    parser.add_argument("--most", type=int, default=100_000_000, help="entries of the largest table")
+    parser.add_argument("--limit", type=float, default=2.0, help="CPU seconds of a fit")
+    parser.add_argument("--most", type=int, default=20_000_000, help="entries of the largest table")
     parser.add_argument("--log", type=Path, default=Path("growth.jsonl"), help="what is known already")
     parser.add_argument("--plot", help="file for the picture of what is recorded; nothing is measured")
     options = parser.parse_args()
