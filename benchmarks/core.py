@@ -37,11 +37,11 @@ def against_pca() -> None:
     rows, default, settled = [], [], []
     for name in REAL_SETS:
         X, m = load(name)
-        pca = cpu_seconds(lambda X=X, m=m: PCA(n_components=m).fit(X))
+        pca = cpu_seconds(lambda X=X, m=m: PCA(n_components=m).fit(X), repeats=15)
         early = DSCOFS(100, n_components=m)
         late = DSCOFS(100, n_components=m, tol=1e-7, max_iter=5000)
-        t_early = cpu_seconds(lambda X=X, s=early: s.fit(X))
-        t_late = cpu_seconds(lambda X=X, s=late: s.fit(X), repeats=3)
+        t_early = cpu_seconds(lambda X=X, s=early: s.fit(X), repeats=15)
+        t_late = cpu_seconds(lambda X=X, s=late: s.fit(X), repeats=10)
         default.append(t_early / pca)
         settled.append(t_late / pca)
         rows.append(

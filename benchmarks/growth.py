@@ -3,10 +3,9 @@
     python benchmarks/growth.py | python benchmarks/record.py growth      # minutes; --limit 60 for hours
     python benchmarks/growth.py --plot docs/_static/growth.svg            # draws what is recorded
 
-Each fit has a process of its own, one BLAS thread and a limit of CPU seconds; a run that was interrupted goes
-on from its log. A method that exceeds it is not
-tried on larger tables. A tenth of the columns is selected, at least 2 and at most 50. Rivals that are not
-installed are left out.
+Each fit has a process of its own, one BLAS thread and a limit of CPU seconds; a method that exceeds it is not
+tried on larger tables. An interrupted run goes on from its log. A tenth of the columns is selected, at least
+2 and at most 50. Rivals that are not installed are left out.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ pytest.importorskip("pandas")
 
 import ufselect
 from ufselect.cli.app import run
-from ufselect.cli.options import count, parameters
+from ufselect.cli.options import count, parameter
 
 
 def call(line: str) -> int:
@@ -34,7 +34,7 @@ def test_demo(folder, capsys):
     assert call("demo") == 0
     out, err = capsys.readouterr()
     assert sum(line.count("██") for line in out.splitlines()) == 20
-    shares = [int(line.split()[-1].rstrip("%")) for line in out.splitlines() if line.rstrip().endswith("%")]
+    shares = [int(line.split()[-2]) for line in out.splitlines() if line.rstrip().endswith(" %")]
     ours, paper, random = shares
     assert ours > paper > random
     assert "DSCOFS, the method of the paper" in out
@@ -46,13 +46,9 @@ def test_demo(folder, capsys):
     assert "--force" in capsys.readouterr().err
 
 
-def test_version_and_environment(capsys):
+def test_version(capsys):
     assert call("--version") == 0
     assert capsys.readouterr().out.strip() == f"ufselect {ufselect.__version__}"
-    assert call("--version -v") == 0
-    out = capsys.readouterr().out
-    assert np.__version__ in out
-    assert "sklearn" in out
 
 
 @pytest.mark.parametrize(
@@ -95,13 +91,6 @@ def test_datasets_say_where_they_are(folder, monkeypatch, capsys):
     assert "on this machine" in line
 
 
-def test_fetch_of_an_unknown_data_set(capsys):
-    assert call("datasets --fetch isole") == 1
-    assert "Did you mean 'isolet'" in capsys.readouterr().err
-    assert call("datasets --fetch wine") == 0
-    assert "178 samples" in capsys.readouterr().out
-
-
 def test_report_of_a_record(folder, capsys):
     assert call("select wine -k 4 --scale standard -o w.csv") == 0
     assert call("report w.json") == 0
@@ -122,7 +111,6 @@ def test_compare(folder, capsys):
     np.save(folder / "x.npy", np.random.default_rng(0).standard_normal((20, 5)))
     assert call("compare x.npy") == 1
     assert "--labels" in capsys.readouterr().err
-    assert call("compare wine --mode best") == 2
 
 
 @pytest.mark.parametrize(("text", "value"), [("50", 50), ("0.1", 0.1), ("10%", 0.1), ("1.0", 1.0)])
@@ -133,4 +121,4 @@ def test_counts_and_shares(text, value):
 
 def test_parameters_are_literals_or_words():
     pairs = ["a=1", "b=1e-3", "c=auto", "d=None", "e=true", "f=x=y"]
-    assert parameters(pairs) == {"a": 1, "b": 1e-3, "c": "auto", "d": None, "e": True, "f": "x=y"}
+    assert dict(map(parameter, pairs)) == {"a": 1, "b": 1e-3, "c": "auto", "d": None, "e": True, "f": "x=y"}

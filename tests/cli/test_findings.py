@@ -258,3 +258,65 @@ def test_a_row_that_stands_apart_is_named_by_its_id():
     table.index = [f"patient{j}" for j in range(150)]
     table.to_csv("t.csv", index_label="id")
     assert any(line.startswith("Row patient7 stands") for line in answer("select t.csv -k 4")["assumed"])
+
+
+def test_a_continuous_target_is_named_before_it_is_selected_from():
+    table = genes().assign(target=lambda t: t["gene0"] * 100 + t["gene1"])
+    table.to_csv("t.csv", index=False)
+    told = ufselect("select t.csv -k 3").stderr
+    assert "target holds no classes, so it is one of the columns to select from (--exclude target" in told
+    assert "holds no classes" not in ufselect("select t.csv -k 3 --no-guess").stderr
+
+
+def test_a_limit_that_drops_nothing_is_explained():
+    genes().to_csv("t.csv", index=False)
+    told = ufselect("select t.csv --for redundancy --max-correlation 1")
+    assert told.exit_code == 2
+    assert "it must be above 0 and below 1; 0.999 drops copies alone." in " ".join(told.stderr.split())
+
+
+def test_sentences_are_english_for_one():
+    genes(n_columns=3).assign(again=lambda t: t["gene0"] + t["gene1"] * 1e-3).drop(columns="gene1").to_csv(
+        "t.csv", index=False
+    )
+    assert "1 more represents no other column: gene2" in ufselect("select t.csv --for redundancy").stdout
+
+
+def test_shares_of_the_whole_are_not_rounded_up_to_it():
+    grid = np.linspace(0, 1, 60)
+    weights = np.random.default_rng(0).random((80, 3))
+    curves = weights @ np.array([np.exp(-(((grid - c) / 0.2) ** 2)) for c in (0.2, 0.5, 0.8)])
+    curves += np.random.default_rng(1).normal(0, 1e-3, curves.shape)
+    pandas.DataFrame(curves, columns=range(900, 960)).to_csv("t.csv")
+    assert ufselect("select t.csv -k 6 --report page.html").exit_code == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "&gt;\u00a099.9\u00a0%" in page
+    assert "100.0\u00a0%" not in page
+
+
+def test_columns_are_taken_from_new_rows_that_have_no_classes():
+    table = genes(60)
+    table.assign(kind=["u", "v"] * 30).to_csv("t.csv", index=False)
+    table.head(20).to_csv("new.csv", index=False)
+    assert ufselect("select t.csv -k 3 --labels kind -o picked.csv").exit_code == 0
+    assert ufselect("apply picked.json new.csv -o same.csv").exit_code == 0
+    taken, first = pandas.read_csv("same.csv"), pandas.read_csv("picked.csv")
+    assert [*taken.columns, "kind"] == list(first.columns)
+    pandas.testing.assert_frame_equal(taken, first[taken.columns].head(20))
+
+
+def test_a_number_that_was_found_is_not_called_too_small():
+    noise = np.random.default_rng(0).standard_normal((150, 12))
+    pandas.DataFrame(factors() + 3 * noise).add_prefix("v").to_csv("t.csv", index=False)
+    assert answer("select t.csv -k auto")["message"].endswith("of the variance of the others.")
+    assert answer("select t.csv -k 3")["message"].endswith("more columns do more.")
+
+
+def test_ids_and_labels_that_are_asked_for_are_not_called_unknown():
+    table = genes().assign(kind=["u", "v", "w"] * 50)
+    table.insert(0, "id", [f"s{j}" for j in range(150)])
+    table.to_csv("t.csv", index=False)
+    for name, role in (("id", "the row id"), ("kind", "the labels")):
+        with pytest.raises(ValueError, match=f"--keep {name} is not possible: .* left out \\({role}\\)"):
+            ufselect(f"select t.csv -k 3 --labels kind --keep {name}")
+    assert ufselect("select t.csv -k 3 --labels kind --exclude id,kind").exit_code == 0

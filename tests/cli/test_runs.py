@@ -58,5 +58,7 @@ def test_requests_that_cannot_be_met(tmp_path):
         make_selector(Request(method="dscof"))
     with pytest.raises(TableError, match=r"DSCOFS has no parameter 'mu'.*mu_row"):
         make_selector(Request(method="DSCOFS", parameters={"mu": 1}))
+    with pytest.raises(TableError, match=r"MaxVariance has no parameter 'mu' to set; it has none\."):
+        make_selector(Request(method="MaxVariance", parameters={"mu": 1}))
     with pytest.raises(TableError, match=r"20 columns are asked for, but the table has 12"):
         make_run(tmp_path, Request(method="MaxVariance", n_features=20))

@@ -47,6 +47,13 @@ def test_a_list_is_compared_and_completed(folder, capsys):
     assert found["trust"] in ("good", "fair", "doubtful", "bad")
 
 
+def test_of_a_bad_list_no_selector_is_blamed(folder, capsys):
+    assert run(["score", "t.csv", "--columns", "a0,a1,a2,a3,a4,b0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"] == "worse"
+    assert "selector" not in found["message"]
+
+
 def test_a_list_for_clusters(folder, capsys):
     rng = np.random.default_rng(0)
     values = 6 * rng.standard_normal((3, 12))[np.arange(150) % 3] + rng.standard_normal((150, 12))

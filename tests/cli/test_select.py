@@ -159,7 +159,7 @@ def test_module_and_missing_packages(folder):
         "PathFinder.find_spec = classmethod(lambda cls, name, *a: None if name in ('typer', "
         "'rich') else real(name, *a))\n"
         "from ufselect.cli import main\n"
-        "main(['--version'])"
+        "main()"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert ended.returncode == 1

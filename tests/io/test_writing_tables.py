@@ -10,7 +10,7 @@ import pytest
 from ufselect.io import ReadOptions, TableError, read_table, write_selection
 from ufselect.io.files import check_outputs, write_together
 from ufselect.io.table import clean
-from ufselect.io.write import separator_note
+from ufselect.io.write import separator_notes
 
 pytest.importorskip("pandas")
 CHOSEN = np.array([0, 2])
@@ -57,9 +57,9 @@ def test_the_separator_follows_the_ending(tmp_path, mark, decimal, ending, expec
     opened = gzip.open if ending.endswith(".gz") else open
     with opened(target, "rt", encoding="utf-8") as file:
         assert file.read() == text[1]
-    note = separator_note(table, target)
-    assert (note is None) == (mark == expected)
-    assert note is None or f"{target.name} is written with" in note
+    note = separator_notes(table, target)
+    assert (note == []) == (mark == expected)
+    assert note == [] or f"{target.name} is written with" in note[0]
 
 
 @pytest.mark.parametrize("ending", [".tsv", ".parquet", ".npz", ".csv"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,11 +30,11 @@ RECORD = {
     "versions": {},
     "scaling": {},
     "assumed": [EVIL],
-    "clusters": [
-        {"cluster": c, "size": 17, "columns": [{"name": "ENSG00000139618", "distance": -2.0}] * 5}
-        for c in range(4)
-    ],
 }
+CLUSTERS = [
+    {"cluster": c, "size": 17, "columns": [{"name": "ENSG00000139618", "distance": -2.0}] * 5}
+    for c in range(4)
+]
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,7 @@ def page(tmp_path_factory):
     best = int(np.argmin(selector.ranking_))
     names = [EVIL if j == best else f"gene {j}" for j in range(24)]
     explanation = explain(selector, data, feature_names=names, image_shape=(4, 6))
+    explanation = replace(explanation, clusters=CLUSTERS)
     path = tmp_path_factory.mktemp("page") / "page.html"
     path.write_text(report_html(explanation, title=EVIL, record=RECORD), encoding="utf-8")
     return path

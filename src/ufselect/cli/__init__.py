@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
 from importlib.util import find_spec
+from typing import Any
 
-NEEDED = ("typer", "rich")
 
-
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Run the command line and end the program with its exit code."""
-    absent = [name for name in NEEDED if find_spec(name) is None]
+
+    def end(number: int, frame: Any) -> None:
+        raise SystemExit(128 + number)  # in order, so that unfinished files are removed
+
+    signal.signal(signal.SIGTERM, end)
+    absent = [name for name in ("typer", "rich") if find_spec(name) is None]
     if absent:
         sys.stderr.write(f'The command line needs {" and ".join(absent)}: pip install "ufselect[cli]"\n')
         raise SystemExit(1)
-    try:
-        from ufselect.cli.app import run
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted; nothing was written.\n")
-        raise SystemExit(130) from None
-    raise SystemExit(run(list(sys.argv[1:] if arguments is None else arguments)))
+    from ufselect.cli.app import run
+
+    raise SystemExit(run(sys.argv[1:]))

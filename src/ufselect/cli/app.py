@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ufselect.cli import apply, compare, datasets, demo, reconstruct, report, score, select
 from ufselect.cli.text import allow_any_text, say, with_flags
-
-INTERRUPTED, TERMINATED = 130, 143  # 128 + the signal, as shells count
 
 app = typer.Typer(
     name="ufselect",
@@ -27,34 +22,18 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    demo.demo,
-    select.select,
-    score.score,
-    apply.apply,
-    reconstruct.reconstruct,
-    compare.compare,
-    report.report,
-    datasets.datasets,
-):
-    app.command()(command)
+for module in (demo, select, score, apply, reconstruct, compare, report, datasets):
+    app.command()(getattr(module, module.__name__.rpartition(".")[2]))
 
 
 @app.callback(invoke_without_command=True)
 def _program(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version; with -v the environment.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="With --version: say more.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
         from ufselect import __version__
 
         sys.stdout.write(f"ufselect {__version__}\n")
-        if verbose:
-            from sklearn import show_versions
-
-            show_versions()
         raise typer.Exit
 
 
@@ -62,15 +41,14 @@ def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code: 0 fine, 1 failed, 2 wrongly called."""
     allow_any_text()
     try:
-        with _ending_on_terminate():
-            app(args=arguments, prog_name="ufselect")
+        app(args=arguments, prog_name="ufselect")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt as stop:
         files = getattr(stop, "written", ())
         complete = f"these files are complete: {', '.join(map(str, files))}." if files else ""
-        say(f"Interrupted; {complete or 'nothing was written.'}", style="red")
-        return INTERRUPTED
+        say(f"Interrupted; {complete or 'nothing was written.'}", fg="red")
+        return 130  # 128 + the signal, as shells count
     except BrokenPipeError:  # the reader of a pipe, such as head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -78,27 +56,9 @@ def run(arguments: list[str]) -> int:
         if "--debug" in arguments:
             traceback.print_exception(error)
         else:
-            say(sentence_of(error), style="red")
+            say(sentence_of(error), fg="red")
         return 1
     return 0
-
-
-@contextmanager
-def _ending_on_terminate() -> Iterator[None]:
-    """End in order when told to, so that unfinished files are removed."""
-
-    def end(number: int, frame: Any) -> None:
-        raise SystemExit(TERMINATED)
-
-    try:
-        before = signal.signal(signal.SIGTERM, end)
-    except ValueError:  # not in the main thread, where signals do not arrive anyway
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def sentence_of(error: Exception) -> str:
@@ -107,8 +67,11 @@ def sentence_of(error: Exception) -> str:
         return "Error: the data do not fit in memory; use fewer columns, or --stream for csv and parquet."
     if isinstance(error, OSError) and error.strerror:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        advice = "make room or choose another place. Nothing was written."
-        advice = advice if is_full else "check the name and your rights to it."
+        advice = (
+            "make room or choose another place. Nothing was written."
+            if is_full
+            else "check the name and your rights to it."
+        )
         return f"Error: {error.filename or 'standard output'}: {error.strerror.lower()}; {advice}"
     text = " ".join(with_flags(str(error)).split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:

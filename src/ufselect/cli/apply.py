@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ufselect.io import ReadOptions, Table
+    from ufselect.io import Table
 
 
 def apply(
-    record: Annotated[Path, typer.Argument(help="The record of a run, the .json file that select wrote.")],
+    record: opt.Record,
     data: opt.Data,
     output_table: Annotated[
         Path, typer.Option("-o", "--output", help="Write the columns here, as select does; - for a pipe.")
@@ -32,9 +33,7 @@ def apply(
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
-    guess: opt.Guess = True,
     missing: opt.Missing = None,
-    comment: opt.Comment = None,
     transpose: opt.Transpose = False,
     sheet: opt.Sheet = None,
     layer: opt.Layer = None,
@@ -47,25 +46,14 @@ def apply(
 
     Example: ufselect apply picked.json cohort.csv -o cohort-picked.csv
     """
-    typed = dict(locals())
-    opt.check_data(data)
-    opt.check_files({"-o": output_table}, force, data)
+    found, table = opened_by(record, data, {"-o": output_table}, dict(locals()))
     import numpy as np
 
-    from ufselect.cli.record import pipe_columns, read_record
-    from ufselect.cli.table import spooled_input
-    from ufselect.cli.text import note, say, working
-    from ufselect.io.read import read_uncleaned
+    from ufselect.cli.record import pipe_columns
+    from ufselect.cli.text import note, say
     from ufselect.io.table import gaps_note
-    from ufselect.io.write import separator_note, write_selection, written_as
+    from ufselect.io.write import separator_notes, write_selection
 
-    found = read_record(record)
-    to_pipe = str(output_table) == "-"
-    if not to_pipe:
-        written_as(output_table)
-    path = spooled_input() if data == "-" else Path(data)
-    with working(f"Reading {path.name} …"):
-        table = read_uncleaned(path, reading_of(found, typed))
     features = sorted(found["result"]["features"], key=lambda feature: feature["index"])
     selected = find_columns([feature["name"] for feature in features], table)
     remarks = [*table.notes]
@@ -77,29 +65,45 @@ def apply(
     n_missing = np.isnan(values.toarray() if hasattr(values, "toarray") else values).sum(axis=0)
     remarks += [gaps_note(n_missing)] if n_missing.any() else []
     if scaled:
-        table = _scaled(table, selected, found)
-    words = None if to_pipe else separator_note(table, output_table)
-    remarks += [] if words is None else [words]
-    if to_pipe:
+        table = _scaled(table, selected, features, found["request"]["normalize"])
+    remarks += separator_notes(table, output_table)
+    if str(output_table) == "-":
         pipe_columns(table, selected, drop_text)
     else:
         write_selection(table, selected, output_table, force, drop_text)
     if not quiet:
         note(remarks)
-        if not to_pipe:
+        if str(output_table) != "-":
             say(f"Wrote {selected.size} columns to {output_table}")
 
 
-def reading_of(record: dict[str, Any], typed: dict[str, Any]) -> ReadOptions:
-    """Return the record's way of reading, changed by what was typed; marks of text are found anew."""
-    from ufselect.cli.record import request_of
+def opened_by(
+    record: Path, data: str, files: Mapping[str, Path | None], typed: Mapping[str, Any]
+) -> tuple[dict[str, Any], Table]:
+    """Return a record and another table, read in its way, changed by what was typed; marks are found anew."""
+    opt.check_data(data)
+    opt.check_files(files, typed["force"], data)
+    from ufselect.cli.record import read_record, request_of
+    from ufselect.cli.table import spooled_input
+    from ufselect.cli.text import working
     from ufselect.io import ReadOptions
+    from ufselect.io.read import has_rows, open_rows, read_uncleaned
+    from ufselect.io.write import written_as
 
-    _, recorded = request_of(record)
+    found = read_record(record)
+    if str(files["-o"]) != "-":
+        written_as(files["-o"])  # type: ignore[arg-type]
     now, default = asdict(opt.read_options(typed)), asdict(ReadOptions())
     given = {name: value for name, value in now.items() if value != default[name]}
     found_anew = ("separator", "decimal", "header", "impute", "batch_column", "weight_column")
-    return ReadOptions(**{**asdict(recorded), **dict.fromkeys(found_anew), **given})
+    recorded = {**asdict(request_of(found)[1]), **dict.fromkeys(found_anew)}
+    path = spooled_input() if data == "-" else Path(data)
+    with working(f"Reading {path.name} …"):
+        named = [role for role in ("id_column", "label_column") if recorded[role] is not None]
+        if named and has_rows(path):  # new rows often come without the classes, or under other ids
+            there = {name.lower() for name in open_rows(path, ReadOptions(**{**recorded, **given})).names}
+            recorded |= {role: None for role in named if recorded[role].lower() not in there}
+        return found, read_uncleaned(path, ReadOptions(**{**recorded, **given}))
 
 
 def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
@@ -124,15 +128,14 @@ def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
     return np.array([places[name] for name in names], dtype=np.intp)
 
 
-def _scaled(table: Table, selected: NDArray[np.intp], record: dict[str, Any]) -> Table:
+def _scaled(table: Table, selected: NDArray[np.intp], features: Any, normalize: str) -> Table:
     import numpy as np
 
     from ufselect.exceptions import TableError
 
-    if record["request"]["normalize"] != "none":
+    if normalize != "none":
         raise TableError("The record was made with --normalize; take the columns without --scaled.")
     data = table.data.toarray() if hasattr(table.data, "toarray") else np.array(table.data, dtype=np.float64)
-    features = sorted(record["result"]["features"], key=lambda feature: feature["index"])
     for place, feature in zip(selected, features, strict=True):
         data[:, place] = (data[:, place] - feature["mean"]) / feature["deviation"]
     return replace(table, data=data, dialect=None, whole=np.zeros(data.shape[1], dtype=bool))

@@ -27,7 +27,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     from ufselect.cli.record import page, record_of
     from ufselect.cli.run import Request, run_selection
     from ufselect.cli.table import Opened, open_data
-    from ufselect.cli.text import grid, output, pixel_map, say, tell, working
+    from ufselect.cli.text import grid, output, percent, pixel_map, say, tell, working
     from ufselect.io import ReadOptions
     from ufselect.io.files import write_together
     from ufselect.metrics import clustering_accuracy
@@ -55,22 +55,23 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     console.print(f"{N_PIXELS} of 64 pixels selected from {known.size} handwritten digits, without labels")
     console.print(pixel_map(support, shape, table.image_order))
     rows = [
-        ("these pixels", f"{ours.score(X[new]):.0%}"),
-        ("pixels by DSCOFS, the method of the paper", f"{paper.score(X[new]):.0%}"),
-        ("random pixels, median of nine selections", f"{random.score(X[new]):.0%}"),
+        ("these pixels", percent(ours.score(X[new]))),
+        ("pixels by DSCOFS, the method of the paper", percent(paper.score(X[new]))),
+        ("random pixels, median of nine selections", percent(random.score(X[new]))),
     ]
     heading = f"How much of {new.size} new digits is reconstructed from {N_PIXELS} pixels"
-    console.print(grid(heading, ("from", "share of the variance>"), rows), highlight=False)
+    console.print(grid(heading, ("from", "share of the variance>"), rows))
+    found_by = [clustered(support), float(np.mean(accuracies)), clustered(np.ones(64, dtype=bool))]
     tell(
         console,
-        f"K-means on these pixels finds the ten digits with an accuracy of {clustered(support):.0%}; on "
-        f"random pixels {np.mean(accuracies):.0%}, on all 64 {clustered(np.ones(64, dtype=bool)):.0%}.",
+        "K-means on these pixels finds the ten digits with an accuracy of {}; on random pixels {}, on all 64 "
+        "{}.".format(*map(percent, found_by)),
     )
     share = reconstructed_share(run.assessment) if run.assessment is not None else float("nan")
     tell(
         console,
         f"The page has a harder test: of the other {64 - N_PIXELS} pixels, each counting alike, a linear map "
-        f"reconstructs {share:.0%} on held-out rows.",
+        f"reconstructs {percent(share)} on held-out rows.",
     )
     with working("Drawing …"):
         figure = draw_digits(table, new, ours, random)
@@ -90,12 +91,13 @@ def draw_digits(table: Table, new: NDArray, ours: Any, random: Any) -> Any:
     """Draw new digits: original, selected pixels, reconstructed from them, and from random pixels."""
     import numpy as np
 
+    from ufselect.cli.text import percent
     from ufselect.plotting.style import SELECTED, matplotlib
 
     X, labels = table.data, np.asarray(table.labels)
     shown = [int(new[np.argmax(labels[new] == digit)]) for digit in range(10)]
     selected = np.isin(np.arange(X.shape[1]), ours.column_map_.columns)
-    shares = [f"{found.score(X[new]):.0%} of the variance" for found in (ours, random)]
+    shares = [f"{percent(found.score(X[new]))} of the variance" for found in (ours, random)]
     rows = {
         "original": X[shown],
         f"{N_PIXELS} selected\npixels": np.where(selected, X[shown], np.nan),

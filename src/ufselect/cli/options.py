@@ -35,12 +35,55 @@ def _data(incomplete: str) -> list[str]:
     return sorted(files) + [name for name in names() if name.startswith(incomplete)]
 
 
+def count(text: str) -> int | float | str:
+    """Return "50" as a count, "0.1" or "10%" as a share, and "auto" as it is."""
+    if text == "auto":
+        return text
+    try:
+        value = int(text) if text.isdecimal() else float(text.rstrip("%")) / (100 if "%" in text else 1)
+    except ValueError:
+        words = f"{text!r} is neither a count such as 50, nor a share such as 0.1 or 10%, nor auto."
+        raise typer.BadParameter(words) from None
+    if value <= 0 or (isinstance(value, float) and not value <= 1):
+        raise typer.BadParameter(f"{text} must be a count of at least 1 or a share in (0, 1].")
+    return value
+
+
+def clusters(text: str) -> int | str:
+    """Return a number of clusters as an integer, or "auto"."""
+    if text != "auto" and (not text.isdigit() or int(text) < 2):
+        raise typer.BadParameter(f"{text!r} is neither a number of at least 2 nor auto.")
+    return text if text == "auto" else int(text)
+
+
+def image_shape(text: str) -> tuple[int, int]:
+    """Return "28x23" as (28, 23)."""
+    rows, _, columns = text.lower().replace("×", "x").partition("x")
+    if not (rows.isdigit() and columns.isdigit() and int(rows) and int(columns)):
+        raise typer.BadParameter(f"{text!r} must be ROWSxCOLUMNS, as in 28x23.")
+    return int(rows), int(columns)
+
+
+def parameter(text: str) -> tuple[str, Any]:
+    """Return ``name=value`` as a parameter; a word that is no literal is text."""
+    name, mark, value = (part.strip() for part in text.partition("="))
+    words = {"true": True, "false": False, "none": None}
+    if not mark or not name:
+        raise typer.BadParameter(f"{text!r} must be NAME=VALUE, as in mu_row=0.1.")
+    try:
+        return name, words[value.lower()] if value.lower() in words else ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
 Word: TypeAlias = str | None
 Words: TypeAlias = list[str] | None
 Switch: TypeAlias = bool | None
 Imputing: TypeAlias = Literal["median", "drop", "keep", "error"]
 Data = Annotated[str, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
 DataOrRecord = Annotated[Word, typer.Argument(help=DATA_HELP, autocompletion=_data, show_default=False)]
+RUN = "The record of a run, the .json file that select wrote."
+Record = Annotated[Path, typer.Argument(help=RUN, show_default=False)]
 FOR = (
     "What the columns are for. rebuild, the default: reconstruct all others. clusters: show the clusters of "
     "rows. redundancy: drop columns that repeat others."
@@ -49,7 +92,7 @@ Goal = Annotated[Literal["redundancy", "rebuild", "clusters"] | None, Option("--
 SCORED = "What the columns are for."
 ScoredGoal = Annotated[Literal["rebuild", "clusters"] | None, Option("--for", help=SCORED)]
 CLUSTERS = "How many clusters there are; implies --for clusters."
-Clusters = Annotated[Word, Option("--clusters", metavar="N|auto", help=CLUSTERS)]
+Clusters = Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters, help=CLUSTERS)]
 METHOD = "A selector by its name, as DSCOFS or LaplacianScore."
 Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=_methods)]
 METHODS = (
@@ -60,9 +103,11 @@ COUNT = (
     "How many columns to select: 50, a share: 0.1 or 10%, or auto: enough to reconstruct the others. By "
     "default a tenth, at least 5 and at most 50, or half of a small table."
 )
-Count = Annotated[Word, Option("-k", "--features", metavar="K", help=COUNT)]
+Count = Annotated[Any, Option("-k", "--features", metavar="K", parser=count, help=COUNT)]
 PARAMETER = "A parameter of the method; may be repeated."
-Parameter = Annotated[Words, Option("--param", metavar="NAME=VALUE", help=PARAMETER)]
+Parameter = Annotated[
+    list[Any] | None, Option("--param", metavar="NAME=VALUE", parser=parameter, help=PARAMETER)
+]
 KEEP = (
     "Select these in any case: names with commas between them, a pattern as 'HLA-*', or a file with one a "
     "line; may be repeated."
@@ -103,6 +148,8 @@ Comment = Annotated[Word, Option("--comment", metavar="MARK", help="What begins 
 Transpose = Annotated[bool, Option("--transpose", help="Rows of the file are the columns to select.")]
 Sheet = Annotated[Word, Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
 Layer = Annotated[Word, Option("--layer", metavar="NAME", help="Layer of an h5ad file.")]
+PIXELS = "The columns are pixels of such images."
+ImageShape = Annotated[Any, Option("--image", metavar="ROWSxCOLUMNS", parser=image_shape, help=PIXELS)]
 SCALE = "standard: give every column mean 0 and variance 1 first. auto: if their units differ."
 Scale = Annotated[Literal["auto", "standard", "none"], Option("--scale", help=SCALE)]
 NORMALIZE = "log: for raw counts, bring rows to one total and take logarithms first."
@@ -124,7 +171,7 @@ DropText = Annotated[bool, Option("--drop-text", help=TEXT)]
 STREAM = "Read a csv or parquet table in blocks instead of whole."
 Stream = Annotated[Switch, Option("--stream/--no-stream", help=STREAM, show_default="if it is large")]
 Jobs = Annotated[int, Option("--jobs", "-j", help="Processes; -1 for one a core.")]
-DETAILS = "Also print method, scores, candidates and the curve of -k auto."
+DETAILS = "Also print the method, its scores, figures on held-out rows, and the curve of -k auto."
 Details = Annotated[bool, Option("--details", help=DETAILS)]
 Force = Annotated[bool, Option("--force", help="Replace output files that exist.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -144,57 +191,6 @@ def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:
     values["separator"] = None if separator is None else marks.get(separator.lower(), separator)
     values["missing"] = tuple(values.get("missing") or ())
     return ReadOptions(**{**values, **fixed})
-
-
-def count(text: str | None) -> int | float | str | None:
-    """Return "50" as a count, "0.1" or "10%" as a share, and "auto" as it is."""
-    if text is None or text == "auto":
-        return text
-    try:
-        value = int(text) if text.isdecimal() else float(text.rstrip("%")) / (100 if "%" in text else 1)
-    except ValueError:
-        words = f"{text!r} is neither a count such as 50, nor a share such as 0.1 or 10%, nor auto."
-        raise typer.BadParameter(words, param_hint="-k") from None
-    if value <= 0 or (isinstance(value, float) and not value <= 1):
-        words = f"{text} must be a count of at least 1 or a share in (0, 1]."
-        raise typer.BadParameter(words, param_hint="-k")
-    return value
-
-
-def parameters(pairs: list[str] | None) -> dict[str, Any]:
-    """Return ``name=value`` pairs as parameters; words that are no literals are text."""
-    found: dict[str, Any] = {}
-    words = {"true": True, "false": False, "none": None}
-    for pair in pairs or []:
-        name, mark, text = (part.strip() for part in pair.partition("="))
-        if not mark or not name:
-            raise typer.BadParameter(f"{pair!r} must be NAME=VALUE, as in mu_row=0.1.", param_hint="--param")
-        try:
-            found[name] = words[text.lower()] if text.lower() in words else ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            found[name] = text
-    return found
-
-
-def clusters(text: str | None) -> int | str | None:
-    """Return a number of clusters as an integer, or "auto"."""
-    if text is None or text == "auto":
-        return text
-    if not text.isdigit() or int(text) < 2:
-        raise typer.BadParameter(
-            f"{text!r} is neither a number of at least 2 nor auto.", param_hint="--clusters"
-        )
-    return int(text)
-
-
-def image_shape(text: str | None) -> tuple[int, int] | None:
-    """Return "28x23" as (28, 23)."""
-    if text is None:
-        return None
-    rows, _, columns = text.lower().replace("×", "x").partition("x")
-    if not (rows.isdigit() and columns.isdigit() and int(rows) and int(columns)):
-        raise typer.BadParameter(f"{text!r} must be ROWSxCOLUMNS, as in 28x23.", param_hint="--image")
-    return int(rows), int(columns)
 
 
 def check_data(name: str) -> None:

@@ -9,12 +9,11 @@ from typing import Annotated
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.apply import find_columns, opened_by
 
 
 def reconstruct(
-    record: Annotated[
-        Path, typer.Argument(help="The record of a run, the .json file that select --save-map wrote.")
-    ],
+    record: opt.Record,
     data: opt.Data,
     output_table: Annotated[
         Path, typer.Option("-o", "--output", help="Write all columns here, as select does; - for a pipe.")
@@ -28,9 +27,7 @@ def reconstruct(
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
-    guess: opt.Guess = True,
     missing: opt.Missing = None,
-    comment: opt.Comment = None,
     transpose: opt.Transpose = False,
     sheet: opt.Sheet = None,
     layer: opt.Layer = None,
@@ -43,30 +40,19 @@ def reconstruct(
 
     Example: ufselect reconstruct picked.json tomorrow.csv -o all.csv
     """
-    typed = dict(locals())
-    opt.check_data(data)
-    opt.check_files({"-o": output_table, "--errors": errors}, force, data)
+    found, table = opened_by(record, data, {"-o": output_table, "--errors": errors}, dict(locals()))
     import numpy as np
 
     from ufselect._utils.messages import listed
-    from ufselect.cli.apply import find_columns, reading_of
-    from ufselect.cli.record import pipe_columns, read_map, read_record
-    from ufselect.cli.table import spooled_input
+    from ufselect.cli.record import pipe_columns, read_map
     from ufselect.cli.text import errors as error_console
-    from ufselect.cli.text import grid, note, output, say, short_name, working
+    from ufselect.cli.text import grid, note, output, say, short_name
     from ufselect.io.files import write_together
-    from ufselect.io.read import read_uncleaned
-    from ufselect.io.write import ranked_rows, write_columns, written_as
+    from ufselect.io.write import ranked_rows, write_columns
     from ufselect.methods.rebuild.ridge import dense
 
-    found = read_record(record)
     column_map, arrays = read_map(record, found)
     to_pipe = str(output_table) == "-"
-    if not to_pipe:
-        written_as(output_table)
-    path = spooled_input() if data == "-" else Path(data)
-    with working(f"Reading {path.name} …"):
-        table = read_uncleaned(path, reading_of(found, typed))
     names = [str(each) for each in arrays["names"]]
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns
@@ -115,7 +101,6 @@ def reconstruct(
         f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with a "
         f"relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} on held-out rows (1 is no better "
         "than the mean of each column).",
-        highlight=False,
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
     cells = [
@@ -124,7 +109,7 @@ def reconstruct(
         if not is_measured
     ]
     heading = ("column", "standard deviation of the error>", "relative error>")
-    console.print(grid("Least certain columns; --errors FILE gives all", heading, cells), highlight=False)
+    console.print(grid("Least certain columns; --errors FILE gives all", heading, cells))
     note(remarks)
     for path in writers:
         say(f"Wrote {path}")

@@ -8,14 +8,13 @@ import json
 import math
 import platform
 import shlex
-import shutil
 import sys
-import tempfile
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,8 @@ from ufselect.cli.text import output, with_flags
 from ufselect.datasets.catalogue import names as dataset_names
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.io import ReadOptions, Table
-from ufselect.io.files import Write, write_together
-from ufselect.io.write import ranked_rows, write_columns, written_as
+from ufselect.io.files import write_together
+from ufselect.io.write import ranked_rows, write_columns, write_text, written_as
 from ufselect.methods.rebuild.kernel import ColumnMap
 from ufselect.methods.rebuild.reconstructor import Reconstructor
 from ufselect.report.explanation import relative_scores
@@ -36,54 +35,19 @@ from ufselect.report.explanation import relative_scores
 RECORD_FORMAT = 1
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """Files to write by kind; None for those that are not wanted."""
-
-    table: Path | None = None
-    report: Path | None = None
-    record: Path | None = None
-    ranking: Path | None = None
-    names: Path | None = None
-    map: Path | None = None
-    drop_text: bool = False
-    force: bool = False
-
-    @property
-    def to_standard_output(self) -> bool:
-        return str(self.table) == "-"
-
-    def files(self) -> dict[str, Path]:
-        """Return the files by kind, the record last because it names the others."""
-        kinds = ("table", "report", "ranking", "names", "map", "record")
-        found = {kind: getattr(self, kind) for kind in kinds}
-        if self.to_standard_output:
-            del found["table"]
-        return {kind: path for kind, path in found.items() if path is not None}
-
-    @classmethod
-    def of(cls, typed: Mapping[str, Any]) -> Outputs:
-        """Return the outputs that were typed, with the record named beside the table."""
-        found = cls(
-            typed["output_table"], *(typed[kind] for kind in ("report", "record", "ranking", "names"))
-        )
-        found = replace(found, drop_text=typed["drop_text"], force=typed["force"])
-        if found.table is not None and not found.to_standard_output:
-            found = replace(found, record=found.record or record_beside(found.table))
-        if typed.get("save_map"):
-            if found.record is None:
-                raise TableError("--save-map stores the map beside the record; add -o or --record.")
-            found = replace(found, map=found.record.with_suffix(".map.npz"))
-        ranking = found.ranking or Path("-")
-        if str(ranking) != "-" and written_as(ranking)[0] not in (".csv", ".tsv"):
-            raise TableError(f"{found.ranking} must end in .csv or .tsv, or these with a compression.")
-        return found
-
-
-def record_beside(path: Path) -> Path:
-    """Return the record's name: x.json for x.csv, x.csv.gz and x.h5ad."""
-    ending = "".join(written_as(path))
-    return path.with_name(path.name[: len(path.name) - len(ending)] + ".json")
+def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
+    """Return the files to write by kind; the record, which names the others, is the last."""
+    table, record, ranking, stored = typed["output_table"], typed["record"], typed["ranking"], None
+    if record is None and table is not None and str(table) != "-":  # x.json for x.csv, x.csv.gz, x.h5ad
+        record = table.with_name(table.name[: -len("".join(written_as(table)))] + ".json")
+    if typed["save_map"]:
+        if record is None:
+            raise TableError("--save-map stores the map beside the record; add -o or --record.")
+        stored = record.with_suffix(".map.npz")
+    if str(ranking or "-") != "-" and written_as(ranking)[0] not in (".csv", ".tsv"):
+        raise TableError(f"{ranking} must end in .csv or .tsv, or these with a compression.")
+    found = {"table": table, "report": typed["report"], "ranking": ranking, "names": typed["names"]}
+    return {kind: path for kind, path in (found | {"map": stored, "record": record}).items() if path}
 
 
 def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
@@ -159,17 +123,7 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
     if hasattr(selector, "report_"):
         record["candidates"] = plain_value(list(selector.report_))
     if run.request.goal == "clusters":
-        record["clusters"] = [
-            {
-                "cluster": int(found["cluster"]),
-                "size": int(found["size"]),
-                "columns": [
-                    {"name": table.feature_names[int(place)], "distance": round(float(distance), 3)}
-                    for place, distance in found["columns"]
-                ],
-            }
-            for found in e.clusters
-        ]
+        record["clusters"] = plain_value(e.clusters)
     return record
 
 
@@ -188,13 +142,9 @@ def plain_value(value: Any) -> Any:
 
 def versions() -> dict[str, str]:
     """Return the versions on which a result depends."""
+    packages = ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")
     found = {"python": platform.python_version(), "platform": platform.platform()}
-    for package in ("ufselect", "numpy", "scipy", "scikit-learn", "pandas"):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    return found | {package: version(package) for package in packages}
 
 
 def _one_a_line(names: Sequence[str], columns: Iterable[int]) -> str:
@@ -227,42 +177,41 @@ def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
     return Request(**{**record["request"], **lists}), ReadOptions(**reading)
 
 
-def data_of(record: Mapping[str, Any], path: Path, remedy: str) -> str:
+def data_of(record: Mapping[str, Any], path: Path) -> str:
     """Return where a record's data are: as named then, or beside the record."""
     named = str(record["data"]["path"])
     for place in (named, str(path.parent / named)):
         if Path(place).exists() or place in dataset_names():
             return place
-    raise TableError(f"The data of {path} are no longer at {named}; {remedy}")
+    raise TableError(
+        f"The data of {path} are no longer at {named}; say where they are now: ufselect select DATA --from "
+        f"{path}, or ufselect report {path} --data DATA."
+    )
 
 
-def check_same(table: Table, record: Mapping[str, Any]) -> None:
-    """Refuse other data than those of a record."""
-    if table.sha256 != record["data"]["sha256"]:
-        raise TableError(
-            f"{table.source} is not the data that the record was made from, its SHA-256 differs; "
-            "give that file, or add --new-data to apply the same settings to this one."
-        )
-
-
-def write_outputs(run: Run, found: dict[str, Any], outputs: Outputs) -> None:
+def write_outputs(
+    run: Run, found: dict[str, Any], outputs: Mapping[str, Path], drop_text: bool = False, force: bool = False
+) -> None:
     """Write all files, together or not at all, and the table to standard output if it is to go there."""
-    found["outputs"] = {kind: str(path) for kind, path in outputs.files().items()}
+    files = {kind: path for kind, path in outputs.items() if str(path) != "-"}
+    found["outputs"] = {kind: str(path) for kind, path in files.items()}
     stored = b""
-    if outputs.map is not None:
-        stored, found["map"] = map_of(run, outputs.map.name)
-    names, table = run.table.feature_names, outputs.table or Path()
-    writers: dict[str, Write] = {
-        "table": lambda target: write_columns(run.table, run.selected, target, table, outputs.drop_text),
-        "report": lambda target: target.write_text(page(run, found), encoding="utf-8"),
-        "ranking": lambda target: ranked_rows(ranking(run), outputs.ranking or target, target),
-        "names": lambda target: target.write_text(_one_a_line(names, run.ranked), encoding="utf-8"),
-        "map": lambda target: target.write_bytes(stored),
-        "record": lambda target: target.write_text(json_text(found), encoding="utf-8"),
+    if "map" in files:
+        stored, found["map"] = map_of(run, files["map"].name)
+    names = run.table.feature_names
+    writers: dict[str, Callable[[Path, Path], Any]] = {
+        "table": lambda path, part: write_columns(run.table, run.selected, part, path, drop_text),
+        "report": lambda path, part: part.write_text(page(run, found), encoding="utf-8"),
+        "ranking": lambda path, part: ranked_rows(ranking(run), path, part),
+        "names": lambda path, part: part.write_text(_one_a_line(names, run.ranked), encoding="utf-8"),
+        "map": lambda path, part: part.write_bytes(stored),
+        "record": lambda path, part: part.write_text(
+            json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        ),
     }
-    write_together({path: writers[kind] for kind, path in outputs.files().items()}, outputs.force)
-    if outputs.to_standard_output:
-        pipe_columns(run.table, run.selected, outputs.drop_text)
+    write_together({path: partial(writers[kind], path) for kind, path in files.items()}, force)
+    if len(files) < len(outputs):
+        pipe_columns(run.table, run.selected, drop_text)
 
 
 def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
@@ -335,22 +284,13 @@ def page(run: Run, found: Mapping[str, Any]) -> str:
 
 def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> None:
     """Write columns to standard output as text, with the input's mark between fields."""
-    with tempfile.TemporaryDirectory(prefix="ufselect-") as folder:
-        path = Path(folder) / "table.txt"
-        write_columns(table, selected, path, path, drop_text)
-        with path.open("rb") as file:
-            shutil.copyfileobj(file, sys.stdout.buffer)
+    write_text(table, selected, ".txt", sys.stdout.buffer, drop_text)
     sys.stdout.flush()
-
-
-def json_text(found: Any) -> str:
-    """Return JSON for a file."""
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def print_json(found: Any) -> None:
     """Print JSON that every encoding can hold."""
-    output().print(json.dumps(found, indent=2), markup=False, highlight=False, soft_wrap=True)
+    output().print(json.dumps(found, indent=2), markup=False, soft_wrap=True)
 
 
 def ranking(run: Run) -> list[dict[str, Any]]:
@@ -369,9 +309,7 @@ def ranking(run: Run) -> list[dict[str, Any]]:
         }
         for j in np.argsort(selector.ranking_)
     ]
-    nothing = dict.fromkeys(("rank", "score_0_to_100", "represented_by", "correlation"), "")
-    order = rows[0].keys() if rows else ()
-    for column in run.table.left_out:
-        row = {**nothing, "selected": False, "column": column.name, "left_out_because": column.reason}
-        rows.append({name: row[name] for name in order})
-    return rows
+    return rows + [
+        {"column": column.name, "selected": False, "left_out_because": column.reason}
+        for column in run.table.left_out
+    ]

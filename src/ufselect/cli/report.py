@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.select import select
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="The record of a run, the .json file that select wrote.")],
+    run: opt.Record,
     page: Annotated[
         Path | None, typer.Option("-o", "--output", help="The page to write; beside the record without it.")
     ] = None,
@@ -27,20 +28,7 @@ def report(
     """
     target = page or run.parent / f"{run.stem}.html"
     opt.check_files({"--output": target}, force, data)
-    from ufselect.cli import record as records
-    from ufselect.cli.run import run_selection
-    from ufselect.cli.table import open_data
-    from ufselect.cli.text import say, working
+    select(data, repeat=run, report=target, quiet=True, force=force)
+    from ufselect.cli.text import say
 
-    record = records.read_record(run)
-    request, reading = records.request_of(record)
-    image = record["data"]["image_shape"]
-    source = data or records.data_of(record, run, "say where they are now with --data.")
-    shape = tuple(image) if image else None
-    opened = open_data(source, reading, image=shape, normalize=request.normalize, exclude=request.exclude)
-    records.check_same(opened.table, record)
-    with working("Repeating the run:"):
-        repeated = run_selection(opened, request, verbose=True)
-        found = {**records.record_of(repeated, reading), "command": record["command"]}
-        records.write_outputs(repeated, found, records.Outputs(report=target, force=force))
     say(f"Wrote {target}")

@@ -21,8 +21,7 @@ from sklearn.base import clone
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import has_missing
 from ufselect.assessment import Assessment, assess
-from ufselect.cli import options as opt
-from ufselect.cli.table import AllRows, Opened, columns_named, counts_only, names_in
+from ufselect.cli.table import Opened, columns_named, names_in
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.gram.operator import FormedGram
@@ -62,14 +61,15 @@ class Request:
 
 def request_from(typed: Mapping[str, Any]) -> Request:
     """Return a request from what was typed, having refused what does not go together."""
-    count, clusters = opt.count(typed["k"]), opt.clusters(typed.get("clusters"))
+    count, clusters = typed["k"], typed["clusters"]
     goal = typed["goal"] or ("clusters" if clusters is not None else "rebuild")
-    parameters = opt.parameters(typed.get("param"))
+    parameters = dict(typed.get("param") or ())
     method, limit = typed.get("method"), typed.get("max_correlation")
-    if limit is not None and not 0 < limit <= 1:
-        raise typer.BadParameter(
-            "it must be above 0 and at most 1; 1 is no limit.", param_hint="--max-correlation"
+    if limit is not None and not (0 < limit < 1 or (limit == 1 and goal != "redundancy")):
+        most = (
+            "below 1; 0.999 drops copies alone." if goal == "redundancy" else "at most 1, which is no limit."
         )
+        raise typer.BadParameter(f"it must be above 0 and {most}", param_hint="--max-correlation")
     if goal != "clusters" and (clusters is not None or ("n_clusters" in parameters and method is None)):
         raise typer.BadParameter(f"--for {goal} looks for no clusters; drop one.", param_hint="--clusters")
     if goal == "redundancy" and (method is not None or count is not None):
@@ -130,8 +130,8 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
     known = method().get_params()
     for name in request.parameters:
         if name not in known or name in OWN_PARAMETERS:
-            free = sorted(set(known) - OWN_PARAMETERS)
-            raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {', '.join(free)}.")
+            free = ", ".join(sorted(set(known) - OWN_PARAMETERS)) or "none"
+            raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {free}.")
     if request.n_features == "auto" and not method.chooses_count:
         raise TableError(
             f"{method.__name__} does not choose the number of columns; use a number, or --for rebuild."
@@ -163,22 +163,23 @@ class Prepared:
     gram: FormedGram | None = None
 
 
-def prepare(table: Table, scale: str, normalize: str, all_rows: AllRows | None = None) -> Prepared:
+def prepare(opened: Opened, scale: str, normalize: str) -> Prepared:
     """Return the data of a table, normalised and scaled as asked."""
-    data, gram = table.data, None if all_rows is None else all_rows.gram
+    table, gram = opened.table, opened.gram
+    data, scaler = table.data, AutoScaler(scale)
     if normalize == "log":
-        with counts_only():
-            counts = LogCounts().fit(data) if all_rows is None else all_rows.counts
-        data = counts.transform(data)
-    scaler = AutoScaler(scale)
-    told = {"sample_weight": table.weights, "batch": table.batches} if all_rows is None else {}
+        try:
+            data = LogCounts().fit_transform(data)
+        except ValueError as error:
+            words = "--normalize log is for counts, but some values are negative or missing; leave it out."
+            raise TableError(words) from error
     try:
-        scaler.fit(data, **told)
+        scaler.fit(data, **row_metadata(table))
     except ValueError as error:
         raise TableError(with_names(str(error), table.feature_names)) from error
-    if all_rows is not None:
-        scaler.mean_ = all_rows.means
-        scaler.scale_ = np.where(all_rows.deviations > 0, all_rows.deviations, 1.0)
+    if gram is not None and opened.means is not None:
+        deviations = np.sqrt(gram.diag() / gram.n_samples) * gram.scale
+        scaler.mean_, scaler.scale_ = opened.means, np.where(deviations > 0, deviations, 1.0)
     scaler.reason_ = with_names(scaler.reason_, table.feature_names)
     if scaler.is_scaled_ and gram is not None:
         factors = gram.scale / scaler.scale_
@@ -256,11 +257,9 @@ class Run:
         if scaler.is_scaled_ and self.request.scale == "auto":
             lines.append(f"{scaler.reason_} --scale none uses them as they are.")
         elif self.request.scale == "none" and self.selector.depends_on_scale and scaler.largest_share_ >= 0.5:
-            largest = names[scaler.largest_]
-            lines.append(
-                f"{largest} has {scaler.largest_share_:.0%} of the variance and decides what is selected; "
-                "--scale standard gives every column the same weight."
-            )
+            words = f"{names[scaler.largest_]} has {100 * scaler.largest_share_:.0f} % of the variance"
+            advice = "--scale standard gives every column the same weight."
+            lines.append(f"{words} and decides what is selected; {advice}")
         if scaler.looks_like_counts_ and self.request.normalize == "none":
             lines.append(
                 "These look like raw counts, in which frequent things decide; --normalize log evens that out."
@@ -295,21 +294,9 @@ def row_metadata(table: Table) -> dict[str, NDArray]:
     return {name: values for name, values in given.items() if values is not None}
 
 
-def _check_rows(request: Request, selector: UnsupervisedSelector, *asked: str) -> None:
-    """Refuse a method that cannot take what is asked: "missing", "batch" or "sample_weight"."""
-    name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
-    taken = inspect.signature(selector.fit).parameters
-    instead = "use --method DSCOFS"
-    if "missing" in asked and not selector.accepts_missing:
-        raise TableError(f"{name} needs every value; fill in with --impute median, or {instead}.")
-    for fact, flag in (("batch", "--batch"), ("sample_weight", "--weights")):
-        if fact in asked and fact not in taken:
-            raise TableError(f"{name} cannot take {flag} into account; {instead}.")
-
-
 def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
     """Fit the requested selector on a table, or on all the rows of which it holds a sample, and assess it."""
-    table, all_rows = opened.table, opened.all_rows
+    table = opened.table
     kept = columns_named(request.keep, table, "--keep")
     n_free = n_units(table.groups, range(table.shape[1]))
     selector = make_selector(request, n_free, verbose)
@@ -332,11 +319,16 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
         )
     values = table.data.data if sparse.issparse(table.data) else table.data
     rows = row_metadata(table)
-    _check_rows(request, selector, *(["missing"] if has_missing(values) else []), *rows)
+    name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
+    if has_missing(values) and not selector.accepts_missing:
+        raise TableError(f"{name} needs every value; fill in with --impute median, or use --method DSCOFS.")
+    for fact in rows.keys() - inspect.signature(selector.fit).parameters.keys():
+        flag = "--batch" if fact == "batch" else "--weights"
+        raise TableError(f"{name} cannot take {flag} into account; use --method DSCOFS.")
     scale = request.scale
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one
-    ready = prepare(table, scale, request.normalize, all_rows)
+    ready = prepare(opened, scale, request.normalize)
     data = _suited(ready, selector, asked == "auto")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -346,7 +338,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
         seconds = time.perf_counter() - began
         found, notes = _assessed(selector, ready, table, request, seconds)
     said = [with_names(str(warning.message), table.feature_names) for warning in caught]
-    if all_rows is not None and data is not ready.gram:
+    if opened.gram is not None and data is not ready.gram:
         notes.append(
             f"Selected by a sample of {len(table.data)} rows, since the method needs them in memory."
         )
@@ -356,7 +348,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
             "completed": "filled in from the other columns by a low-rank fit",
             "pairwise": "passed over, each pair of columns being compared by the rows that have both",
         }[missing.route]
-        share = f"{missing.share:.1%}" if missing.share >= 0.001 else "Less than 0.1%"
+        share = f"{100 * missing.share:.1f} %" if missing.share >= 0.001 else "Less than 0.1 %"
         notes.append(f"{share} of the values are missing; for the selection they were {how}.")
     messages = dict.fromkeys(" ".join(words.split()) for words in (*said, *notes))
     return Run(request, table, ready, selector, found, tuple(messages), seconds)

@@ -35,7 +35,6 @@ def score(
     layer: opt.Layer = None,
     seed: opt.Seed = 0,
     as_json: opt.AsJson = False,
-    quiet: opt.Quiet = False,
     debug: opt.Debug = False,
 ) -> None:
     """Say how good your own list of columns is.
@@ -53,12 +52,13 @@ def score(
     from ufselect.cli.record import plain_value, print_json
     from ufselect.cli.run import dense, make_selector, prepare, request_from
     from ufselect.cli.table import columns_named, names_in, open_data
-    from ufselect.cli.text import figure, grid, note, output, tell, tell_finding, with_flags, working
+    from ufselect.cli.text import figure, grid, note, output, percent, tell, tell_finding, with_flags, working
     from ufselect.exceptions import TableError
     from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
     request = request_from(typed)
-    table = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude).table
+    opened = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude)
+    table = opened.table
     names = table.feature_names
     own = columns_named(names_in(columns, "--columns"), table, "--columns")
     free = len(names) - len(own)
@@ -66,7 +66,7 @@ def score(
         raise TableError(f"--add {add} is more than the {free} columns that are left; give fewer.")
     if not free:
         raise TableError("The list has all columns of the table, so there is nothing to compare it with.")
-    ready = prepare(table, request.scale, request.normalize)
+    ready = prepare(opened, request.scale, request.normalize)
     X = dense(ready.data, "Scoring")
     best = make_selector(request, len(names)).set_params(n_features_to_select=len(own))
     with working("Scoring:"):
@@ -101,7 +101,8 @@ def score(
     result: dict[str, Any] = {
         "goal": request.goal,
         "trust": trust_in(found),
-        "message": with_flags(found.message),
+        # of a given list there is no selector to change
+        "message": with_flags(found.message).replace(": use another selector", ""),
         "verdict": found.verdict,
         "columns": [names[j] for j in own],
         "table": plain_value(rows),
@@ -111,20 +112,18 @@ def score(
     if as_json:
         print_json(result)
         return
-    if quiet:
-        return
     console = output()
     tell_finding(console, result["trust"], result["message"])
     if rows:
         is_error = request.goal == "rebuild"
         what = "reconstruction error, 0 is best>" if is_error else "agreement with the clusters, 1 is best>"
         lines = [(row["columns"], figure(row["mean"])) for row in rows]
-        console.print(grid("On held-out rows", ("columns", what), lines), highlight=False)
+        console.print(grid("On held-out rows", ("columns", what), lines))
     if lacking:
-        worst = [(each["name"], f"{max(each['explained'], 0):.0%}") for each in lacking[:10]]
+        worst = [(each["name"], percent(max(each["explained"], 0))) for each in lacking[:10]]
         caption = f"and {len(lacking) - 10} more; --json gives them all" if len(lacking) > 10 else None
         heading = f"{len(lacking)} columns that yours do not represent"
-        console.print(grid(heading, ("column", "explained by yours>"), worst, caption), highlight=False)
+        console.print(grid(heading, ("column", "explained by yours>"), worst, caption))
     else:
         tell(console, "Yours explain at least half of the variance of every other column.")
     if more:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,6 @@ from ufselect.cli import options as opt
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ufselect.cli.record import Outputs
     from ufselect.cli.run import Run
 
 MOST_ROWS = 30  # of a table on a terminal; files have all
@@ -44,10 +42,7 @@ def select(
     new_data: Annotated[
         bool, typer.Option("--new-data", help="With --from: apply the settings though the data have changed.")
     ] = False,
-    image: Annotated[
-        str | None,
-        typer.Option("--image", metavar="ROWSxCOLUMNS", help="The columns are pixels of such images."),
-    ] = None,
+    image: opt.ImageShape = None,
     scale: opt.Scale = "auto",
     normalize: opt.Normalize = "none",
     categorical: opt.Categorical = None,
@@ -81,16 +76,17 @@ def select(
     typed = {**locals(), "impute": impute or ("keep" if goal == "redundancy" else "median")}
     if data is not None:
         opt.check_data(data)
-    shape = opt.image_shape(image)
+    shape = image
     from ufselect.cli import record as records
     from ufselect.cli.run import Request, request_from, run_selection
     from ufselect.cli.table import open_data
-    from ufselect.cli.text import working
-    from ufselect.io.write import separator_note
+    from ufselect.cli.text import errors, output, working
+    from ufselect.exceptions import TableError
+    from ufselect.io.write import separator_notes
 
-    outputs = records.Outputs.of(typed)
-    files = {"-o": outputs.table, "--report": report, "--record": outputs.record, "--ranking": ranking}
-    opt.check_files({**files, "--names": names, "--save-map": outputs.map}, force, data, as_json)
+    outputs = records.outputs_of(typed)
+    flags = {"table": "-o", "map": "--save-map"}
+    opt.check_files({flags.get(kind, f"--{kind}"): outputs[kind] for kind in outputs}, force, data, as_json)
     request, reading = request_from(typed), opt.read_options(typed, keep_constant=shape is not None)
     earlier: Mapping[str, Any] | None = None
     if repeat is not None:
@@ -102,50 +98,54 @@ def select(
         earlier = records.read_record(repeat)
         request, reading = records.request_of(earlier)
         shape = tuple(earlier["data"]["image_shape"] or ()) or None
-        data = data or records.data_of(
-            earlier, repeat, f"say where they are now: ufselect select DATA --from {repeat}"
-        )
+        data = data or records.data_of(earlier, repeat)
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
     opened = open_data(
         data, reading, image=shape, stream=stream, normalize=request.normalize, exclude=request.exclude
     )
-    if earlier is not None and not new_data:
-        records.check_same(opened.table, earlier)
+    if earlier is not None and not new_data and opened.table.sha256 != earlier["data"]["sha256"]:
+        raise TableError(
+            f"{opened.table.source} is not the data that the record was made from, its SHA-256 differs; "
+            "give that file, or add --new-data to apply the same settings to this one."
+        )
     with working(f"{opened.table.shape[0]} × {opened.table.shape[1]}:"):
         run = run_selection(opened, request, verbose=True)
         found = records.record_of(run, reading, sys.argv[1:])
-    if outputs.table is not None and not outputs.to_standard_output:
-        words = separator_note(run.table, outputs.table)
-        found["assumed"] += [] if words is None else [words]
+    if "table" in outputs:
+        found["assumed"] += separator_notes(run.table, outputs["table"])
     if earlier is not None:
         before, now = ([each["name"] for each in r["result"]["features"]] for r in (earlier, found))
         found["repeats"] = {"record": str(repeat), "same_features": before == now}
+        found["command"] = found["command"] if outputs.keys() - {"report"} else earlier["command"]
     with working("Writing …"):
-        records.write_outputs(run, found, outputs)
+        records.write_outputs(run, found, outputs, drop_text, force)
     try:
         if as_json:
             records.print_json(found)
         elif not quiet:
-            show(run, found, outputs, details)
+            show(run, found, details, errors() if str(output_table) == "-" else output())
     except KeyboardInterrupt as stop:
-        stop.written = list(outputs.files().values())  # type: ignore[attr-defined]
+        stop.written = list(found["outputs"].values())  # type: ignore[attr-defined]
         raise
 
 
-def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) -> None:
+def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, what they are worth, what was assumed, and what was written."""
-    from ufselect.cli.text import errors, note, output, pixel_map, say, tell, tell_finding
+    from ufselect.cli.text import grid, note, pixel_map, say, tell, tell_finding, telling_columns
 
-    console = errors() if outputs.to_standard_output else output()
     shape = run.table.image_shape
     if shape is not None and shape[1] <= 40:  # of two characters on a terminal of 80
         console.print(title(run))
         console.print(pixel_map(run.selector.support_, shape, run.table.image_order))
     else:
-        console.print(column_table(run), highlight=False)
+        console.print(column_table(run))
     if found.get("clusters"):
-        console.print(cluster_table(found["clusters"]), highlight=False)
+        rows = [
+            (row["cluster"], row["size"], telling_columns(row, 3)) for row in found["clusters"][:MOST_ROWS]
+        ]
+        header = ("cluster>", "rows>", "columns that tell it (deviations from the rest)")
+        console.print(grid(f"{len(found['clusters'])} clusters", header, rows))
     tell_finding(console, found["trust"], found["message"])
     if found.get("count"):
         count = found["count"]
@@ -157,7 +157,7 @@ def show(run: Run, found: Mapping[str, Any], outputs: Outputs, details: bool) ->
         same = found["repeats"]["same_features"]
         differs = "The columns differ from the record's; compare the versions that both records name."
         note(["The same columns in the same order as in the record." if same else differs])
-    for kind, path in outputs.files().items():
+    for kind, path in found["outputs"].items():
         say(f"Wrote the {kind} to {path}")
 
 
@@ -180,7 +180,8 @@ def column_table(run: Run) -> Any:
             (place for place in places if e.represents(place).size), key=lambda p: -e.represents(p).size
         )
         alone = [names[j] for j in run.ranked[np.setdiff1d(np.arange(run.ranked.size), places)]]
-        caption = f"{len(alone)} more represent no other column: {listed(alone, MOST_ROWS)}" if places else ""
+        more = "1 more represents" if len(alone) == 1 else f"{len(alone)} more represent"
+        caption = f"{more} no other column: {listed(alone, MOST_ROWS)}" if places else ""
     rows = []
     for place in places[:MOST_ROWS]:
         others = e.represents(place)
@@ -193,18 +194,9 @@ def column_table(run: Run) -> Any:
     return grid(title(run), header, rows, caption or None) if rows else title(run)
 
 
-def cluster_table(rows: list[dict[str, Any]]) -> Any:
-    """Return the clusters with their sizes and the columns that tell each from the rest."""
-    from ufselect.cli.text import grid, telling_columns
-
-    shown = [(row["cluster"], row["size"], telling_columns(row, 3)) for row in rows[:MOST_ROWS]]
-    header = ("cluster>", "rows>", "columns that tell it (deviations from the rest)")
-    return grid(f"{len(rows)} clusters", header, shown)
-
-
 def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
-    """Print method, scores, candidates and the curve of ``-k auto``."""
-    from ufselect.cli.text import figure, grid, short_name
+    """Print the method, its scores, the figures on held-out rows, and the curve of ``-k auto``."""
+    from ufselect.cli.text import figure, grid, percent, short_name
 
     changed = [
         f"{name}={value}"
@@ -213,42 +205,22 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         and repr(value) != repr(type(run.method)().get_params()[name])
     ]
     often = run.explanation.frequencies
-    again = [""] * run.ranked.size if often is None else [f"{often[j]:.0%}" for j in run.ranked]
+    again = [""] * run.ranked.size if often is None else [percent(often[j]) for j in run.ranked]
     rows: list[tuple[Any, ...]] = [
         (each["rank"], short_name(each["name"]), figure(each["score"], 1), share)
         for each, share in zip(found["result"]["features"][:MOST_ROWS], again, strict=False)
     ]
     heading = f"{type(run.method).__name__}({', '.join(changed)}), {run.seconds:.2f} s"
-    console.print(
-        grid(heading, ("rank>", "column", "score, 0 to 100>", "selected from other rows>"), rows),
-        highlight=False,
-    )
+    header = ("rank>", "column", "score, 0 to 100>", "selected from other rows>")
+    console.print(grid(heading, header, rows))
     assessed = found["assessment"]
     if assessed is not None and assessed["table"]:
         what = "relative error" if found["goal"] == "rebuild" else "agreement with the clusters"
         rows = [(row["columns"], figure(row["mean"]), figure(row["spread"])) for row in assessed["table"]]
-        console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows), highlight=False)
-    compared = [row for row in found.get("candidates", []) if row["verdict"] != "for comparison"]
-    if len(compared) > 1:
-        rows = [
-            (row["candidate"], figure(row["criterion"]), figure(row["seconds"], 2), row["verdict"])
-            for row in compared
-        ]
-        console.print(
-            grid("Candidates", ("candidate", "criterion>", "seconds>", "verdict"), rows), highlight=False
-        )
+        console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows))
     if found.get("count"):
         curve, chosen = found["count"]["curve"], found["count"]["chosen"]
-        step = max(1, math.ceil(len(curve) / 10))
-        rows = [
-            (
-                row["count"],
-                figure(row["error"]),
-                figure(row["standard_error"]),
-                "*" * (row["count"] == chosen),
-            )
-            for row in curve
-            if row["count"] % step == 0 or row["count"] in (1, chosen, len(curve))
-        ]
+        rows = [(row["count"], *map(figure, (row["error"], row["standard_error"]))) for row in curve]
+        rows = [(*row, "*" * (row[0] == chosen)) for row in rows]
         header = ("columns>", "error>", "standard error>", "")
-        console.print(grid("Reconstruction error on held-out rows", header, rows), highlight=False)
+        console.print(grid("Reconstruction error on held-out rows", header, rows))

@@ -10,14 +10,12 @@ import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +31,7 @@ from ufselect.io import ReadOptions, Table, read_table
 from ufselect.io.files import MAGIC, readable
 from ufselect.io.read import NumberBlocks, file_sha256, has_rows, open_rows
 from ufselect.io.roles import role_notes
-from ufselect.io.table import ColumnFacts, clean
-from ufselect.preprocessing import LogCounts
+from ufselect.io.table import clean, column_facts
 
 FILE_KINDS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"\x89HDF": ".h5ad"}
 SAMPLE_ROWS = 4000  # for units, clusters and the assessment
@@ -42,21 +39,12 @@ MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit m
 
 
 @dataclass(frozen=True)
-class AllRows:
-    """What is known of all rows of a table that is not in memory, normalised if that was asked for."""
-
-    gram: FormedGram
-    means: NDArray
-    deviations: NDArray
-    counts: Any = None  # the LogCounts that normalised the rows, fitted
-
-
-@dataclass(frozen=True)
 class Opened:
-    """A table, and what is known of all its rows if it holds a sample of them."""
+    """A table; if it holds a sample of the rows, also the Gram matrix and the means of all rows."""
 
     table: Table
-    all_rows: AllRows | None = None
+    gram: FormedGram | None = None
+    means: NDArray | None = None
 
 
 def open_data(
@@ -73,16 +61,14 @@ def open_data(
     ``stream`` says whether to read in blocks, None leaves it to the size.
     """
     path = spooled_input() if name == "-" else Path(name)
-    if not path.exists():
-        opened = Opened(_named(name, options))
-    elif is_for_blocks(path, options, stream):
-        with working(f"Reading {path.name} …"), readable(path, "table"), counts_only():
-            counts = LogCounts() if normalize == "log" else None
-            opened = Opened(*stream_table(path, options, counts, exclude))
-    else:
+    if path.exists():
         with working(f"Reading {path.name} …"):
-            opened = Opened(read_table(path, options))
-    table = opened.table
+            if is_for_blocks(path, options, stream, normalize):
+                with readable(path, "table"):
+                    return stream_table(path, options, exclude)
+            table = read_table(path, options)
+    else:
+        table = _named(name, options)
     if image is not None:
         if image[0] * image[1] != table.shape[1]:
             raise TableError(
@@ -90,7 +76,7 @@ def open_data(
                 "columns can be selected; give the true size."
             )
         table = replace(table, image_shape=image)
-    return replace(opened, table=table if opened.all_rows is not None else without_named(table, exclude))
+    return Opened(without_named(table, exclude))
 
 
 def spooled_input() -> Path:
@@ -157,6 +143,7 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
     """
     places = {name: place for place, name in enumerate(table.feature_names)}
     left_out = {column.name: column.reason for column in table.left_out}
+    left_out |= {table.id_name or "": "the row id", table.label_name or "": "the labels"}
     known = {*places, *left_out, *(group for group in table.groups or () if group is not None)}
     found: set[int] = set()
     for text in asked:
@@ -173,7 +160,11 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
                         f"{flag} {name} is not possible: that column was left out ({left_out[name]})."
                     )
                 near = get_close_matches(name, table.feature_names, n=1)
-                hint = f"did you mean {near[0]}?" if near else "check the spelling, capitals included."
+                hint = (
+                    f"did you mean {near[0]}?"
+                    if near
+                    else "check the spelling, capitals included, or the name of the file."
+                )
                 raise TableError(f"{flag} {name} matches no column of the table; {hint}")
             found.update(matches)
     return sorted(found)
@@ -187,21 +178,10 @@ def without_named(table: Table, exclude: Sequence[str]) -> Table:
     return table.without(np.isin(np.arange(table.shape[1]), columns), ["excluded"] * len(columns))
 
 
-@contextmanager
-def counts_only() -> Iterator[None]:
-    """Say of what is no count which option it is for."""
-    try:
-        yield
-    except TableError:
-        raise
-    except ValueError as error:
-        found = "there are negative values" if "egative" in str(error) else "values are missing"
-        raise TableError(f"--normalize log is for counts, but {found}; leave it out.") from error
-
-
-def is_for_blocks(path: Path, options: ReadOptions, asked: bool | None) -> bool:
+def is_for_blocks(path: Path, options: ReadOptions, asked: bool | None, normalize: str = "none") -> bool:
     """Whether to read a file in blocks: as asked, else when its numbers would take half the free memory."""
     whole = {
+        "--normalize": normalize != "none",
         "--categorical": options.categorical is not None,
         "--transpose": options.transpose,
         "--batch": options.batch_column is not None,
@@ -244,68 +224,40 @@ def free_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def stream_table(
-    path: Path, options: ReadOptions, counts: Any = None, exclude: Sequence[str] = ()
-) -> tuple[Table, AllRows]:
-    """Read a text or Parquet file in blocks: once, again if values are missing, twice again to normalise.
-
-    Returns
-    -------
-    table : Table
-        With a sample of the rows.
-    all_rows : AllRows
-        The Gram matrix, means and deviations of all rows.
-    """
+def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) -> Opened:
+    """Read a text or Parquet file in blocks: once, and again if values are missing."""
     blocks = NumberBlocks(open_rows(path, options), options)
-    width = len(blocks.plan.features)
+    width = len(blocks.features)
     needed, free = gram_bytes(width, options.impute), free_memory()
     if needed > free:
         raise TableError(
             f"The products of {width} columns would take about {needed / 2**30:.1f} GB of memory, of which "
             f"{free / 2**30:.1f} GB are free; use fewer columns, or --no-stream if there are few rows."
         )
-    is_plain = counts is None and options.impute != "keep"
-    facts, accumulator = ColumnFacts(width), GramAccumulator()
+    facts, accumulator = np.empty((3, 0)), GramAccumulator()
 
     def see(values: NDArray) -> None:
-        facts.update(values)
-        if is_plain:
-            accumulator.update(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
+        nonlocal facts
+        facts = column_facts(values, facts if facts.size else None)
+        accumulator.update(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
 
     def columns(table: Table) -> NDArray[np.intp]:
         """Return where the columns of the table are in a block."""
-        return np.searchsorted(blocks.plan.features, table.columns.features)  # type: ignore[union-attr]
+        return np.searchsorted(blocks.features, table.columns.features)  # type: ignore[union-attr]
 
     table = blocks.table(max(1, blocks.rows.n_rows // SAMPLE_ROWS), see)
-    table = replace(table, source=path, sha256=file_sha256(path), n_rows=facts.n_rows)
+    table = replace(table, source=path, sha256=file_sha256(path))
     words = f"The table is large: it was read in blocks, and a sample of {len(table.data)} rows is kept."
     table = table.with_notes(*role_notes(table, options), words)
-    table = clean(table, options.impute, options.keep_constant, facts.of(columns(table)))
+    table = clean(table, options.impute, options.keep_constant, facts[:, columns(table)])
     table = without_named(table, exclude)
-    kept, missing = columns(table), np.asarray(table.n_missing)
-    if is_plain and not missing.any():
-        return table, _all_rows(accumulator, kept)
+    kept = columns(table)
+    if not np.any(table.n_missing):
+        gram = accumulator.gram()
+        gram = FormedGram(gram.subgram(kept), gram.n_samples, gram.scale) if kept.size < width else gram
+        return Opened(table, gram, accumulator.mean[kept])
     fills = np.array([table.fills.get(name, np.nan) for name in table.feature_names])
-
-    def passes() -> Iterator[NDArray]:
-        for values in blocks:
-            part = values[:, kept]
-            yield np.where(np.isnan(part), fills, part)
-
-    if counts is not None:
-        # fitted to the least values for what it refuses, before its total is that of all rows
-        counts.fit(np.where(missing > 0, fills, facts.low[kept])[None])
-        sums = np.concatenate([part.sum(axis=1) for part in passes()])
-        counts.total_ = float(np.median(sums[sums > 0])) if np.any(sums > 0) else 1.0
     accumulator = GramAccumulator()
-    for part in passes():
-        accumulator.update(part if counts is None else counts.transform(part))
-    return table, replace(_all_rows(accumulator, np.arange(kept.size)), counts=counts)
-
-
-def _all_rows(accumulator: GramAccumulator, kept: NDArray) -> AllRows:
-    """Return what is known of the kept columns."""
-    gram, means = accumulator.gram(), accumulator.mean
-    if kept.size < means.size:
-        gram, means = FormedGram(gram.subgram(kept), gram.n_samples, gram.scale), means[kept]
-    return AllRows(gram, means, np.sqrt(gram.diag() / gram.n_samples) * gram.scale)
+    for values in blocks:
+        accumulator.update(np.where(np.isnan(values[:, kept]), fills, values[:, kept]))
+    return Opened(table, accumulator.gram(), accumulator.mean)

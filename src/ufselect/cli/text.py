@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from rich.console import Console, Group
-    from rich.status import Status
     from rich.text import Text
 
 # Flags that are not called as the library's parameter is.
@@ -33,14 +34,14 @@ def output() -> Console:
     """Return the console for results."""
     from rich.console import Console
 
-    return Console()
+    return Console(highlight=False)
 
 
 def errors() -> Console:
     """Return the console for notes, progress and errors."""
     from rich.console import Console
 
-    return Console(stderr=True)
+    return Console(stderr=True, highlight=False)
 
 
 def takes_unicode() -> bool:
@@ -100,28 +101,23 @@ def short_name(name: str, longest: int = 48) -> str:
     return f"{shown[:half]}…{shown[-half:]}"
 
 
-def say(sentence: str, style: str | None = None) -> None:
+def say(sentence: str, **style: Any) -> None:
     """Print a sentence of the library on standard error, with flags for parameters, on one line."""
-    text = plain_text(" ".join(with_flags(sentence).split()))
-    if sys.stderr.isatty():
-        errors().print(text, style=style, markup=False, highlight=False, soft_wrap=True)
-    else:  # without colours there is nothing to import for
-        sys.stderr.write(f"{text}\n")
-        sys.stderr.flush()
+    typer.secho(plain_text(" ".join(with_flags(sentence).split())), err=True, **style)
 
 
 def note(sentences: Iterable[str]) -> None:
     """Print remarks."""
     mark = "·" if takes_unicode() else "-"
     for sentence in sentences:
-        say(f"{mark} {with_flags(sentence)}", style="dim")
+        say(f"{mark} {with_flags(sentence)}", dim=True)
 
 
-def tell(console: Console, text: str, style: str | None = None) -> None:
+def tell(console: Console, text: str) -> None:
     """Print a sentence of the result, with marks that a terminal without Unicode can show."""
     if not takes_unicode():
         text = text.replace("±", "+/-").replace("…", "...").replace("−", "-")
-    console.print(plain_text(text), style=style, markup=False, highlight=False, soft_wrap=True)
+    console.print(plain_text(text), markup=False, soft_wrap=True)
 
 
 def tell_finding(console: Console, trust: str, message: str) -> None:
@@ -129,33 +125,22 @@ def tell_finding(console: Console, trust: str, message: str) -> None:
     from rich.text import Text
 
     line = Text(f"{trust.capitalize()}: ", style=f"bold {TRUST_COLOURS[trust]}")
-    console.print(line.append(Text(plain_text(message), style="default")), highlight=False, soft_wrap=True)
-
-
-class _IntoStatus(logging.Handler):
-    """Shows the last log line beside a spinner."""
-
-    def __init__(self, status: Status, title: str) -> None:
-        super().__init__(logging.INFO)
-        self._status = status
-        self._title = title
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._status.update(f"{self._title} {record.getMessage()}")
+    console.print(line.append(plain_text(message), style="default"), soft_wrap=True)
 
 
 @contextmanager
-def working(title: str) -> Iterator[Any]:
+def working(title: str) -> Iterator[None]:
     """Show that something is under way, with what the library logs about it."""
     logger = logging.getLogger("ufselect")
     level, propagate = logger.level, logger.propagate
+    handler = logging.Handler(logging.INFO)
     with errors().status(title) as status:
-        handler = _IntoStatus(status, title)
+        handler.emit = lambda record: status.update(f"{title} {record.getMessage()}")  # type: ignore[method-assign]
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         logger.propagate = False
         try:
-            yield status
+            yield
         finally:
             logger.removeHandler(handler)
             logger.setLevel(level)
@@ -171,13 +156,13 @@ def grid(
     from rich.table import Table as Grid
     from rich.text import Text
 
-    found = Grid(box=SIMPLE_HEAD if takes_unicode() else None)
+    found = Grid(box=SIMPLE_HEAD)
     for name in columns:
         found.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left", overflow="fold")
     for row in rows:
         found.add_row(*(Text(plain_text(str(cell))) for cell in row))
-    parts = [Text(title, style="bold") if title else None, found, Text(caption) if caption else None]
-    return Group(*(part for part in parts if part is not None))
+    above = [Text(title, style="bold")] if title else []
+    return Group(*above, found, *([Text(caption)] if caption else []))
 
 
 def pixel_map(support: NDArray, shape: tuple[int, int], order: str = "C") -> Text:
@@ -196,6 +181,11 @@ def pixel_map(support: NDArray, shape: tuple[int, int], order: str = "C") -> Tex
 def figure(value: Any, digits: int = 3) -> str:
     """Return a number for a table; nothing for what is none."""
     return f"{value:.{digits}f}" if isinstance(value, int | float) and value == value else ""
+
+
+def percent(share: float) -> str:
+    """Return a share in per cent, written as in every sentence of the library."""
+    return f"{100 * share:.0f} %"
 
 
 def telling_columns(cluster: Mapping[str, Any], most: int) -> str:

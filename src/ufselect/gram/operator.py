@@ -199,7 +199,7 @@ class FormedGram(GramOperator):
         return self.matrix
 
     def _in_single(self) -> GramOperator:
-        return FormedGram(_apart(self.matrix.astype(np.float32)), self.n_samples, self.scale)
+        return _formed_in_single(self.matrix, self.n_samples, self.scale)
 
     def _leading_pairs(self, count: int, tol: float) -> Spectrum:
         return leading_spectrum(self.matrix, count, tol)
@@ -413,7 +413,8 @@ class ImplicitGram(WideGram):
         return FactoredGram(factor, self.n_samples, self.scale)
 
     def _centred(self, columns: NDArray | slice) -> NDArray:
-        block = self.data[:, columns] - self.mean[columns]
+        block = self.data[:, columns] if isinstance(columns, slice) else self.data.take(columns, axis=1)
+        block = block - self.mean[columns]
         block *= 1 / self.scale
         return block
 
@@ -473,9 +474,10 @@ class TallGram(ImplicitGram):
         return (is_cheaper and self.dtype != np.float32) or super().pays_in_single(n_vectors)
 
     def _in_single(self) -> GramOperator:
-        matrix = vars(self).get("matrix")
-        matrix = _accumulate(self.data, self.mean, self.scale, np.float32) if matrix is None else matrix
-        return FormedGram(_apart(matrix.astype(np.float32)), self.n_samples, self.scale)
+        if "matrix" in vars(self):
+            return _formed_in_single(self.matrix, self.n_samples, self.scale)
+        matrix = _accumulate(self.data, self.mean, self.scale, np.float32)
+        return FormedGram(matrix, self.n_samples, self.scale)
 
     def _rough_pairs(self, count: int, tol: float) -> Spectrum | None:
         if tol < 1e-5:  # for steps that end in float64
@@ -584,24 +586,27 @@ def _centred_copy(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> 
     return centred
 
 
-def _apart(matrix: NDArray) -> NDArray:
-    """Return a matrix whose rows do not all begin at the same place of a page.
+def _square(order: int, dtype: DTypeLike) -> NDArray:
+    """Return an empty square matrix whose rows do not all begin at the same place of a page.
 
     Where they do, as with 1,024 columns, they crowd each other out of the cache, and products take half as
     long again.
     """
-    if matrix.strides[0] % 4096:
-        return matrix
-    padded = np.empty((matrix.shape[0], matrix.shape[1] + 16), dtype=matrix.dtype)[:, :-16]
-    padded[:] = matrix
-    return padded
+    padding = 0 if order * np.dtype(dtype).itemsize % 4096 else 16
+    return np.empty((order, order + padding), dtype=dtype)[:, :order]
+
+
+def _formed_in_single(matrix: NDArray, n_samples: int, scale: float) -> FormedGram:
+    single = _square(len(matrix), np.float32)
+    single[:] = matrix
+    return FormedGram(single, n_samples, scale)
 
 
 def _accumulate(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> NDArray:
     """Return the sum of the outer products of centred rows, formed in a type."""
     if X.nbytes <= 2**24:  # NumPy's own product is the faster one where a copy is small
         centred = _centred_copy(X, mean, scale, dtype)
-        return centred.T @ centred
+        return np.matmul(centred.T, centred, out=_square(X.shape[1], dtype))
     n_samples, n_features = X.shape
     gram = np.zeros((n_features, n_features), dtype=dtype, order="F")
     (syrk,) = get_blas_funcs(("syrk",), (gram,))

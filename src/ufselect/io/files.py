@@ -22,6 +22,7 @@ from ufselect.exceptions import TableError
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 ENDINGS = tuple(MAGIC.values())
+EXISTS = "{} exists already; choose another name or add `force=True` to replace it."
 
 
 def packed_as(path: Path) -> str | None:
@@ -121,29 +122,27 @@ Write = Callable[[Path], Any]
 
 
 def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None = None) -> None:
-    """Refuse, before any long work, outputs that could not be written."""
+    """Refuse, before any work, outputs that could not be written or would replace what is not to be."""
     seen: set[Path] = set()
     for path in paths:
         if path is None:
             continue
+        folder, wrong = path.absolute().parent, None
         if path.is_dir():
-            raise TableError(f"{path} is a folder; name a file in it.")
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            raise TableError(f"The folder {folder} does not exist; create it first.")
-        if not os.access(folder, os.W_OK):
-            raise TableError(f"{path} cannot be written: the folder {folder} is read-only; choose another.")
-        if source is not None and path.exists() and source.exists() and path.samefile(source):
-            raise TableError(f"{path} is the input; choose another name for the output.")
-        if path.exists() and not force:
-            raise TableError(_exists(path))
-        if path.absolute() in seen:
-            raise TableError(f"{path} is named for two outputs; give each a name of its own.")
+            wrong = f"{path} is a folder; name a file in it."
+        elif not folder.is_dir():
+            wrong = f"The folder {folder} does not exist; create it first."
+        elif not os.access(folder, os.W_OK):
+            wrong = f"{path} cannot be written: the folder {folder} is read-only; choose another."
+        elif source is not None and path.exists() and source.exists() and path.samefile(source):
+            wrong = f"{path} is the input; choose another name for the output."
+        elif path.exists() and not force:
+            wrong = EXISTS.format(path)
+        elif path.absolute() in seen:
+            wrong = f"{path} is named for two outputs; give each a name of its own."
+        if wrong is not None:
+            raise TableError(wrong)
         seen.add(path.absolute())
-
-
-def _exists(path: Path) -> str:
-    return f"{path} exists already; choose another name or add `force=True` to replace it."
 
 
 def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:
@@ -164,7 +163,7 @@ def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:
                 raise type(error)(error.errno, error.strerror, str(path)) from error
         for path in outputs:
             if path.exists() and not force:
-                raise TableError(_exists(path))
+                raise TableError(EXISTS.format(path))
         mask = os.umask(0)
         os.umask(mask)
         for path, temporary in made.items():

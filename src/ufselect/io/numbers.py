@@ -83,7 +83,7 @@ def is_missing(cells: Iterable[Any], missing: frozenset[str] = MISSING) -> NDArr
     """Tell which cells mean "no value", laboratory tokens among them."""
     empty = missing | LAB_TOKENS
     return np.array(
-        [cell != cell or cell is None or str(cell).strip() in empty for cell in cells], dtype=bool
+        [cell is None or cell != cell or str(cell).strip() in empty for cell in cells], dtype=bool
     )
 
 

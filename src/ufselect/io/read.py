@@ -58,10 +58,20 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
     """Read a table with its constant, empty and incomplete columns."""
     if not path.exists():
         raise TableError(f"There is no file {path}; check the name and the folder.")
-    with readable(path, format_of(path)[1:]):
+    kind = format_of(path)
+    with readable(path, kind[1:]):
         if path.is_file():
             check_unpacked(path)
-        table = _read(path, options)
+        if has_rows(path):
+            table = NumberBlocks(open_rows(path, options), options).table()
+        elif kind in CELLS:
+            table = read_cells(path, options)
+        else:
+            for name in ("id_column", "batch_column", "weight_column"):
+                if getattr(options, name) is not None:
+                    raise TableError(f"{path} holds arrays without named columns; drop `{name}`.")
+            is_tenx = kind == ".mtx"
+            table = read_tenx(path) if is_tenx else read_arrays(path, options.label_column, options.transpose)
         if options.categorical is not None:
             table = with_categories(table)
     table = replace(table, source=path, sha256=file_sha256(path))
@@ -86,20 +96,6 @@ def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:
 def has_rows(path: Path) -> bool:
     """Whether a file is one that :func:`open_rows` opens."""
     return format_of(path) in (*TEXT, ".xlsx", ".parquet")
-
-
-def _read(path: Path, options: ReadOptions) -> Table:
-    kind = format_of(path)
-    if has_rows(path):
-        return NumberBlocks(open_rows(path, options), options).table()
-    if kind in CELLS:
-        return read_cells(path, options)
-    for name in ("id_column", "batch_column", "weight_column"):
-        if getattr(options, name) is not None:
-            raise TableError(f"{path} holds arrays without named columns; drop `{name}`.")
-    if kind == ".mtx":
-        return read_tenx(path)
-    return read_arrays(path, options.label_column, options.transpose)
 
 
 def format_of(path: Path) -> str:
@@ -139,15 +135,16 @@ class NumberBlocks:
     """The numbers of a text or Parquet file, block by block, as often as they are needed."""
 
     def __init__(self, rows: TextRows | ParquetRows, options: ReadOptions) -> None:
-        self.rows, self.plan = rows, plan_columns(rows, options)
+        self.rows = rows
+        self.features, self.texts, self.roles = plan_columns(rows, options)
 
     def __iter__(self) -> Iterator[NDArray]:
         for block in self._frames():
             yield self.reader.read(block)
 
     def _frames(self) -> Iterator[Any]:
-        features = set(self.plan.features)
-        self.reader = NumberReader(self.plan.features, self.rows.decimal, self.rows.missing)
+        features = set(self.features)
+        self.reader = NumberReader(self.features, self.rows.decimal, self.rows.missing)
         yield from self.rows.blocks([j for j in range(len(self.rows.names)) if j not in features])
 
     def table(self, stride: int = 1, see: Callable[[NDArray], None] | None = None) -> Table:
@@ -157,11 +154,11 @@ class NumberBlocks:
         and carried along. Data of more than 3 GiB are kept in single precision, since half the memory serves
         better there than digits that may not fit.
         """
-        rows, plan = self.rows, self.plan
-        shape = (rows.n_rows // stride + 1, len(plan.features))
+        rows, roles = self.rows, {role: j for role, j in self.roles.items() if j is not None}
+        shape = (rows.n_rows // stride + 1, len(self.features))
         large = 8 * shape[0] * shape[1] > SINGLE_PRECISION_BYTES
         data = np.empty(shape, dtype=np.float32 if large else np.float64)
-        cells: dict[str, list[NDArray]] = {role: [] for role, j in plan.roles.items() if j is not None}
+        cells: dict[str, list[NDArray]] = {role: [] for role in roles}
         n_rows = used = 0
         for block in self._frames():
             values, kept = self.reader.read(block, data.dtype), slice(-n_rows % stride, None, stride)
@@ -175,17 +172,17 @@ class NumberBlocks:
             data[used:end] = values
             used = end
             for role, parts in cells.items():
-                parts.append(block.iloc[kept, plan.roles[role]].to_numpy())
+                parts.append(block.iloc[kept, roles[role]].to_numpy())
         data.resize((used, shape[1]), refcheck=False)
         beside = {role: np.concatenate(parts) for role, parts in cells.items()}
-        named = {role: rows.names[j] for role, j in plan.roles.items() if j is not None}
+        named = {role: rows.names[j] for role, j in roles.items()}
         notes = [*rows.notes, *self.reader.notes(rows.names)]
         if large:
             notes.append("The table is large and is kept in single precision, about seven digits.")
         words = self.reader.not_features()
-        texts = sorted({**plan.texts, **words}.items())
-        is_number = np.array([j not in words for j in plan.features], dtype=bool)
-        features = tuple(j for j in plan.features if j not in words)
+        texts = sorted({**self.texts, **words}.items())
+        is_number = np.array([j not in words for j in self.features], dtype=bool)
+        features = tuple(j for j in self.features if j not in words)
         return Table(
             data=data if is_number.all() else data[:, is_number],
             feature_names=[rows.names[j] for j in features],
@@ -198,7 +195,7 @@ class NumberBlocks:
             notes=tuple(notes),
             dialect=rows.dialect,
             columns=SourceColumns(
-                rows, features, tuple(j for j, _ in texts), plan.roles["id"], plan.roles["label"]
+                rows, features, tuple(j for j, _ in texts), roles.get("id"), roles.get("label")
             ),
             n_rows=None if stride == 1 else n_rows,
             batches=batch_labels(beside.get("batch"), named.get("batch")),

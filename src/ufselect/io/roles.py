@@ -39,15 +39,6 @@ SAMPLE = re.compile(  # barcodes of cells, accessions, and names with a number
 
 
 @dataclass(frozen=True)
-class ColumnPlan:
-    """What each column is for."""
-
-    features: list[int]
-    texts: dict[int, str]  # carried along, and why they are no features
-    roles: dict[str, int | None]  # where the columns of ids, labels, batches and weights stand
-
-
-@dataclass(frozen=True)
 class ColumnLook:
     """The first rows of a column: their kind, whether they are whole numbers, can be codes, and the values.
 
@@ -94,25 +85,26 @@ def look_at_typed(values: Any) -> ColumnLook:
     return ColumnLook("words" if len(present) else "empty", False, True, [str(value) for value in present])
 
 
-def plan_columns(rows: Any, options: ReadOptions) -> ColumnPlan:
-    """Decide by the first rows of a text or Parquet file what each column is for."""
+def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, str], dict[str, int | None]]:
+    """Decide by the first rows of a text or Parquet file what each column is for.
+
+    Returns where the features stand; which columns are only carried along, and why; and where those of ids,
+    labels, batches and weights stand.
+    """
     first, names, unnamed = rows.first(), rows.names, rows.unnamed
     if first.empty:
         raise TableError("The table has names but no rows of data; check that the whole file was exported.")
-    asked = {role: getattr(options, f"{role}_column") for role in ("id", "label", "batch", "weight")}
-    named = {
-        role: None if name is None else find_column(name, names, f"{role}_column")
-        for role, name in asked.items()
-    }
+    named: dict[str, int | None] = {}
+    for role in ("id", "label", "batch", "weight"):
+        name = getattr(options, f"{role}_column")
+        named[role] = None if name is None else find_column(name, names, f"{role}_column")
     id_position, label_position = named["id"], named["label"]
     texts = {
         place: why
         for place, why in ((named["batch"], "batches"), (named["weight"], "weights"))
         if place is not None and place not in (id_position, label_position)
     }
-    closer = _positions_to_look_at(
-        first, names, unnamed
-    )  # a look goes at each cell, so only at a few columns
+    closer = _positions_to_look_at(first, names, unnamed)  # at few, since a look goes at each cell
     for position, look in zip(closer, rows.look_at(closer), strict=True):
         if position in (id_position, label_position, *texts):
             continue
@@ -132,7 +124,7 @@ def plan_columns(rows: Any, options: ReadOptions) -> ColumnPlan:
             texts[position] = "dates"
     taken = {id_position, label_position, *texts}
     features = [position for position in range(len(names)) if position not in taken]
-    return ColumnPlan(features, texts, {**named, "id": id_position, "label": label_position})
+    return features, texts, {**named, "id": id_position, "label": label_position}
 
 
 def _positions_to_look_at(first: Any, names: Sequence[str], unnamed: Sequence[bool]) -> list[int]:
@@ -220,6 +212,10 @@ def role_notes(table: Table, options: ReadOptions) -> list[str]:
         if name is not None and asked is None:
             others = f"(`{parameter}` to name another, `guess=False` for none)"
             notes.append(f"{name} is taken as {role} {others}.")
+    alike = [name for name in table.feature_names if name.lower() in LABEL_NAMES and name.lower() != "y"]
+    if table.label_name is None and options.guess and alike:
+        words = f"{alike[0]} holds no classes, so it is one of the columns to select from"
+        notes.append(f"{words} (`exclude={alike[0]!r}` to leave it out).")
     if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
         notes.append("Rows look like genes and columns like samples; `transpose=True` turns the table.")
     return notes

@@ -188,35 +188,26 @@ def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
     raise TableError(f"`{parameter}` names the column {asked!r}, which the table does not have; {hint}")
 
 
-class ColumnFacts:
-    """What is counted of each column over blocks of rows: missing values and the range of the others."""
+def dense(block: Any) -> NDArray:
+    """Return dense or sparse rows as an array."""
+    return block.toarray() if sparse.issparse(block) else np.asarray(block)
 
-    def __init__(self, n_columns: int) -> None:
-        self.n_rows = 0
-        self.missing = np.zeros(n_columns, dtype=np.intp)
-        self.low, self.high = np.full(n_columns, np.inf), np.full(n_columns, -np.inf)
 
-    def update(self, block: NDArray) -> None:
-        """Take in a block of rows."""
-        self.n_rows += len(block)
-        self.missing += np.isnan(block).sum(axis=0)
-        self.low = np.minimum(self.low, np.fmin.reduce(block, axis=0, initial=np.inf))
-        self.high = np.maximum(self.high, np.fmax.reduce(block, axis=0, initial=-np.inf))
-
-    def of(self, columns: NDArray) -> ColumnFacts:
-        """Return the facts of some columns."""
-        found = ColumnFacts(0)
-        found.n_rows, found.missing = self.n_rows, self.missing[columns]
-        found.low, found.high = self.low[columns], self.high[columns]
-        return found
+def column_facts(block: NDArray, earlier: NDArray | None = None) -> NDArray:
+    """Return missing values, smallest and largest value of each column, those of earlier rows included."""
+    missing, low, high = np.isnan(block).sum(axis=0), np.fmin.reduce(block), np.fmax.reduce(block)
+    if earlier is not None:
+        missing = missing + earlier[0]
+        low, high = np.fmin(low, earlier[1]), np.fmax(high, earlier[2])
+    return np.array([missing, low, high], dtype=np.float64)
 
 
 def clean(
-    table: Table, impute: str | None = None, keep_constant: bool = False, facts: ColumnFacts | None = None
+    table: Table, impute: str | None = None, keep_constant: bool = False, facts: NDArray | None = None
 ) -> Table:
     """Return the table without empty and constant columns, its missing values counted and dealt with.
 
-    ``facts`` are those of all rows where the table holds a sample of them.
+    ``facts`` are the ``column_facts`` of all rows where the table holds a sample of them.
     """
     if impute is not None and impute not in POLICIES:
         raise TableError(
@@ -225,25 +216,35 @@ def clean(
     if min(table.shape) == 0:
         raise TableError(_nothing_left(table))
     if facts is None:
-        facts = ColumnFacts(table.shape[1])
         step = max(1, BLOCK_CELLS // table.shape[1])
         for start in range(0, table.shape[0], step):
-            block = table.data[start : start + step]
-            facts.update(block.toarray() if sparse.issparse(block) else block)
-    if facts.n_rows < 2:
+            facts = column_facts(dense(table.data[start : start + step]), facts)
+    assert facts is not None
+    if table.shape[0] < 2:
         raise TableError("The table has a single row; columns are selected by how they vary, so give more.")
-    empty = facts.missing == facts.n_rows
-    infinite = ~empty & (np.isinf(facts.low) | np.isinf(facts.high))
+    n_missing, (low, high) = facts[0].astype(np.intp), facts[1:]
+    empty = n_missing == table.shape[0]
+    infinite = np.isinf(low) | np.isinf(high)
     if infinite.any():
         names = [table.feature_names[j] for j in np.flatnonzero(infinite)]
         raise TableError(f"There are infinite values in {listed(names)}; correct them or drop these columns.")
-    constant = ~empty & ~(facts.high > facts.low)
-    incomplete = (facts.missing > 0) & ~empty & (keep_constant | ~constant)
+    constant = ~empty & ~(high > low)
+    incomplete = (n_missing > 0) & ~empty & (keep_constant | ~constant)
     if incomplete.any() and impute == "error":
-        raise TableError(_missing_sentence(table, facts.missing, np.flatnonzero(incomplete)))
+        columns = np.flatnonzero(incomplete)
+        worst = columns[np.argsort(-n_missing[columns], kind="stable")]
+        names = [f"{table.feature_names[j]} ({n_missing[j]})" for j in worst]
+        them = "that column" if columns.size == 1 else "those columns"
+        words = (
+            f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add "
+            f"`impute='median'` to fill them, `impute='drop'` to leave {them} out, or `impute='keep'` for a "
+            "method that works around them, such as DSCOFS."
+        )
+        why = (note for note in table.notes if note.startswith((READ_AS_MISSING, SHORT)))
+        raise TableError(" ".join([words, *why]))
     gone = empty | (constant & (not keep_constant)) | (incomplete & (impute == "drop"))
     reasons = np.where(empty, "empty", np.where(constant, "constant", "missing values"))[gone].tolist()
-    cleaned, missing = replace(table, n_missing=facts.missing).without(gone, reasons), facts.missing[~gone]
+    cleaned, missing = replace(table, n_missing=n_missing).without(gone, reasons), n_missing[~gone]
     if gone.all():
         raise TableError(_nothing_left(cleaned))
     if not missing.any():
@@ -272,18 +273,6 @@ def _counted(missing: NDArray) -> str:
     count, columns = int(missing.sum()), int((missing > 0).sum())
     words = f"{count} missing value{'s' * (count > 1)} in {columns} column{'s' * (columns > 1)}"
     return f"{words} {'were' if count > 1 else 'was'}"
-
-
-def _missing_sentence(table: Table, missing: NDArray, columns: NDArray) -> str:
-    worst = columns[np.argsort(-missing[columns], kind="stable")]
-    names = [f"{table.feature_names[j]} ({missing[j]})" for j in worst]
-    them = "that column" if columns.size == 1 else "those columns"
-    words = (
-        f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add "
-        f"`impute='median'` to fill them, `impute='drop'` to leave {them} out, or `impute='keep'` for a "
-        "method that works around them, such as DSCOFS."
-    )
-    return " ".join([words, *(note for note in table.notes if note.startswith((READ_AS_MISSING, SHORT)))])
 
 
 def _nothing_left(table: Table) -> str:

@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
 from ufselect.io.files import ENDINGS, open_packing, write_together
 from ufselect.io.numbers import NumberReader, is_missing
-from ufselect.io.table import Table
+from ufselect.io.table import Table, dense
 from ufselect.io.text import Dialect
 
 TEXT_WRITTEN = (".csv", ".tsv", ".txt")
 WRITTEN = (".csv", ".tsv", ".parquet", ".npz", ".h5ad")
-CSV_MARKS = (",", ";")
 MARK_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks", "|": "bars"}
 
 
@@ -61,16 +59,28 @@ def write_columns(
         )
     if kind in TEXT_WRITTEN:
         with open_packing(target, packing) as file:
-            _write_text(table, selected, kind, file, drop_text)
-    elif kind == ".parquet":
+            write_text(table, selected, kind, file, drop_text)
+        return
+    if kind == ".parquet":
         import_extra("pyarrow", "Writing Parquet", "tables")
         _typed_frame(table, selected, drop_text).to_parquet(target, index=False)
-    elif kind == ".npz":
-        _write_npz(table, selected, target, drop_text)
-    else:
+        return
+    texts = () if table.columns is None or drop_text else table.columns.texts
+    cells = _cells(table, texts)
+    carried = {table.columns.rows.names[j]: np.array(cells[j].astype(str)) for j in texts}  # type: ignore[union-attr]
+    if kind == ".h5ad":
         from ufselect.io.h5ad import write_h5ad
 
-        write_h5ad(table, selected, target, {} if drop_text else _text_columns(table))
+        write_h5ad(table, selected, target, carried)
+        return
+    arrays: dict[str, Any] = {"X": _values(table, selected), "y": table.labels, "ids": table.ids}
+    arrays["feature_names"] = np.array([table.feature_names[j] for j in selected], dtype=str)
+    arrays |= {f"text_{name}": values for name, values in carried.items()}
+    with target.open("wb") as file:  # objects would need a pickle
+        plain = {
+            name: a.astype(str) if a.dtype == object else a for name, a in arrays.items() if a is not None
+        }
+        np.savez_compressed(file, **plain)
 
 
 def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
@@ -94,8 +104,7 @@ def _cells(table: Table, positions: Sequence[int]) -> Any:
 def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
     """Return the selected columns; they are read again where the table holds but a sample of the rows."""
     if table.n_rows is None or table.columns is None:
-        values = table.data[:, selected]
-        return values.toarray() if sparse.issparse(values) else values
+        return dense(table.data[:, selected])
     rows = table.columns.rows
     reader = NumberReader(range(len(selected)), rows.decimal, rows.missing)
     return reader.read(_cells(table, [table.columns.features[j] for j in selected]))
@@ -103,21 +112,19 @@ def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
 
 def _typed_frame(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Any:
     """Return a data frame of numbers, with the other columns as they are in the source."""
-    pandas = import_extra("pandas", "Writing tables", "cli")
     before, behind = _side_columns(table, drop_text)
     sides, values = _cells(table, [*before, *behind]), _values(table, selected)
     names = [] if table.columns is None else table.columns.rows.names
     found = {names[j]: sides[j] for j in before}
     if table.columns is None and table.ids is not None:
         found[table.id_name or "id"] = table.ids
-    for place, j in enumerate(selected):
-        column = values[:, place]
+    for j, column in zip(selected, values.T, strict=True):
         whole = table.whole[j] and np.all(column == np.rint(column))
         found[table.feature_names[j]] = column.astype(np.int64) if whole else column
     found |= {names[j]: sides[j] for j in behind}
     if table.columns is None and table.labels is not None:
         found[table.label_name or "label"] = table.labels
-    return pandas.DataFrame(found)
+    return import_extra("pandas", "Writing tables", "cli").DataFrame(found)
 
 
 def separator_of(kind: str, dialect: Dialect | None) -> str:
@@ -130,25 +137,23 @@ def separator_of(kind: str, dialect: Dialect | None) -> str:
         return "\t"
     if dialect is None:
         return ","
-    mark = dialect.mark
-    if kind != ".csv" or mark in CSV_MARKS:
-        return mark
+    if kind != ".csv" or dialect.mark in ",;":
+        return dialect.mark
     return ";" if dialect.decimal == "," else ","
 
 
-def separator_note(table: Table, path: Path) -> str | None:
-    """Return what to say if a table is written with another separator than it was read with."""
-    kind, _ = written_as(path)
-    if table.dialect is None or kind not in TEXT_WRITTEN:
-        return None
-    before, now = table.dialect.mark, separator_of(kind, table.dialect)
-    if before == now:
-        return None
-    names = [MARK_NAMES.get(mark, repr(mark)) for mark in (now, before)]
-    return f"{path.name} is written with {names[0]} between fields, where the input has {names[1]}."
+def separator_notes(table: Table, path: Path) -> list[str]:
+    """Return what to say if a table is written to a file with another separator than it was read with."""
+    if table.dialect is None or str(path) == "-" or (kind := written_as(path)[0]) not in TEXT_WRITTEN:
+        return []
+    marks = separator_of(kind, table.dialect), table.dialect.mark
+    now, before = (MARK_NAMES.get(mark, repr(mark)) for mark in marks)
+    words = f"{path.name} is written with {now} between fields, where the input has {before}."
+    return [] if now == before else [words]
 
 
-def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
+def write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
+    """Write to an open file of bytes, with the separator that goes with an ending."""
     dialect, columns = table.dialect, table.columns
     frames: Iterable[Any] = [_typed_frame(table, selected, drop_text)]
     blank = None  # ids that had no name in a text file get none
@@ -157,9 +162,8 @@ def _write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, 
         place = columns.id_position
         blank = columns.rows.names[place] if place is not None and columns.rows.unnamed[place] else None
     is_marked = dialect is not None and dialect.encoding == "utf-8-sig"
-    text = io.TextIOWrapper(
-        file, encoding="utf-8-sig" if is_marked else "utf-8", newline="", write_through=True
-    )
+    encoding = "utf-8-sig" if is_marked else "utf-8"
+    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
     for number, frame in enumerate(frames):
         frame.to_csv(
             text,
@@ -187,31 +191,12 @@ def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterat
         yield frame.rename(columns=dict(enumerate(columns.rows.names)))
 
 
-def _text_columns(table: Table) -> dict[str, NDArray]:
-    """Return the text columns that are carried along, by name."""
-    texts = () if table.columns is None else table.columns.texts
-    frame = _cells(table, texts)
-    return {table.columns.rows.names[j]: np.array(frame[j].astype(str)) for j in texts}  # type: ignore[union-attr]
-
-
-def _write_npz(table: Table, selected: NDArray[np.intp], target: Path, drop_text: bool) -> None:
-    arrays: dict[str, Any] = {
-        "X": _values(table, selected),
-        "feature_names": np.array([table.feature_names[j] for j in selected], dtype=str),
-    }
-    texts = {} if drop_text else _text_columns(table)
-    beside = {"y": table.labels, "ids": table.ids, **{f"text_{name}": cells for name, cells in texts.items()}}
-    for name, cells in beside.items():
-        if cells is not None:  # objects would need a pickle
-            arrays[name] = cells.astype(str) if cells.dtype == object else cells
-    with target.open("wb") as file:
-        np.savez_compressed(file, **arrays)
-
-
 def ranked_rows(rows: Sequence[dict[str, Any]], path: Path, target: Path) -> None:
-    """Write one line for each of some records with equal keys, as text."""
+    """Write one line for each record, as text; what one of them lacks is left empty."""
     pandas = import_extra("pandas", "Writing tables", "cli")
     kind, packing = written_as(path)
-    separator = "\t" if kind == ".tsv" else ","
+    text = pandas.DataFrame(rows, dtype=object).to_csv(
+        index=False, sep=separator_of(kind, None), lineterminator="\n"
+    )
     with open_packing(target, packing) as file:
-        file.write(pandas.DataFrame(rows).to_csv(index=False, sep=separator, lineterminator="\n").encode())
+        file.write(text.encode())

@@ -153,7 +153,7 @@ class FitProgress:
             if logger.getEffectiveLevel() > logging.INFO:
                 self._log.callback(logger.setLevel, logger.level)
                 logger.setLevel(logging.INFO)
-        if hasattr(self._estimator, "_init_callback_context"):
+        if getattr(self._estimator, "_skl_callbacks", None):
             self._context = self._estimator._init_callback_context(
                 max_subtasks=getattr(self._estimator, "max_iter", None)
             )
@@ -325,6 +325,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     }
 
     n_features_to_select: int | float
+    # for a subclass that does not take them
     keep: Columns | None = None
     exclude: Columns | None = None
     groups: Groups | None = None
@@ -342,11 +343,27 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        own = vars(cls).get("_parameter_constraints", {})
+        cls._parameter_constraints = {**super(cls, cls)._parameter_constraints, **own}
         if cls.__doc__:  # lines such as {constraints} stand for what is shared
             text = inspect.cleandoc(cls.__doc__)
             cls.__doc__ = re.sub(
                 r"^\{(\w+)\}$", lambda match: SHARED.get(match[1], match[0]), text, flags=re.MULTILINE
             )
+
+    def __init__(
+        self,
+        n_features_to_select: Any = 0.1,
+        keep: Any = None,
+        exclude: Any = None,
+        groups: Any = None,
+        max_correlation: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.exclude = exclude
+        self.groups = groups
+        self.max_correlation = max_correlation
 
     @abstractmethod
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
@@ -533,7 +550,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
 
 def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
-    """Warn if one of at least three columns has half of the variance, seen on 100,000 values or so.
+    """Warn if one of at least three columns has half of the variance, seen on 20,000 values or so.
 
     Ten times the median variance must come to it, for of few columns in one unit one may well have half.
     """
@@ -542,7 +559,7 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
     if isinstance(X, GramOperator):
         variance = X.diag()[columns]
     elif isinstance(X, np.ndarray) or sparse.issparse(X):
-        rows = X[:: max(1, X.shape[0] * X.shape[1] // 100_000)]
+        rows = X[:: max(1, min(X.shape[0] // 50, X.shape[0] * X.shape[1] // 20_000))]
         rows = rows.toarray() if sparse.issparse(rows) else rows
         with np.errstate(over="ignore", invalid="ignore"):
             variance = np.nan_to_num(np.var(rows, axis=0, dtype=np.float64))
@@ -550,8 +567,8 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
         return
     with np.errstate(over="ignore"):
         largest, total = int(np.argmax(variance)), float(variance.sum())
-        is_large = variance[largest] >= max(0.5 * total, 10 * np.median(variance))
-    if total > 0 and is_large and np.isfinite(total):
+    has_half = total > 0 and np.isfinite(total) and variance[largest] >= 0.5 * total
+    if has_half and variance[largest] >= 10 * np.median(variance):
         place = int(columns[largest])
         name = f"Column {place}" if names is None else str(names[place])
         warn_user(
@@ -573,15 +590,13 @@ def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names:
     best = np.argsort(fitted["ranking_"])[: min(500, int(support.sum()))]
 
     def correlated(rows: Any, chosen: NDArray) -> NDArray:
-        part = rows[:, chosen]
-        part = part.toarray() if sparse.issparse(part) else part
+        part = rows[:, chosen].toarray() if sparse.issparse(rows) else rows.take(chosen, axis=1)
         with np.errstate(all="ignore"):  # of constant and of very large columns
             part = part - part.mean(axis=0, dtype=np.float64)
-            products = part.T @ part
-            norms = np.sqrt(products.diagonal())
-            return np.abs(np.triu(products / norms / norms[:, None], 1))
+            part /= np.sqrt(np.einsum("ij,ij->j", part, part))
+            return np.abs(part.T @ part)
 
-    pairs = best[np.argwhere(correlated(X[:: -(-n_rows // 100)], best) > 0.99)]
+    pairs = best[np.argwhere(np.triu(correlated(X[:: -(-n_rows // 100)], best) > 0.99, 1))]
     found = [pair for pair in pairs[:20] if correlated(X, pair)[0, 1] > 0.999]
     if found:
         one, other = (str(j if names is None else names[j]) for j in columns[found[0]])

@@ -35,8 +35,10 @@ def largest(values: NDArray, count: int, last: Support | None = None) -> Support
         return Support(np.ones(values.size, dtype=bool), float(values.min(initial=np.inf)))
     if count <= 0:
         return Support(np.zeros(values.size, dtype=bool), np.inf)
-    near = values if last is None or not last.threshold > 0 else values[values >= SLACK * last.threshold]
-    if near is values or near.size < count:
+    near = values[:0]
+    if last is not None and last.threshold > 0:
+        near = values.compress(values >= SLACK * last.threshold)
+    if near.size < count:
         threshold = _kth_largest(values, count)
     else:
         threshold = np.partition(near, near.size - count)[near.size - count]

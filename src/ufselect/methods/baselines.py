@@ -81,12 +81,8 @@ class PCALeverage(GramSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_components = n_components
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         loadings = component_spectrum(gram, self.n_components).vectors
@@ -141,11 +137,7 @@ class MaxVariance(GramSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         if not isinstance(X, np.ndarray) or is_out_of_core(X) or request.rows is not None:
@@ -219,12 +211,8 @@ class RandomSubset(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.random_state = random_state
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         return generator(self.random_state).random(X.shape[1])

@@ -216,7 +216,6 @@ class BSUFS(GramSelector):
     constraint_residuals_: dict[str, float]
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "weight_entry": [NON_NEGATIVE, StrOptions({"auto"})],
         "weight_row": [NON_NEGATIVE, StrOptions({"auto"})],
         "q": [Interval(Real, 0, 1, closed="left")],
@@ -248,7 +247,7 @@ class BSUFS(GramSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_components = n_components
         self.weight_entry = weight_entry
         self.weight_row = weight_row
@@ -261,10 +260,6 @@ class BSUFS(GramSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = component_spectrum(gram, self.n_components)

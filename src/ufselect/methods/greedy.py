@@ -304,10 +304,7 @@ class GreedyProjection(PlacedSelector):
 
     n_components_: int
 
-    _parameter_constraints: ClassVar = {
-        **PlacedSelector._parameter_constraints,
-        "target": [StrOptions({"scores", "features"})],
-    }
+    _parameter_constraints: ClassVar = {"target": [StrOptions({"scores", "features"})]}
 
     def __init__(
         self,
@@ -326,7 +323,7 @@ class GreedyProjection(PlacedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.target = target
         self.n_components = n_components
         self.costs = costs
@@ -335,10 +332,6 @@ class GreedyProjection(PlacedSelector):
         self.quotas = quotas
         self.positions = positions
         self.min_distance = min_distance
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         placement = self._placement(gram, request, request.units.most_rows(request.n_selected))
@@ -475,7 +468,6 @@ class DOptimalLeverage(GramSelector):
     n_components_: int
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         # the inverse starts at 1/ρ, and what rounding leaves of that after a row has joined is no leverage
         "ridge": [Interval(Real, 1e-12, None, closed="left")],
     }
@@ -491,13 +483,9 @@ class DOptimalLeverage(GramSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_components = n_components
         self.ridge = ridge
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         loadings = component_spectrum(gram, self.n_components).vectors

@@ -111,11 +111,7 @@ class IFPCA(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
 
     def _request(self, n_features: int) -> SelectionRequest:
         if self.n_features_to_select == "auto":  # while the count is open, all columns are asked for

@@ -82,7 +82,6 @@ class InfFS(UnsupervisedSelector):
     is_nested = True
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "alpha": [Interval(Real, 0, 1, closed="both")],
         "damping": [Interval(Real, 0, 1, closed="neither")],
     }
@@ -98,13 +97,9 @@ class InfFS(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.alpha = alpha
         self.damping = damping
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         deviations = np.sqrt(gram_operator(X, copy=False).diag().astype(np.float64))

@@ -85,10 +85,7 @@ class LaplacianScore(UnsupervisedSelector):
 
     n_neighbors_: int
 
-    _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
-        "bandwidth": [POSITIVE, StrOptions({"auto"})],
-    }
+    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(
         self,
@@ -101,13 +98,9 @@ class LaplacianScore(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
         """Choose the features.

@@ -90,10 +90,7 @@ class MCFS(UnsupervisedSelector):
     n_clusters_: int
     n_neighbors_: int
 
-    _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
-        "bandwidth": [POSITIVE, StrOptions({"auto"})],
-    }
+    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(
         self,
@@ -107,14 +104,10 @@ class MCFS(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         gram = gram_operator(X)

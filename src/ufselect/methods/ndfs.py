@@ -207,7 +207,6 @@ class LabelSelector(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         **{name: [POSITIVE] for name in ("alpha", "beta", "gamma", "zeta")},
         "nu": [NON_NEGATIVE],
     }
@@ -382,7 +381,7 @@ class NDFS(LabelSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.alpha = alpha
@@ -392,10 +391,6 @@ class NDFS(LabelSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _method(self, X: Any, rows: CentredRows, labels: NDArray, n_neighbors: int) -> Descent:
         affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), smallest=1e-6)
@@ -601,7 +596,7 @@ class RUFS(LabelSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.nu = nu
@@ -612,10 +607,6 @@ class RUFS(LabelSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _method(self, X: Any, rows: CentredRows, labels: NDArray, n_neighbors: int) -> Descent:
         laplacian = local_learning_laplacian(rows.data, *nearest_neighbors(rows.data, n_neighbors))

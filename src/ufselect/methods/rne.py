@@ -380,7 +380,6 @@ class RNE(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "n_components": [AT_LEAST_ONE, None],
         "alpha": [NON_NEGATIVE],
         "tol": [NON_NEGATIVE, None],
@@ -404,7 +403,7 @@ class RNE(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_neighbors = n_neighbors
         self.alpha = alpha
         self.n_components = n_components
@@ -414,10 +413,6 @@ class RNE(UnsupervisedSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_features = request.n_features

@@ -269,7 +269,6 @@ class SOGFS(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "gamma": [POSITIVE],
         "p": [Interval(Real, 0, 1, closed="right")],
     }
@@ -291,7 +290,7 @@ class SOGFS(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_clusters = n_clusters
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -300,10 +299,6 @@ class SOGFS(UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_samples = X.shape[0]

@@ -121,7 +121,6 @@ class SPCAFS(GramSelector):
     n_components_: int
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "gamma": [NON_NEGATIVE],
         "p": [Interval(Real, 0, 2, closed="right")],
     }
@@ -141,17 +140,13 @@ class SPCAFS(GramSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_components = n_components
         self.gamma = gamma
         self.p = p
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = component_spectrum(gram, self.n_components)

@@ -233,7 +233,6 @@ class SPCAPSD(GramSelector):
     n_components_: int
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "gamma": [NON_NEGATIVE],
         "eta": [NON_NEGATIVE],
     }
@@ -253,17 +252,13 @@ class SPCAPSD(GramSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.gamma = gamma
         self.eta = eta
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         n_features = request.n_features

@@ -99,7 +99,6 @@ class SPEC(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "ranking": [StrOptions({"leading", "normalized", "smoothness"})],
         "bandwidth": [POSITIVE, StrOptions({"auto"})],
     }
@@ -117,15 +116,11 @@ class SPEC(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.ranking = ranking
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)

@@ -255,7 +255,6 @@ class TSFS(UnsupervisedSelector):
     embedding_: NDArray
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "n_components": [AT_LEAST_ONE],
         "hidden": [AT_LEAST_ONE],
         "gamma": [NON_NEGATIVE],
@@ -277,7 +276,7 @@ class TSFS(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_components = n_components
         self.hidden = hidden
         self.gamma = gamma
@@ -285,10 +284,6 @@ class TSFS(UnsupervisedSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         import_torch()

@@ -167,7 +167,6 @@ class UDFS(UnsupervisedSelector):
     n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
-        **UnsupervisedSelector._parameter_constraints,
         "gamma": [POSITIVE],
         "reg": [POSITIVE],
     }
@@ -188,7 +187,7 @@ class UDFS(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.gamma = gamma
@@ -196,10 +195,6 @@ class UDFS(UnsupervisedSelector):
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)

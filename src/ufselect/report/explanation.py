@@ -204,7 +204,8 @@ class Explanation:
             text = text.replace(note, "")
         share = reconstructed_share(self.assessment)
         if share < LEAST_SHARE:
-            text += f" They reconstruct {share:.0%} of the variance of the others; more columns do more."
+            text += f" They reconstruct {100 * share:.0f} % of the variance of the others"
+            text += "; more columns do more." if self.counts is None else "."  # of which the curve tells
         return " ".join(text.split())
 
     def _repr_html_(self) -> str:
@@ -299,6 +300,7 @@ def explain(
         closest, closest_r = np.where(own >= 0, [own, selector.correlations_], [closest, closest_r])
         closest = closest.astype(np.intp)
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
+    left, sizes, _ = randomized_svd(sample[shown], min(2, *sample[shown].shape), random_state=random_state)
     clusters = getattr(selector, "labels_", None)
     is_one = isinstance(assessment, Assessment) and assessment.n_clusters == 1  # its parts are no clusters
     is_known = clusters is not None and not is_one and np.size(clusters) == data.shape[0]
@@ -321,9 +323,9 @@ def explain(
         among=correlations[:, ranked],
         explained=explained_by(sample, ranked),
         assessment=assessment if isinstance(assessment, Assessment) else None,
-        rows=_leading(sample[shown], random_state),
+        rows=np.pad(left * sizes, ((0, 0), (0, 2 - sizes.size))),
         row_clusters=None if clusters is None else clusters[rows[shown]],
-        clusters=[] if is_one else list(getattr(selector, "clusters_", [])),
+        clusters=[] if is_one else _named(getattr(selector, "clusters_", []), [str(name) for name in names]),
         candidates=list(getattr(selector, "report_", [])),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=None if history is None else np.asarray(history),
@@ -343,6 +345,16 @@ def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment 
     return assess(
         selector if is_ours else np.flatnonzero(support), X, goal=goal or "rebuild", random_state=seed
     )
+
+
+def _named(clusters: Sequence[Mapping[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+    """Return clusters with names of columns in place of indices."""
+
+    def told(found: tuple[Any, float]) -> dict[str, Any]:
+        column, distance = found
+        return {"name": column if column in names else names[int(column)], "distance": round(distance, 3)}
+
+    return [{**found, "columns": list(map(told, found["columns"]))} for found in clusters]
 
 
 def centred_sample(
@@ -397,10 +409,3 @@ def explained_by(sample: NDArray, ranked: NDArray) -> NDArray:
     total = np.square(sample).sum(axis=0)
     rest = np.maximum(total - np.square(basis.T @ sample).sum(axis=0), 0.0) / (n_rows - basis.shape[1] - 1)
     return np.asarray(1 - rest / np.maximum(total / (n_rows - 1), np.finfo(float).tiny))
-
-
-def _leading(centred: NDArray, seed: int) -> NDArray:
-    """Return rows along their two leading directions, or one, beside zeros."""
-    count = min(2, *centred.shape)
-    left, values, _ = randomized_svd(centred, count, random_state=seed)
-    return np.pad(left * values, ((0, 0), (0, 2 - count)))

@@ -49,13 +49,17 @@ def report_html(
     """
     e = explanation
     told = {} if record is None else record
-    charts = _charts(e)
+    steps = "" if e.history is None else f"{e.history.size - 1} iterations"
+    met = f"The objective over {steps}; the stopping rule was met."
+    stopped = (
+        f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
+    )
     return render(
         "ufselect.report",
         "selection.html",
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
-        summary=f"{e.n_selected} of {e.n_features:,} columns of {e.n_samples:,} rows, {e.purpose}.",
+        summary=f"{e.n_selected} of {e.n_features:,} columns {e.purpose}, from {e.n_samples:,} rows.",
         trust=told.get("trust", e.trust),
         message=told.get("message", e.message),
         cards=_cards(e),
@@ -63,11 +67,11 @@ def report_html(
         pictures=_pictures(e),
         represents=_represents(e),
         tables={"selected": selected_table(e), "dropped": dropped_table(e)},
-        clusters=told.get("clusters") or _named_clusters(e),
-        charts=charts,
+        clusters=e.clusters,
+        charts=_charts(e),
         stability=_stability(e),
         count=told.get("count"),
-        convergence=_convergence(e),
+        convergence="" if e.history is None else stopped if e.converged is False else met,
         candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
         assumed=told.get("assumed", ()),
         settings=_settings(e, record),
@@ -109,6 +113,8 @@ def signed(value: float) -> str:
 
 def percent(share: float) -> str:
     """Return a share in per cent."""
+    if 0.999 < share < 1:
+        return ">\u00a099.9\u00a0%"
     digits = 0 if share in (0, 1) or 0.1 <= share <= 0.99 else 1
     return f"{100 * share:.{digits}f}\u00a0%"
 
@@ -208,9 +214,8 @@ def _represents(e: Explanation) -> str:
         f"selected one, by at least {LEAST_CORRELATION} in size."
     )
     alone = int(np.sum(e.dropped & (np.abs(e.closest_r) < LEAST_CORRELATION)))
-    return (
-        f"{words} {alone:,} of the {dropped:,} dropped columns are represented by none." if alone else words
-    )
+    be = "is" if alone == 1 else "are"
+    return words + f" {alone:,} of the {dropped:,} dropped columns {be} represented by none." * (alone > 0)
 
 
 def _cards(e: Explanation) -> list[tuple[str, str, str]]:
@@ -354,30 +359,6 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         course = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
         keep("convergence", course.ax_, f"Objective over {e.history.size - 1} iterations")
     return charts
-
-
-def _convergence(e: Explanation) -> str:
-    if e.history is None:
-        return ""
-    steps = f"{e.history.size - 1} iterations"
-    if e.converged in (True, None):
-        return f"The objective over {steps}; the stopping rule was met."
-    return f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
-
-
-def _named_clusters(e: Explanation) -> list[dict[str, Any]]:
-    """Return the clusters with names in place of indices."""
-    known = set(e.feature_names)
-    return [
-        {
-            **found,
-            "columns": [
-                {"name": name if name in known else e.feature_names[int(name)], "distance": distance}
-                for name, distance in found["columns"]
-            ],
-        }
-        for found in e.clusters
-    ]
 
 
 def _settings(e: Explanation, record: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:

@@ -76,7 +76,7 @@ def test_mixing_solves_a_linear_map_in_as_many_steps_as_dimensions():
     image = slopes * point + 1
     trail = begin(point, image)
     for _ in range(5):
-        point = trail.extrapolate(image) if trail.differences else image
+        point = trail.extrapolate(image) if trail.n_steps else image
         last, image = image, slopes * point + 1
         trail = trail.follow(point, image, last, is_smooth=True)
     np.testing.assert_allclose(image, 1 / (1 - slopes), rtol=1e-3)

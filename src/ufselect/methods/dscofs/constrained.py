@@ -152,7 +152,7 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_components = n_components
         self.entry_sparsity = entry_sparsity
         self.init = init
@@ -160,10 +160,6 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         units, diagonal = request.units, gram.diag()

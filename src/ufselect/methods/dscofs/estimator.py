@@ -63,7 +63,6 @@ class DoubleSparseSelector(GramSelector):
     tol: float = 0.0
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "entry_sparsity": [
             AT_LEAST_ONE,
             Interval(RealNotInt, 0, 1, closed="right"),
@@ -82,12 +81,8 @@ class DoubleSparseSelector(GramSelector):
         count = self.n_components
         if isinstance(count, str) and count == "auto" and np.ndim(self.init) == 2:
             count = int(np.shape(self.init)[1])
-        return component_spectrum(gram, count, self._spectrum_tol)
-
-    @property
-    def _spectrum_tol(self) -> float:
-        """How exactly the start is to be known for steps that end at ``tol``."""
-        return min(max(0.1 * self.tol, 2e-6), 1e-4) if self.tol else EXACT
+        # As exact as the steps will end.
+        return component_spectrum(gram, count, min(max(self.tol, 2e-6), 1e-3) if self.tol else EXACT)
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
@@ -304,7 +299,6 @@ class DSCOFS(DoubleSparseSelector):
     converged_: bool
 
     _parameter_constraints: ClassVar = {
-        **DoubleSparseSelector._parameter_constraints,
         "mu_entry": [NON_NEGATIVE],
         "mu_row": [NON_NEGATIVE],
         "penalty_scale": [StrOptions({"relative", "absolute"})],
@@ -334,7 +328,7 @@ class DSCOFS(DoubleSparseSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_components = n_components
         self.entry_sparsity = entry_sparsity
         self.mu_entry = mu_entry
@@ -348,10 +342,6 @@ class DSCOFS(DoubleSparseSelector):
         self.tol = tol
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = self._spectrum(gram)

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
+from scipy.linalg import lapack
 
 from ufselect._utils.arrays import polar_factor
 from ufselect.methods._iterate import Descent
 from ufselect.methods._sets import Support
-from ufselect.methods.dscofs.problem import SplitPCA, inner, squared_distance
+from ufselect.methods.dscofs.problem import SplitPCA, squared_distance
 from ufselect.methods.dscofs.start import Start
 
 # Relative decrease of the objective at which extrapolation sets in. A run that stops near the paper's
@@ -143,7 +144,7 @@ def _same(first: Support | None, second: Support | None) -> bool:
     return first is None or second is None or np.array_equal(first.mask, second.mask)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Trail:
     """The last steps of an iteration that maps a point to its image.
 
@@ -153,31 +154,33 @@ class Trail:
         Difference of the last two images.
     residual : ndarray
         Last image minus the point that it is the image of.
-    differences : tuple of pairs of ndarray
-        Changes of the residual and of the image over each of the last steps on one smooth piece, newest
-        last; empty where the last step crossed to another piece.
+    n_steps : int
+        Number of steps on one smooth piece, 0 where the last one crossed to another piece.
+    differences : ndarray of shape (2, DEPTH, n_entries)
+        Changes of the residual and of the image over each of the last of these steps, in any order.
     gram : ndarray
         Inner products of the changes of the residual.
     """
 
     change: NDArray
     residual: NDArray
-    differences: tuple[tuple[NDArray, NDArray], ...] = ()
+    n_steps: int = 0
+    differences: NDArray | None = None
     gram: NDArray | None = None
 
     def follow(self, point: NDArray, image: NDArray, last_image: NDArray, is_smooth: bool) -> Trail:
-        """Return the trail after one more step, from ``point`` to ``image``."""
+        """Return the trail after one more step, from ``point`` to ``image``, in place of this one."""
         change, residual = image - last_image, image - point
         if not is_smooth:
             return Trail(change, residual)
-        kept = self.differences[-(DEPTH - 1) :]
-        newest = residual - self.residual
-        gram = np.empty((len(kept) + 1, len(kept) + 1))
-        if self.gram is not None:
-            gram[:-1, :-1] = self.gram[-len(kept) :, -len(kept) :]
-        gram[-1, :-1] = gram[:-1, -1] = [inner(newest, older) for older, _ in kept]
-        gram[-1, -1] = inner(newest, newest)
-        return Trail(change, residual, (*kept, (newest, change)), gram)
+        if self.differences is None or self.gram is None:
+            self.differences = np.empty((2, DEPTH, image.size), dtype=image.dtype)
+            self.gram = np.zeros((DEPTH, DEPTH))
+        place, last = self.n_steps % DEPTH, min(self.n_steps + 1, DEPTH)
+        residuals, changes = self.differences[:, :last]
+        residuals[place], changes[place] = (residual - self.residual).T.ravel(), change.T.ravel()
+        self.gram[place, :last] = self.gram[:last, place] = residuals @ residuals[place]
+        return Trail(change, residual, self.n_steps + 1, self.differences, self.gram)
 
     def extrapolate(self, image: NDArray) -> NDArray:
         r"""Return the point to try next instead of the last image.
@@ -192,14 +195,12 @@ class Trail:
         .. [1] D. G. Anderson (1965), "Iterative procedures for nonlinear integral equations", Journal of the
            ACM 12(4).
         """
-        total = 0.0 if self.gram is None else float(self.gram.trace())
-        if self.gram is None or not total > 0:
+        last = min(self.n_steps, DEPTH)
+        if self.differences is None or self.gram is None or not self.gram.trace() > 0:
             return image + MOMENTUM * self.change
+        residuals, changes = self.differences[:, :last]
+        gram = self.gram[:last, :last].copy()
         # Nearly parallel differences must not spoil the weights.
-        ridge = max(1e-10, float(np.finfo(image.dtype).eps)) * total
-        products = [inner(change, self.residual) for change, _ in self.differences]
-        weights = np.linalg.solve(self.gram + ridge * np.eye(len(products)), products)
-        mixed = image.copy(order="K")
-        for weight, (_, change) in zip(weights, self.differences, strict=True):
-            mixed -= float(weight) * change
-        return mixed
+        gram.flat[:: last + 1] += max(1e-10, float(np.finfo(image.dtype).eps)) * gram.trace()
+        weights = lapack.dposv(gram, residuals @ self.residual.T.ravel())[1]
+        return image - (weights.astype(image.dtype) @ changes).reshape(image.T.shape).T

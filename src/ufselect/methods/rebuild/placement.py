@@ -130,7 +130,6 @@ class PlacedSelector(GramSelector):
     count_curve_: list[dict[str, Any]]
 
     _parameter_constraints: ClassVar = {
-        **GramSelector._parameter_constraints,
         "budget": [POSITIVE, None],
         "min_distance": [POSITIVE, None],
     }

@@ -112,7 +112,6 @@ class RebuildSelector(PlacedSelector):
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
 
     _parameter_constraints: ClassVar = {
-        **PlacedSelector._parameter_constraints,
         "penalty": [NON_NEGATIVE, StrOptions({"auto"})],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
@@ -134,7 +133,7 @@ class RebuildSelector(PlacedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.penalty = penalty
         self.max_iter = max_iter
         self.costs = costs
@@ -143,10 +142,6 @@ class RebuildSelector(PlacedSelector):
         self.quotas = quotas
         self.positions = positions
         self.min_distance = min_distance
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         placement = self._placement(gram, request, request.n_selected)
