@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -92,12 +91,23 @@ class Assessment:
         return next((row["mean"] for row in self.table if row["columns"] == columns), float("nan"))
 
     @property
+    def has_no_clusters(self) -> bool:
+        """Whether clusters were looked for and none stand out."""
+        return self.goal == "clusters" and self.verdict == "no better" and not self.table
+
+    @property
+    def same_columns(self) -> float:
+        """Share of the columns that stay the same when selected from other rows: stability and chance."""
+        by_chance = self.n_selected / self.n_features
+        return float("nan") if self.stability is None else by_chance + self.stability * (1 - by_chance)
+
+    @property
     def message(self) -> str:
         """What was found, in plain words."""
         return " ".join([*self._finding(), *self.notes])
 
     def _finding(self) -> list[str]:
-        if self.goal == "clusters" and self.verdict == "no better" and not self.table:
+        if self.has_no_clusters:
             found = "No cluster structure found."
             if self.n_clusters != 1:
                 found = (
@@ -133,8 +143,7 @@ class Assessment:
         }[self.verdict]
         sentences = [found + compared.format(f"{random:.2g}")]
         if self.stability is not None:
-            share = k / d + self.stability * (1 - k / d)  # stability is cleared of chance
-            same = f"about {5 * round(20 * share)} % of the columns stay the same."
+            same = f"about {5 * round(20 * self.same_columns)} % of the columns stay the same."
             sentences.append(f"Selected again from other rows, {same}")
         return sentences
 
@@ -302,7 +311,7 @@ def assess(
         (inner[train], inner[test]) for train, test in row_splits(units, is_ordered, measure.n_parts, 2, rng)
     ]
     states = [measure.prepare(*split) for split in splits]
-    if isinstance(selector, MethodType):  # of AutoSelector; each half is held out where the other selects
+    if callable(selector):  # AutoSelector's: clusters of the selecting half → columns; the halves take turns
         supports = [selector(states[place ^ 1]) for place in range(len(states))]
     else:
         supports = [
@@ -328,7 +337,7 @@ def assess(
         interval = (float(np.exp(interval[0])), float(np.exp(interval[1])))
     n_selected = round(float(np.mean([support.size for support in supports])))
     rival = measure.other(states, n_selected)
-    is_fitted = hasattr(selector, "fit") or isinstance(selector, MethodType)
+    is_fitted = hasattr(selector, "fit") or callable(selector)
     masks = np.array([np.isin(np.arange(n_features), support) for support in supports])
     return Assessment(
         goal,

@@ -168,7 +168,7 @@ class Explanation:
     @property
     def purpose(self) -> str:
         """What the selected columns are for, to go on from their number."""
-        if self.goal == "clusters" and self.assessment is not None and self.assessment.n_clusters == 1:
+        if self.assessment is not None and self.assessment.has_no_clusters:
             return "although no clusters were found"
         return {
             "rebuild": "from which the others are reconstructed",
@@ -302,8 +302,8 @@ def explain(
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
     left, sizes, _ = randomized_svd(sample[shown], min(2, *sample[shown].shape), random_state=random_state)
     clusters = getattr(selector, "labels_", None)
-    is_one = isinstance(assessment, Assessment) and assessment.n_clusters == 1  # its parts are no clusters
-    is_known = clusters is not None and not is_one and np.size(clusters) == data.shape[0]
+    is_clear = not (isinstance(assessment, Assessment) and assessment.has_no_clusters)
+    is_known = clusters is not None and is_clear and np.size(clusters) == data.shape[0]
     clusters = np.asarray(clusters) if is_known else None
     components = getattr(selector, "components_", None)
     fitted = getattr(selector, "best_estimator_", selector)
@@ -325,7 +325,9 @@ def explain(
         assessment=assessment if isinstance(assessment, Assessment) else None,
         rows=np.pad(left * sizes, ((0, 0), (0, 2 - sizes.size))),
         row_clusters=None if clusters is None else clusters[rows[shown]],
-        clusters=[] if is_one else _named(getattr(selector, "clusters_", []), [str(name) for name in names]),
+        clusters=_named(getattr(selector, "clusters_", []), [str(name) for name in names])
+        if is_clear
+        else [],
         candidates=list(getattr(selector, "report_", [])),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=None if history is None else np.asarray(history),

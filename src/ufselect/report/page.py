@@ -245,15 +245,9 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
         size = "smaller" if ours <= random else "larger"
         cards.append((change, f"{size} error than random columns", f"{ours:.2g} beside {random:.2g}"))
     if a.stability is not None:
-        cards.append(
-            (signed(a.stability), "stability", f"{_word(a.stability)}; 1 the same columns, 0 chance")
-        )
+        share = f"about {5 * round(20 * a.same_columns)} %"
+        cards.append((share, "of the columns stay the same", "selected again from other rows"))
     return cards
-
-
-def _word(stability: float) -> str:
-    """Return a word for a stability, as Nogueira, Sechidis and Brown (2018) do."""
-    return "high" if stability >= 0.75 else "intermediate" if stability >= 0.4 else "low"
 
 
 def _stability(e: Explanation) -> str:
@@ -261,11 +255,7 @@ def _stability(e: Explanation) -> str:
     if a is None or a.stability is None or e.frequencies is None:
         return ""
     always = int(np.sum(e.frequencies[e.ranked] == 1))
-    return (
-        f"From other rows {always} of the {e.n_selected} columns were selected every time. Stability "
-        f"{a.stability:.2f}, {_word(a.stability)}: 1 if every part of the rows gives the same columns, 0 for "
-        "chance."
-    )
+    return f"From other rows {always} of the {e.n_selected} columns were selected every time."
 
 
 def _axes(width: float, height: float) -> Any:
