@@ -221,16 +221,17 @@ def test_anndata_zarr(tmp_path):
 def test_workbooks_are_read_where_they_are_used(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     book = openpyxl.Workbook()
-    book.active["ZZ10000"] = "x"
+    book.active["XFD1048576"] = "x"
     book.save(tmp_path / "far.xlsx")
     with pytest.raises(TableError, match="names but no rows"):
         read_table(tmp_path / "far.xlsx")
-    book = openpyxl.Workbook()
     for row, values in enumerate([list("abcdefgh"), *SPECTRA.tolist()], start=4):
         for column, value in enumerate(values, start=3):
             book.active.cell(row, column, value)
     book.save(tmp_path / "inner.xlsx")
-    np.testing.assert_array_equal(read_table(tmp_path / "inner.xlsx").data, SPECTRA)
+    table = read_table(tmp_path / "inner.xlsx")
+    assert table.feature_names == list("abcdefgh")
+    np.testing.assert_array_equal(table.data[:-1], SPECTRA)
 
 
 def test_what_unpacks_to_far_more_than_it_is_ends_in_a_sentence(tmp_path):
@@ -238,8 +239,15 @@ def test_what_unpacks_to_far_more_than_it_is_ends_in_a_sentence(tmp_path):
     from pyarrow import parquet
 
     (tmp_path / "bomb.csv.gz").write_bytes(70 * gzip.compress(b"0,0\n" * 2**20))
+    (tmp_path / "large.csv.gz").write_bytes(700 * gzip.compress(b"0,0\n" * 2**20))
     column = np.zeros(2**22, np.int8)
     parquet.write_table(pyarrow.table({f"x{j}": column for j in range(40)}), tmp_path / "bomb.parquet")
-    for name in ("bomb.csv.gz", "bomb.parquet"):
+    for name in ("bomb.csv.gz", "large.csv.gz", "bomb.parquet"):
         with pytest.raises(TableError, match=r"made to fill the memory: it unpacks to .* in parts"):
             read_table(tmp_path / name)
+
+
+def test_a_line_without_end_is_refused_before_it_is_read(tmp_path):
+    (tmp_path / "line.csv").write_bytes(b"0.5,1.2," * 2**23)
+    with pytest.raises(TableError, match=r"no line break in its first .* MiB; write each row"):
+        read_table(tmp_path / "line.csv")

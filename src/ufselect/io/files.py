@@ -35,14 +35,21 @@ def packed_as(path: Path) -> str | None:
 @contextmanager
 def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for reading, unpacking it on the way."""
-    ending = packed_as(path)
-    openers: dict[str | None, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, None: open}
-    if ending == ".zst":
+    with path.open("rb") as raw, _unpacking(raw, packed_as(path)) as file:
+        yield file
+
+
+@contextmanager
+def _unpacking(raw: IO[bytes], ending: str | None) -> Iterator[IO[bytes]]:
+    openers: dict[str | None, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    if ending is None:
+        yield raw
+    elif ending == ".zst":
         pyarrow = import_extra("pyarrow", "Reading zst", "tables")
-        with pyarrow.input_stream(str(path), compression="zstd") as stream:
+        with pyarrow.input_stream(raw, compression="zstd") as stream:
             yield io.BufferedReader(stream)
     else:
-        with openers[ending](path, "rb") as file:
+        with openers[ending](raw) as file:
             yield file
 
 
@@ -74,16 +81,22 @@ def check_claim(n_bytes: int, path: Path, large: int = 2**30) -> None:
 
 
 def check_unpacked(path: Path, large: int = 2**28) -> None:
-    """Unpack a small compressed file in vain: parsing what it should not hold would take far longer."""
+    """Unpack the beginning of a compressed file in vain: parsing what it should not hold would take long.
+
+    All of a small file, and of others as long as they unpack to more than text does.
+    """
+    size, ending = path.stat().st_size, packed_as(path)
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as packed:
             check_claim(sum(member.file_size for member in packed.infolist()), path, large)
-    elif packed_as(path) is not None and path.stat().st_size * 200 < 2 * large:
+    elif ending is not None:
         n_bytes = 0
-        with open_unpacked(path) as file:
+        with path.open("rb") as raw, _unpacking(raw, ending) as file:
             while n_bytes <= 2 * large and (block := file.read(2**24)):
                 n_bytes += len(block)
-        check_claim(n_bytes, path, large)
+                if 100 * size > large and n_bytes < 100 * raw.tell():
+                    return
+            check_claim(n_bytes * size // raw.tell(), path, large)
 
 
 @contextmanager

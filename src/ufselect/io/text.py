@@ -10,7 +10,7 @@ import logging
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -307,6 +307,10 @@ class TextRows:
             raw = file.read(SAMPLE_BYTES)
             while raw.count(b"\n") < 3 and len(raw) < BLOCK_BYTES and (more := file.read(len(raw))):
                 raw += more
+        if content is None and len(raw) >= BLOCK_BYTES and not (b"\n" in raw or b"\r" in raw):
+            raise TableError(
+                f"{path} has no line break in its first {len(raw) >> 20} MiB; write each row on its own line."
+            )
         dialect = self.dialect = sniff(raw, path, options)
         self.decimal, self.missing = dialect.decimal, MISSING | frozenset(options.missing)
         written = [f"column_{j}" for j in range(1, dialect.width + 1)]
@@ -536,26 +540,31 @@ class TextRows:
 
 def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
     """Return the rows of a sheet of an xlsx workbook, the first one if none is named."""
-    import_extra("openpyxl", "Reading xlsx", "tables")
-    pandas = import_extra("pandas", "Reading xlsx", "cli")
-    with pandas.ExcelFile(path, engine="openpyxl") as book:
-        names = book.sheet_names
+    openpyxl = import_extra("openpyxl", "Reading xlsx", "tables")
+    with closing(openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)) as book:
+        names = [sheet.title for sheet in book.worksheets]
         if options.sheet is not None and options.sheet not in names:
             raise TableError(f"{path} has no sheet {options.sheet!r}; it has {listed(names)}.")
-        sheet = options.sheet or names[0]
-        page = pandas.read_excel(book, sheet, header=None, dtype=object, na_filter=False)
-    cells = page.map(_cell_text).to_numpy(dtype=object)
-    cells = cells[np.any(cells != "", axis=1)][:, np.any(cells != "", axis=0)]
-    rows = _spooled(cells.tolist(), path, options, ".")
+        sheet = book[options.sheet or names[0]]
+        sheet.reset_dimensions()  # what other programs write of them is often wrong
+        # cells that hold something: a single one far from the others would make a table of 10^10 cells
+        cells = [
+            {j: text for j, cell in enumerate(row) if (text := _cell_text(cell))} for row in sheet.iter_rows()
+        ]
+    columns = sorted({j for row in cells for j in row})
+    rows = _spooled([[row.get(j, "") for j in columns] for row in cells if row], path, options, ".")
     if len(names) > 1 and options.sheet is None:
         rows.opening_notes.append(f"The sheet {names[0]!r} is read; there are {len(names)}.")
     return rows
 
 
-def _cell_text(value: Any) -> str:
+def _cell_text(cell: Any) -> str:
+    value = cell.value
+    if value is None or cell.data_type == "e":  # an error such as #N/A
+        return ""
     if isinstance(value, datetime.datetime | datetime.date):
         return value.isoformat()
-    return "" if value is None or value != value else str(value)
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def turned(rows: TextRows, options: ReadOptions) -> TextRows:
