@@ -113,7 +113,9 @@ def test_rows_under_a_heavy_diagonal_are_eliminated_without_loss(seed, kind, n_l
     if n_light >= 3 and values[3] - values[2] > 1e-2:
         np.testing.assert_allclose(projector(found), projector(vectors[:, :3]), atol=1e-5)
         norms, expected = np.linalg.norm(found, axis=1), np.linalg.norm(vectors[:, :3], axis=1)
-        np.testing.assert_allclose(norms, expected, rtol=1e-3, atol=1e-12)
+        # with more light rows nothing is eliminated, and the vectors are accurate to about 1e-8
+        atol = 1e-12 if n_light <= matrix.max_light else 1e-8
+        np.testing.assert_allclose(norms, expected, rtol=1e-3, atol=atol)
 
 
 def test_a_start_far_from_the_answer_is_overcome():
