@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import ufselect
 
 ROOT = Path(__file__).parents[1]
@@ -31,3 +33,23 @@ def test_the_conda_recipe_has_the_floors_of_the_project():
     }
     assert recipe - {"python>=3.11"} == {floor.replace("matplotlib>", "matplotlib-base>") for floor in floors}
     assert PROJECT["requires-python"] == ">=3.11"
+
+
+def test_type_checkers_know_what_fit_returns(tmp_path, monkeypatch):
+    """Through the decorators that stand on `fit`."""
+    mypy = pytest.importorskip("mypy.api", reason="mypy is no test dependency")
+    calls = {
+        "DSCOFS(5).fit": "DSCOFS",
+        "DSCOFS(5).partial_fit": "DSCOFS",
+        "LaplacianScore(5).fit": "LaplacianScore",
+        "Reconstructor(DSCOFS(5)).fit": "Reconstructor",
+        "StableSelector(DSCOFS(5)).fit": "StableSelector",
+    }
+    names = ", ".join(set(calls.values()))
+    lines = ["from typing import assert_type", f"from ufselect import {names}", "X = [[1.0]]"]
+    lines += [f"assert_type({call}(X), {name})" for call, name in calls.items()]
+    (tmp_path / "user.py").write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setenv("MYPYPATH", str(Path(ufselect.__file__).parents[1]))
+    options = ["--config-file=", "--ignore-missing-imports", "--follow-imports=silent"]
+    said, errors, code = mypy.run([*options, f"--cache-dir={tmp_path}", str(tmp_path / "user.py")])
+    assert code == 0, said + errors

@@ -135,7 +135,14 @@ def test_names_with_line_breaks_are_not_written_one_a_line(tmp_path, monkeypatch
     assert not (tmp_path / "names.txt").exists()
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000 + "]" * 100_000, '{"a": 1' + "0" * 5000 + "}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000 + "]" * 100_000,
+        '{"a": 1' + "0" * 5000 + "}",
+        '{"ufselect_record": 1' + "0" * 400 + "}",
+    ],
+)
 def test_records_that_python_cannot_decode_are_refused(text, tmp_path, folder, capsys):
     (tmp_path / "record.json").write_text(text, encoding="utf-8")
     assert call("apply record.json cells.csv -o picked.csv") == 1
