@@ -202,6 +202,23 @@ def test_h5_files_of_10x(tmp_path, version):
         read_table(tmp_path / "other.h5")
 
 
+def test_an_h5_file_of_several_genomes_asks_which(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("anndata")
+    with h5py.File(tmp_path / "mixed.h5", "w") as file:
+        for times, genome in enumerate(("hg19", "mm10"), start=1):
+            matrix, group = sparse.csr_array(times * COUNTS), file.create_group(genome)
+            for name in ("data", "indices", "indptr"):
+                group[name] = getattr(matrix, name)
+            group["shape"], group["barcodes"] = COUNTS.T.shape, [f"c{i}".encode() for i in range(12)]
+            group["gene_names"] = [f"G{j}".encode() for j in range(5)]
+    table = read_table(tmp_path / "mixed.h5", ReadOptions(layer="mm10"))
+    np.testing.assert_array_equal(table.data.toarray(), 2 * COUNTS)
+    for layer in (None, "mm9"):
+        with pytest.raises(TableError, match=r"counts of hg19, mm10; say which to read as `layer`"):
+            read_table(tmp_path / "mixed.h5", ReadOptions(layer=layer))
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_anndata_zarr(tmp_path):
     anndata = pytest.importorskip("anndata")

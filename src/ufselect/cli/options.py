@@ -147,7 +147,7 @@ Missing = Annotated[Words, Option("--na", metavar="TOKEN", help=MISSING)]
 Comment = Annotated[Word, Option("--comment", metavar="MARK", help="What begins a remark, as #.")]
 Transpose = Annotated[bool, Option("--transpose", help="Rows of the file are the columns to select.")]
 Sheet = Annotated[Word, Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
-Layer = Annotated[Word, Option("--layer", metavar="NAME", help="Layer of an h5ad file.")]
+Layer = Annotated[Word, Option("--layer", metavar="NAME", help="Layer of h5ad, genome of 10x h5.")]
 PIXELS = "The columns are pixels of such images."
 ImageShape = Annotated[Any, Option("--image", metavar="ROWSxCOLUMNS", parser=image_shape, help=PIXELS)]
 SCALE = "standard: give every column mean 0 and variance 1 first. auto: if their units differ."

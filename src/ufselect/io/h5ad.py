@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect._utils.imports import import_extra
+from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_claim, check_stored, open_unpacked, readable, refuse_damage
 from ufselect.io.roles import batch_labels, is_label, look_at_typed, row_weights
@@ -75,7 +76,7 @@ def read_cells(path: Path, options: ReadOptions) -> Table:
     if not path.is_dir():
         with open_hdf5(path) as file:
             if not {"X", "obs", "var"} <= set(file):
-                return _tenx_table(file, path)
+                return _tenx_table(file, path, options.layer)
             matrix = find_matrix(file, "X" if options.layer is None else f"layers/{options.layer}", path)
             check_claim(getattr(matrix, "nbytes", 0), path)
             if "encoding-type" in file["obs"].attrs:
@@ -135,15 +136,17 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
     )
 
 
-def _tenx_table(file: Any, path: Path) -> Table:
+def _tenx_table(file: Any, path: Path, genome: str | None) -> Table:
     """Read the counts of a .h5 file of 10x Genomics' programs; genes are called by their symbol."""
-    groups = [node for node in file.values() if not hasattr(node, "shape") and "barcodes" in node]
-    if len(groups) != 1:
+    groups = [name for name, node in file.items() if not hasattr(node, "shape") and "barcodes" in node]
+    if not groups:
         raise TableError(
             f"{path} is neither an AnnData file, which has X, obs and var, nor a matrix of 10x Genomics' "
             "programs; write it with AnnData, or open an array in it with ufselect.blocks.open_blocks."
         )
-    group = groups[0]
+    if genome not in groups if genome is not None else len(groups) > 1:
+        raise TableError(f"{path} holds counts of {listed(groups)}; say which to read as `layer`.")
+    group = file[genome or groups[0]]
     genes = group["features/name"] if "features" in group else group["gene_names"]
     entries = tuple(group[name][:] for name in ("data", "indices", "indptr"))
     counts = sparse.csc_array(entries, shape=tuple(int(size) for size in group["shape"][:]))

@@ -39,7 +39,7 @@ class ReadOptions:
     comment: str | None = None  # what begins a remark in a text file
     transpose: bool = False  # whether the rows of the file are the features
     sheet: str | None = None  # of a workbook; the first without it
-    layer: str | None = None  # of an h5ad file; the main matrix without it
+    layer: str | None = None  # of an h5ad file, the main matrix without it; of a 10x h5 file, the genome
     categorical: str | None = None  # "onehot": text columns with a few values become groups of columns
     batch_column: str | None = None
     weight_column: str | None = None  # how much each row counts
