@@ -317,6 +317,14 @@ def test_lazy_tables_are_read_in_batches(rows_at_once, tmp_path):
 # Frames and arrays in memory
 
 
+def test_pandas_frames_keep_the_types_of_their_columns():
+    pandas = pytest.importorskip("pandas")
+    rows = frame("pandas").astype({NAMES[1]: np.float32})
+    rows["whole"], rows["even"] = pandas.array(np.arange(120) % 3, dtype="Int64"), np.arange(120) % 2 == 0
+    small = MaxVariance(12).set_output(transform="pandas").fit(rows).transform(rows)
+    pandas.testing.assert_frame_equal(small, rows)
+
+
 def test_polars_frames_keep_the_types_of_their_columns():
     polars = pytest.importorskip("polars")
     rows = frame("polars").with_columns(
@@ -429,6 +437,23 @@ def test_dropped_columns_come_back_as_zeros(selector):
     np.testing.assert_array_equal(sparse_back.toarray(), back)
 
 
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"])
+def test_sparse_data_of_every_format(kind):
+    thinned = np.where(X > 7, X, 0)[:50]
+    fitted = MaxVariance(4).fit(sparse.coo_array(thinned).asformat(kind))
+    np.testing.assert_array_equal(fitted.scores_, MaxVariance(4).fit(sparse.csr_array(thinned)).scores_)
+    small = fitted.transform(sparse.coo_array(thinned).asformat(kind))
+    np.testing.assert_array_equal(small.toarray(), thinned[:, fitted.support_])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8, bool])
+def test_selected_columns_keep_their_type(dtype):
+    values = np.clip(20 * (X - 7), 0, 255).astype(dtype)
+    small = MaxVariance(4).fit_transform(values)
+    assert small.dtype == dtype
+    assert MaxVariance(4).fit(values).inverse_transform(small).dtype == dtype
+
+
 def test_a_kept_selection_is_extended():
     """A warm start: with the earlier columns kept, greedy steps go on where they stopped."""
     first = GreedyProjection(3).fit(X)
@@ -444,6 +469,20 @@ def test_as_many_columns_as_the_rank_reconstruct_everything():
     )
     errors = [entry["error"] for entry in reconstructor.curve(rows[60:])]
     assert errors == sorted(errors, reverse=True)
+
+
+def test_a_row_is_reconstructed_as_among_others():
+    reconstructor = Reconstructor(RebuildSelector(3)).fit(X)
+    small = reconstructor.transform(X)
+    together = reconstructor.inverse_transform(small)
+    one_by_one = [reconstructor.inverse_transform(small[i : i + 1])[0] for i in range(0, 120, 40)]
+    np.testing.assert_allclose(one_by_one, together[::40])
+
+
+def test_all_columns_reconstruct_themselves():
+    every = Reconstructor(MaxVariance(10)).fit(X)
+    np.testing.assert_allclose(every.inverse_transform(every.transform(X)), X)
+    assert every.score(X) == 1
 
 
 def test_names_go_through_a_pipeline():

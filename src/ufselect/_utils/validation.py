@@ -65,7 +65,8 @@ def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
         If it has no rows and columns of numbers, where NumPy would say so in its own terms or not at all, or
         is a sparse matrix whose index arrays are damaged; the message begins with ``name``.
     """
-    if X is None or isinstance(X, Mapping | Set | Iterator | bytes):
+    is_mapping = isinstance(X, Mapping) and not sparse.issparse(X)  # SciPy's dok_array is one
+    if X is None or is_mapping or isinstance(X, Set | Iterator | bytes):
         raise TypeError(
             f"{name} is of type {type(X).__name__}, which has no rows and columns; give an array, a sparse "
             "matrix or a data frame."
