@@ -126,7 +126,8 @@ class ActiveEntries:
         self.columns, self.rows = np.nonzero(mask.T)
         self._n_columns = mask.shape[1]
         members = np.split(self.rows, np.cumsum(np.count_nonzero(mask, axis=0))[:-1])
-        coupling = sparse.block_diag([gram.block(rows) for rows in members], format="csr", dtype=np.float64)
+        blocks = [sparse.coo_array(gram.block(rows)) for rows in members]
+        coupling = sparse.block_diag(blocks, format="csr", dtype=np.float64)
         self._positive, self._negative = coupling.maximum(0), (-coupling).maximum(0)
         self._positive.eliminate_zeros()
         self._negative.eliminate_zeros()
