@@ -25,7 +25,7 @@ def select(
     subset: bool = False,
     copy: bool = False,
 ) -> Any:
-    """Choose genes of an AnnData object and write the choice into it, as scanpy's functions do.
+    """Select genes of an AnnData object and write the selection into it, as scanpy's functions do.
 
     A copy of the selector is fitted to ``adata.X`` or a layer as it stands: normalise and take logarithms
     before. Sparse data stay sparse. Columns that the selector is to keep, exclude or group may be given by
@@ -36,8 +36,8 @@ def select(
     adata : anndata.AnnData
         Cells × genes, or any other table of that kind, in memory.
     selector : estimator
-        What chooses: :class:`~ufselect.AutoSelector`, :class:`~ufselect.DSCOFS`, or any other scikit-learn
-        selector. It is not changed.
+        :class:`~ufselect.AutoSelector`, :class:`~ufselect.DSCOFS`, or any other scikit-learn selector. It is
+        not changed.
     layer : str or None, default=None
         The layer to fit to; None for ``adata.X``.
     batch_key : str or None, default=None
@@ -78,13 +78,23 @@ def select(
     if not isinstance(adata, package.AnnData):
         raise TypeError(f"adata must be an AnnData object, not {type(adata).__name__}.")
     matrix = _matrix(adata, layer)
-    given = {} if batch_key is None else {"batch": _batches(adata, batch_key)}
+    if batch_key is not None and batch_key not in adata.obs:
+        known = _hint(batch_key, list(map(str, adata.obs.columns)))
+        raise ValueError(f"adata.obs has no column {batch_key!r}; {known}")
+    given = {} if batch_key is None else {"batch": np.asarray(adata.obs[batch_key])}
     fitted = _by_index(selector, adata.var_names).fit(matrix, **given)
     found = selected_by(fitted)
     target = adata.copy() if copy else adata
     target.var["selected"] = found.support
     target.var["rank"] = found.ranking
-    target.uns["ufselect"] = _record(selector, fitted, layer, batch_key)
+    told = {
+        "selector": " ".join(repr(selector).split()),
+        "version": __version__,
+        "layer": layer,
+        "batch_key": batch_key,
+        "verdict": getattr(fitted, "verdict_", None),
+    }  # in strings, which every file format takes
+    target.uns["ufselect"] = {name: value for name, value in told.items() if value is not None}
     if subset:
         target._inplace_subset_var(found.support)
     return target if copy else None
@@ -101,12 +111,6 @@ def _matrix(adata: Any, layer: str | None) -> Any:
     if matrix is None:
         raise ValueError(f"adata.X is empty; name a layer: {_hint('', layers)}")
     return matrix
-
-
-def _batches(adata: Any, key: str) -> Any:
-    if key not in adata.obs:
-        raise ValueError(f"adata.obs has no column {key!r}; {_hint(key, list(map(str, adata.obs.columns)))}")
-    return np.asarray(adata.obs[key])
 
 
 def _hint(name: str, known: list[str]) -> str:
@@ -138,15 +142,3 @@ def _indices(table: ColumnTable, name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {label: table.indices(f"{name}[{label!r}]", columns) for label, columns in value.items()}
     return value if name.endswith("groups") else table.indices(name, value)  # labels, one a column
-
-
-def _record(selector: Any, fitted: Any, layer: str | None, batch_key: str | None) -> dict[str, str]:
-    """Return what tells how the choice came about, in strings, which every file format takes."""
-    told = {
-        "selector": " ".join(repr(selector).split()),
-        "version": __version__,
-        "layer": layer,
-        "batch_key": batch_key,
-        "verdict": getattr(fitted, "verdict_", None),
-    }
-    return {name: value for name, value in told.items() if value is not None}
