@@ -19,9 +19,15 @@ from sklearn.utils.validation import _get_feature_names
 
 from tests.selectors import RUNNABLE, make
 from ufselect import (
+    BSUFS,
     DSCOFS,
     FSPCA,
+    SPCAFS,
+    SPCAPSD,
     AutoSelector,
+    ConstrainedDSCOFS,
+    DOptimalLeverage,
+    GramSelector,
     GraphClustering,
     GreedyProjection,
     LaplacianScore,
@@ -46,6 +52,12 @@ GRAM_METHODS = [
     RebuildSelector(4, penalty=0.01),
     RedundancyFilter(0.8),
     PCALeverage(4, n_components=3),
+    BSUFS(4),
+    ConstrainedDSCOFS(4, n_components=2),
+    DOptimalLeverage(4, n_components=3),
+    MaxVariance(4),
+    SPCAFS(4, n_components=3),
+    SPCAPSD(4),
 ]
 
 
@@ -165,6 +177,11 @@ def test_the_page_adds_up_what_spark_holds(monkeypatch):
 
 
 # Covariances from elsewhere
+
+
+def test_every_method_of_the_gram_matrix_is_tried():
+    known = {each for each in RUNNABLE.values() if issubclass(each, GramSelector)}
+    assert known == {type(selector) for selector in GRAM_METHODS} - {RedundancyFilter}
 
 
 @pytest.mark.parametrize("selector", GRAM_METHODS, ids=identify)
