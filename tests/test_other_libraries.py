@@ -331,6 +331,24 @@ def test_lazy_tables_are_read_in_batches(rows_at_once, tmp_path):
         np.testing.assert_allclose(gram.to_dense() * gram.scale**2, centred.T @ centred, rtol=1e-9)
 
 
+def test_a_dataset_is_never_whole_in_memory(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import dataset, parquet
+
+    rows = pyarrow.table(dict(zip(NAMES, RNG.standard_normal((10, 20_000)), strict=True)))
+    with parquet.ParquetWriter(tmp_path / "table.parquet", rows.schema) as writer:
+        for _ in range(60):
+            writer.write_table(rows)
+    before = pyarrow.default_memory_pool()
+    pool = pyarrow.proxy_memory_pool(before)  # which counts what is taken from now on
+    pyarrow.set_memory_pool(pool)
+    try:
+        MaxVariance(3).fit(dataset.dataset(tmp_path / "table.parquet"))
+    finally:
+        pyarrow.set_memory_pool(before)
+    assert rows.nbytes < pool.max_memory() < 30 * rows.nbytes
+
+
 # Frames and arrays in memory
 
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from importlib import import_module
 from numbers import Integral
 from typing import Any, Protocol, TypeAlias
 
@@ -452,7 +453,12 @@ def accumulate_table(table: Any, batch_bytes: int = 2**26) -> GramAccumulator:
     schema = table.collect_schema() if hasattr(table, "collect_schema") else table.schema
     n_rows = max(1, batch_bytes // (8 * max(1, len(schema))))
     if hasattr(table, "scanner"):
-        batches = table.to_batches(batch_size=n_rows)
+        dataset = import_module("pyarrow.dataset")
+        # Read ahead, which is the default, a table is in memory several times.
+        options: dict[str, Any] = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
+        if isinstance(getattr(table, "format", None), dataset.ParquetFileFormat):
+            options["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(pre_buffer=False)
+        batches = table.to_batches(batch_size=n_rows, **options)
     elif hasattr(table, "collect_batches"):
         batches = table.collect_batches(chunk_size=n_rows)
     else:
