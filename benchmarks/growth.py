@@ -197,7 +197,8 @@ def report(limit: float, log: Path) -> None:
         def cell_text(name: str, cell: Cell) -> object:
             seconds, peak = known.get((name, cell), (np.inf, np.nan))
             if np.isfinite(seconds):
-                return float(text(seconds, peak, known["PCA", cell][0]))
+                value = float(text(seconds, peak, known["PCA", cell][0]))
+                return value if value else ""  # no ratio to a PCA that took too long
             return f"> {limit:g} s" if is_beyond(known, name, cell) else ""
 
         return [[name, *(cell_text(name, cell) for cell in cells)] for name in names]
@@ -226,6 +227,7 @@ def draw(path: str) -> None:
         tuple(int(part.replace(",", "")) for part in name.split(" × ")) for name in times["columns"][1:]
     ]
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
+    ends: dict[Any, list[tuple[float, str]]] = {}
     for name, *cells in times["rows"]:
         found = {
             shape: float(cell) for shape, cell in zip(shapes, cells, strict=True) if cell and ">" not in cell
@@ -239,7 +241,7 @@ def draw(path: str) -> None:
             if points:
                 strong = name in ("PCA", "DSCOFS")
                 axis.loglog(*zip(*points, strict=True), style[1], color=style[0], lw=2.5 if strong else 1)
-                axis.annotate(name, points[-1], xytext=(3, 0), textcoords="offset points", fontsize=6)
+                ends.setdefault((axis, points[-1][0]), []).append((points[-1][1], name))
     axes[0].set(xlabel="rows (100 columns)", ylabel="CPU seconds of a fit")
     axes[1].set(xlabel="columns (1,000 rows)")
     for label, color, line in (
@@ -252,7 +254,12 @@ def draw(path: str) -> None:
         axes[0].plot([], [], line, color=color, label=label)
     axes[0].legend(frameon=False, fontsize=8)
     for axis in axes:
-        axis.margins(x=0.12)
+        axis.margins(x=0.2)
+    for (axis, x), labels in ends.items():
+        last = 0.0
+        for y, name in sorted(labels):
+            last = max(y, 1.17 * last)  # names of lines that end together stand above each other
+            axis.annotate(name, (x, last), xytext=(3, -2), textcoords="offset points", fontsize=6)
     figure.savefig(path)
 
 

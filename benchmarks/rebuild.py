@@ -39,7 +39,7 @@ from threadpoolctl import threadpool_limits
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector
 from ufselect.gram import gram_operator
 from ufselect.methods.rebuild.placement import Placement
-from ufselect.methods.rebuild.ridge import component_errors, held_out_error, random_errors
+from ufselect.methods.rebuild.ridge import component_errors, held_out_error
 from ufselect.methods.rebuild.search import Problem, Search
 
 COUNTS = (20, 50)
@@ -50,6 +50,14 @@ MOST_PASSES = 10
 TEST_SHARE = 0.3
 FLOOR = "PCA with as many components"
 Chooser = Callable[[np.ndarray, int], np.ndarray]
+
+
+def random_errors(
+    train: np.ndarray, test: np.ndarray, counts: list[int], n_draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return the held-out errors of random columns: a row a draw, a column a count."""
+    draws = [rng.permutation(test.shape[1])[: max(counts)] for _ in range(n_draws)]
+    return np.array([[held_out_error(train, test, draw[:count]) for count in counts] for draw in draws])
 
 
 def selector(make: Callable[[int], Any]) -> Chooser:

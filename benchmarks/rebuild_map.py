@@ -29,11 +29,11 @@ from zlib import crc32
 
 import numpy as np
 from common import print_table
-from rebuild import data_sets, split
+from rebuild import data_sets, random_errors, split
 from threadpoolctl import threadpool_limits
 
 from ufselect import RebuildSelector, Reconstructor
-from ufselect.methods.rebuild.ridge import component_errors, random_errors
+from ufselect.methods.rebuild.ridge import component_errors
 
 PUBLISHED = ("coil20", "glioma", "isolet", "lung_discrete", "umist", "usps", "warppie10p")
 SHOWN = {
