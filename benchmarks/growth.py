@@ -254,11 +254,11 @@ def draw(path: str) -> None:
         axes[0].plot([], [], line, color=color, label=label)
     axes[0].legend(frameon=False, fontsize=8)
     for axis in axes:
-        axis.margins(x=0.2)
+        axis.margins(x=0.25, y=0.15)
     for (axis, x), labels in ends.items():
         last = 0.0
         for y, name in sorted(labels):
-            last = max(y, 1.17 * last)  # names of lines that end together stand above each other
+            last = max(y, 1.24 * last)  # names of lines that end together stand above each other
             axis.annotate(name, (x, last), xytext=(3, -2), textcoords="offset points", fontsize=6)
     figure.savefig(path)
 
