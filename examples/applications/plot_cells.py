@@ -52,7 +52,7 @@ print(f"random genes: {np.mean(random_genes):.0f} ± {np.std(random_genes):.0f} 
 
 # %%
 # The three selectors show the cell types about as well as all genes do, and better than random genes. The
-# genes of largest dispersion are among the better sets of random genes.
+# genes of largest dispersion are only as good as the better sets of random genes.
 figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 ax.axvspan(min(random_genes), max(random_genes), color="0.88")
 ax.text(np.mean(random_genes), 1.5, "20 sets of\nrandom genes", ha="center", va="center")

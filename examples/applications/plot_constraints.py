@@ -1,10 +1,10 @@
 """
-Keep, exclude and group columns: what do constraints cost?
-==========================================================
+What do constraints cost?
+=========================
 
-Sixteen of 64 pixels are selected to reconstruct digits. Some may be installed already (``keep``), out of
+We select sixteen of 64 pixels to reconstruct digits. Some may be installed already (``keep``), out of
 reach (``exclude``), available only in tiles of four (``groups``), or expensive (``costs`` and ``budget``).
-Constraints are part of the criterion: the other columns are selected given those in ``keep``.
+The other columns are selected given those in ``keep``. How much does each constraint cost?
 """
 
 # %%
@@ -31,7 +31,7 @@ selectors = {
 }
 
 # %%
-# The titles have the share of the variance of held-out digits that is reconstructed.
+# The percentages are the share of the variance of held-out digits that is reconstructed.
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.9), layout="constrained")
 for ax, (name, selector) in zip(axes, selectors.items(), strict=True):
     reconstructor = Reconstructor(selector, regressor="ridge").fit(train)
@@ -40,7 +40,7 @@ for ax, (name, selector) in zip(axes, selectors.items(), strict=True):
 plt.show()
 
 # %%
-# Another set of random columns would have another share. Over twenty sets:
+# The share of random columns varies. Over twenty sets:
 shares = [
     Reconstructor(RandomSubset(16, random_state=seed), regressor="ridge").fit(train).score(test)
     for seed in range(20)

@@ -2,8 +2,8 @@
 Shorten a questionnaire
 =======================
 
-25 questions in five scales of five: which ten predict the others best? ``quotas`` ask for two items of each
-scale. The usual rule selects the items that correlate most with the rest of their scale; these are reliable,
+Which ten of 25 questions, in five scales of five, predict the others best? ``quotas`` demand two items of
+each scale. The usual rule selects the items that correlate most with the rest of their scale; these are reliable,
 but redundant.
 
 The answers of 2,436 people are the items ``bfi`` of the R package psych [1]_, from the Python package
@@ -65,7 +65,7 @@ points = {
 }
 
 # %%
-# Reliability and breadth pull in opposite directions. For a reliable score of each scale use the item-total
+# Reliability and breadth are at odds. For a reliable score of each scale use the item-total
 # rule; to predict all 25 answers use ``RebuildSelector``. :doc:`The guide </tasks/questionnaire>` has the
 # figures over five splits.
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")

@@ -35,9 +35,8 @@ sensors = pivoted.fit(train - train.mean(axis=0), quiet=True).get_selected_senso
 print(f"from 30 pixels by PySensors: {Reconstructor(sensors.tolist()).fit(train).score(test):.0%}")
 
 # %%
-# Held-out faces, and the same faces reconstructed from the selected pixels and from one of the sets of random
-# pixels. Many selected pixels lie at the edge: backgrounds vary more than faces do, and every pixel counts
-# alike.
+# Held-out faces, reconstructed from the selected pixels and from one of the sets of random pixels. Many
+# selected pixels lie at the edge, because backgrounds vary more than faces do and every pixel counts equally.
 figure = plt.figure(figsize=(8, 5.4), layout="constrained")
 parts = figure.subfigures(3, 1)
 rows = {

@@ -3,7 +3,7 @@ Select wavelengths from infrared spectra
 ========================================
 
 Sixty infrared spectra of coffee have 1,841 points each. Could an instrument with 12 filters replace the
-spectrometer? Filters cannot lie side by side, so the points must be at least 50 apart: ``min_distance``. The
+spectrometer? Filters cannot lie side by side, so ``min_distance`` keeps the points at least 50 apart. The
 spectra come with the package chemotools.
 """
 
@@ -32,8 +32,8 @@ equidistant = np.linspace(0, spectra.shape[1] - 1, 12).astype(int).tolist()
 print(f"12 equidistant points: error {relative_error(equidistant):.3f}")
 
 # %%
-# Above, three held-out spectra minus the mean spectrum, and their reconstructions from the 12 marked points.
-# Below, the error of each point in units of its standard deviation.
+# Top: three held-out spectra minus the mean spectrum, and their reconstructions from the 12 marked points.
+# Bottom: the error of each point in units of its standard deviation.
 reconstructor = Reconstructor(RebuildSelector(12, min_distance=50), regressor="ridge").fit(train)
 points = np.flatnonzero(reconstructor.support_)
 reconstructed = reconstructor.inverse_transform(reconstructor.transform(test))

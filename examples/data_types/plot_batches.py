@@ -31,8 +31,7 @@ supports = {
 }
 
 # %%
-# The selected pixels, over the variance of each pixel. With ``batch`` they are those of the clean images. In
-# the same way ``fit(X, sample_weight=…)`` corrects for rows that are over- or under-represented.
+# The selected pixels, drawn over the variance of each pixel. With ``batch`` they are those of the clean images.
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.6), layout="constrained")
 for ax, (name, support) in zip(axes, supports.items(), strict=True):
     data = X if name == "clean images" else scanned

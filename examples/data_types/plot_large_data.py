@@ -2,8 +2,8 @@
 Feature selection on data larger than memory
 ============================================
 
-A dask array is read block by block and reduced to the inner products of its columns. How do time and memory
-grow with the number of rows?
+A dask array is read block by block and reduced to the products of all pairs of columns. How do time and
+memory grow with the number of rows?
 """
 
 # %%
@@ -40,7 +40,7 @@ with dask.config.set(scheduler="synchronous"):
 print(selector.reduction_)
 
 # %%
-# Time grows with the number of rows, memory hardly.
+# Time grows with the number of rows, memory hardly grows.
 figure, (left, right) = plt.subplots(1, 2, figsize=(8.5, 3.6), layout="constrained")
 left.plot(rows, seconds, marker="o", label="fit")
 left.set(xlabel="rows", ylabel="CPU seconds")

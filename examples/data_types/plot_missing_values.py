@@ -2,8 +2,8 @@
 Select features with missing values
 ===================================
 
-Selectors that work through the Gram matrix accept NaN, so no imputer is needed before them. Here four sensors
-at a time fail for half of the rows, until up to 30 % of the values are missing. How many of the 20 columns
+Many selectors, such as :class:`~ufselect.PCALeverage`, accept NaN without an imputer. Here four sensors at a
+time fail for half of the rows, until up to 30 % of the values are missing. How many of the 20 columns
 selected from the complete table are selected again?
 """
 
@@ -45,8 +45,9 @@ for place, share in enumerate(shares):
 print(selector.fit(incomplete).missing_)
 
 # %%
-# The selection hardly changes. Imputing the median lowers variances and correlations of the columns with
-# missing values, so that others are selected. Bars are standard deviations over five patterns of failures.
+# With NaN given to the selector, the selection hardly changes. Imputing the median lowers variances and
+# correlations of the columns with missing values, so that others are selected. Bars are standard deviations
+# over five patterns of failures.
 figure, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
 for values, name in zip(same, ("NaN given to the selector", "median imputation first"), strict=True):
     ax.errorbar(

@@ -30,7 +30,7 @@ X = vectorizer.fit_transform(documents)
 print(f"{X.shape[0]} documents × {X.shape[1]} words, {X.nnz / np.prod(X.shape):.1%} non-zero")
 
 # %%
-# The first words name the subject of a module, such as ``filter``, or represent a sentence that many
+# The first words name the subject of a module, such as ``filter``, or belong to a sentence that many
 # docstrings share, such as ``retain``.
 train, test = train_test_split(X, test_size=300, random_state=0)
 selected = Reconstructor(RebuildSelector(n_features_to_select=60)).fit(train)

@@ -2,8 +2,8 @@
 DSCOFS: how the selection changes with the number of columns
 ============================================================
 
-``dscofs_path`` fits a whole grid of counts in a fraction of the time of separate fits, because inner
-products, decomposition and starting points are shared. Is a small selection always part of a larger one?
+``dscofs_path`` fits a whole grid of counts in a fraction of the time of separate fits, because these share the
+Gram matrix, its decomposition and starting points. Is a small selection always part of a larger one?
 """
 
 # %%
@@ -24,7 +24,7 @@ paths = {
 
 # %%
 # Green marks a column that enters as the count grows, orange one that leaves again. At the default tolerance
-# the selections are nested. Iterated to convergence, three columns leave at a count of 20.
+# the selections are nested. Iterated to convergence, three columns leave at 20.
 figure, axes = plt.subplots(1, 2, figsize=(10, 5.5), layout="constrained")
 for ax, (title, path) in zip(axes, paths.items(), strict=True):
     SelectionPathDisplay.from_estimator(path, feature_names=data.feature_names, ax=ax)

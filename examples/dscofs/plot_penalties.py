@@ -2,7 +2,7 @@
 DSCOFS: penalties and starting points
 =====================================
 
-The problem of DSCOFS has many stationary points. How much does the selection depend on the row penalty
+The optimisation problem of DSCOFS has many stationary points. How much does the selection depend on the row penalty
 ``mu_row`` and on the starting point ``init``?
 """
 
@@ -49,8 +49,8 @@ random_accuracies = [accuracy(RandomSubset(16, random_state=seed).fit(X).support
 
 # %%
 # With a small penalty every start ends at the columns of PCA leverage. With a large one the selection is that
-# of the starting point, and a random start is no better than random columns. This is why the default,
-# ``init="pca"``, comes from the data; from there the penalty changes nothing here.
+# of the starting point, and a random start is no better than random columns. This is why the default is
+# ``init="pca"``; from there the penalty changes nothing here.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for init, found in supports.items():
     left.semilogx(penalties, [(support & leverage).sum() for support in found], "o-", label=f'init="{init}"')

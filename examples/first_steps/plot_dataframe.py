@@ -2,8 +2,8 @@
 Select columns of a data frame and report on them
 =================================================
 
-Six of thirty measurements of tumours, such that the other 24 can be reconstructed from them. Column names
-survive, and ``set_output`` makes ``transform`` return a data frame.
+We select six of thirty measurements of tumours from which the other 24 can be reconstructed. Column names are
+kept, and ``set_output`` makes ``transform`` return a data frame.
 """
 
 # sphinx_gallery_thumbnail_path = "_static/report.png"
@@ -30,7 +30,7 @@ page = report_html(explanation, title="breast cancer")
 explanation
 
 # %%
-# The assessment of the page as a picture: six random columns have a larger error on held-out rows. As many
+# The assessment as a figure: six random columns have a larger error on held-out rows. As many
 # principal components have a smaller one, but need all thirty measurements.
 figure, ax = plt.subplots(figsize=(6.5, 2.5), layout="constrained")
 explanation.assessment.plot(ax=ax)

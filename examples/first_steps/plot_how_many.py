@@ -2,7 +2,7 @@
 How many features? Reconstruction error against their number
 ============================================================
 
-The reconstruction error on held-out rows falls with every further column. Where to stop shows in comparison
+The reconstruction error on held-out rows falls with every further column. To see where to stop, compare it
 with random columns and with as many principal components, which need all columns.
 """
 
@@ -19,7 +19,7 @@ reconstructor = Reconstructor(RebuildSelector(n_features_to_select=45), regresso
 
 # %%
 # ``n_features_to_select="auto"`` selects the fewest columns whose error is within one standard error of the
-# lowest, and says so where more columns would still help.
+# lowest, and says so if more columns would still help.
 selector = RebuildSelector(n_features_to_select="auto").fit(train)
 print(next(row["note"] for row in selector.count_curve_ if row["chosen"]))
 

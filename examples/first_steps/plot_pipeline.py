@@ -2,8 +2,8 @@
 Feature selection in a scikit-learn pipeline
 ============================================
 
-A selector is a step of a pipeline. Where a supervised model follows, a grid search finds the number of
-columns that it needs; the selection itself does not use the labels.
+A selector is a step of a pipeline. If a supervised model follows, a grid search finds the number of columns
+that it needs; the selection itself does not use the labels.
 """
 
 # %%
@@ -34,7 +34,7 @@ random_search = GridSearchCV(pipeline, grid, refit=False).fit(X, y)
 random_accuracies = random_search.cv_results_["mean_test_score"].reshape(5, len(counts))
 
 # %%
-# Half of the pixels are as good as all 64; as many random columns are not.
+# 32 selected pixels are as good as all 64; 32 random ones are not.
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 ax.plot(counts, accuracies, marker="o", label="RebuildSelector")
 ax.fill_between(

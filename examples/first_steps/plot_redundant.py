@@ -4,7 +4,7 @@ Remove correlated features
 
 Many of the thirty measurements of a tumour are redundant: radius, perimeter and area are nearly functions of
 each other. :class:`~ufselect.RedundancyFilter` selects columns so that every dropped one is correlated above
-a threshold with a selected one, and no two selected ones are.
+a threshold with a selected one, while no two selected ones are.
 """
 
 # %%

@@ -3,8 +3,8 @@ Compare feature selection methods with random columns
 =====================================================
 
 How well do 20 of 64 pixels, selected without labels, show the ten digits? K-means runs on the selected
-columns, and its clusters are compared with the classes, beside those of all columns and of random columns.
-Labels are used for scoring only.
+columns, and its clusters are compared with the classes, as are those from all columns and from random
+columns. Labels are used for scoring only.
 """
 
 # %%

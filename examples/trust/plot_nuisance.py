@@ -2,9 +2,9 @@
 When all columns hide the clusters
 ==================================
 
-Six clusters show in 40 columns. The other 160 columns vary more, along a few strong directions that have
-nothing to do with the clusters, as light does in photographs. When do selected columns show the clusters that
-all columns hide? Only simulated data can answer, because the number of such directions must be known.
+Forty columns show six clusters. The other 160 columns vary more, along a few strong directions that have
+nothing to do with the clusters, such as the light in photographs. When do selected columns show clusters that
+all columns hide? The data are simulated, so that the number of such directions is known.
 """
 
 # %%

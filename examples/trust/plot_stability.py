@@ -2,8 +2,8 @@
 Stability selection
 ===================
 
-Other rows would give another selection. Which of the columns would be selected again? ``StableSelector`` fits
-a selector to random halves of the rows and selects the columns that recur in most of them.
+Another sample of rows would give another selection. ``StableSelector`` fits a selector to random halves of
+the rows and selects the columns that recur in most of them.
 """
 
 # %%
@@ -33,7 +33,7 @@ print(f"threshold {stable.threshold_:.2f}; at most {bound:.1f} stable columns ar
 
 # %%
 # How often each pixel is selected; dots mark the stable ones. Six of the twelve pixels of PCA leverage are
-# stable. Others alternate with correlated neighbours: ``max_correlation`` or more rows can settle which.
+# stable. Others alternate with correlated neighbours; ``max_correlation`` or more rows can help.
 figure, axes = plt.subplots(1, 2, figsize=(7, 3.6), layout="constrained")
 for ax, (name, stable) in zip(axes, fitted.items(), strict=True):
     image = ax.imshow(stable.frequencies_.reshape(8, 8), vmin=0, vmax=1, cmap="Blues")
