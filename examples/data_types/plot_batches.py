@@ -31,7 +31,8 @@ supports = {
 }
 
 # %%
-# The selected pixels, drawn over the variance of each pixel. With ``batch`` they are those of the clean images.
+# The selected pixels, drawn over the variance of each pixel. With ``batch`` they are those of the clean
+# images.
 figure, axes = plt.subplots(1, 3, figsize=(9, 3.6), layout="constrained")
 for ax, (name, support) in zip(axes, supports.items(), strict=True):
     data = X if name == "clean images" else scanned

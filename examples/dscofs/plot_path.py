@@ -2,8 +2,8 @@
 DSCOFS: how the selection changes with the number of columns
 ============================================================
 
-``dscofs_path`` fits a whole grid of counts in a fraction of the time of separate fits, because these share the
-Gram matrix, its decomposition and starting points. Is a small selection always part of a larger one?
+``dscofs_path`` fits a whole grid of counts in a fraction of the time of separate fits, because the Gram
+matrix, its decomposition and starting points are shared. Is a small selection always part of a larger one?
 """
 
 # %%

@@ -2,8 +2,8 @@
 DSCOFS: penalties and starting points
 =====================================
 
-The optimisation problem of DSCOFS has many stationary points. How much does the selection depend on the row penalty
-``mu_row`` and on the starting point ``init``?
+The optimisation problem of DSCOFS has many stationary points. How much does the selection depend on the row
+penalty ``mu_row`` and on the starting point ``init``?
 """
 
 # %%
