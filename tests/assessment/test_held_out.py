@@ -10,10 +10,13 @@ from scipy import sparse
 from scipy.signal import lfilter
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.clusters.examples import planted, sparse_clusters
 
 from ufselect import DSCOFS, Assessment, MaxVariance, PartitionSelector, RandomSubset, RebuildSelector, assess
 from ufselect.assessment.held_out import _Reconstruction, compare
+from ufselect.exceptions import DominatedByUnitsWarning
 
 
 def factors(seed=0, n=120, d=60, m=4):
@@ -241,3 +244,27 @@ def test_nullable_frames_are_assessed():
     frame = pandas.DataFrame(factors(d=8)).astype("Float64")
     frame.iloc[0, 0] = pandas.NA
     assert assess([1, 2], frame, random_state=0).table
+
+
+def test_what_cannot_be_assessed_or_drawn_is_said():
+    X = np.random.default_rng(0).standard_normal((60, 8))
+    with pytest.raises(TypeError, match="of a pipeline, transform X"):
+        assess(make_pipeline(StandardScaler(), RebuildSelector(3)), X)
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ValueError, match="nothing to draw: No cluster structure"):
+        assess(RebuildSelector(3), X, goal="clusters", random_state=0).plot()
+
+
+def test_rows_are_named_by_indices_or_a_mask():
+    X = np.random.default_rng(0).standard_normal((120, 3)) @ np.ones((3, 12)) + 0.1
+    X += np.random.default_rng(1).standard_normal(X.shape)
+    mask = np.arange(120) < 70
+    found = [assess(RebuildSelector(3), X, rows=rows, random_state=0) for rows in (mask, np.arange(70))]
+    assert found[0].effect == found[1].effect != assess(RebuildSelector(3), X, random_state=0).effect
+
+
+def test_units_are_warned_of_once():
+    X = np.random.default_rng(0).standard_normal((90, 10)) * [100, *[1] * 9]
+    with pytest.warns(DominatedByUnitsWarning) as caught:
+        assess(RebuildSelector(3), X, random_state=0)
+    assert len(caught) == 1

@@ -320,3 +320,52 @@ def test_ids_and_labels_that_are_asked_for_are_not_called_unknown():
         with pytest.raises(ValueError, match=f"--keep {name} is not possible: .* left out \\({role}\\)"):
             ufselect(f"select t.csv -k 3 --labels kind --keep {name}")
     assert ufselect("select t.csv -k 3 --labels kind --exclude id,kind").exit_code == 0
+
+
+def test_a_row_of_totals_is_named_where_correlations_rest_on_it():
+    values = pandas.DataFrame(np.random.default_rng(0).lognormal(2, 1, (200, 8))).add_prefix("v")
+    values.insert(0, "place", [f"p{i}" for i in range(200)])
+    values.to_csv("plain.csv", index=False)
+    values.loc[200] = ["Total", *values.drop(columns="place").sum()]
+    values.to_csv("total.csv", index=False)
+    plain, total = (answer(f"select {name}.csv --for redundancy") for name in ("plain", "total"))
+    assert (plain["trust"], total["trust"]) == ("good", "doubtful")
+    assert any(line.startswith("Row Total stands far apart") for line in total["assumed"])
+    assert not any("stands far apart" in line for line in plain["assumed"])
+
+
+def test_an_index_that_pandas_wrote_to_parquet_is_no_column():
+    pytest.importorskip("pyarrow")
+    table = pandas.DataFrame(factors()).add_prefix("v")
+    table.sample(frac=1, random_state=0).to_parquet("shuffled.parquet")
+    record = answer("select shuffled.parquet -k 3")
+    assert "__index_level_0__" not in names(record)
+    assert any("__index_level_0__ is taken as the row id" in line for line in record["assumed"])
+
+
+def test_columns_named_by_numbers_tell_their_own_clusters():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=150)
+    X = rng.standard_normal((150, 40))
+    X[:, [4, 9, 19]] += 6 * np.eye(3)[y]
+    pandas.DataFrame(X, columns=range(1, 41)).to_csv("numbers.csv", index=False)
+    record = answer("select numbers.csv --clusters 3 -k 3")
+    told = {column["name"] for cluster in record["clusters"] for column in cluster["columns"]}
+    assert {"5", "10"} <= told <= set(names(record))
+
+
+def test_nothing_is_promised_of_more_columns_on_noise():
+    pandas.DataFrame(np.random.default_rng(0).standard_normal((300, 20))).add_prefix("v").to_csv(
+        "noise.csv", index=False
+    )
+    assert "more columns do more" not in ufselect("select noise.csv -k 5").output
+
+
+def test_score_names_rows_by_their_ids_beside_the_verdict():
+    table = pandas.DataFrame(factors()).add_prefix("v")
+    table.insert(0, "id", [f"s{i}" for i in range(len(table))])
+    table.iloc[7, 1:] *= 200
+    table.to_csv("table.csv", index=False)
+    Path("mine.txt").write_text("\n".join(table.columns[1:4]), encoding="utf-8")
+    said = " ".join(ufselect("score table.csv --columns mine.txt").output.split())
+    assert "Row s7 stands far apart" in said

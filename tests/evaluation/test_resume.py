@@ -22,7 +22,8 @@ KILLED = textwrap.dedent(
     from ufselect.evaluation import compare
     from tests.evaluation.test_resume import COUNTS, METHODS
 
-    data, n_kept = np.load(sys.argv[2]), 0
+    # read before forking: children would share the place in the open file
+data = dict(np.load(sys.argv[2]))
 
     def run(n_events):
         # An event comes after every fit and every score; soon after it the next is on its way.

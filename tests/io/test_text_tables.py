@@ -248,3 +248,10 @@ def test_names_become_distinct_and_good_names_stay(names):
         if stripped and stripped not in first_seen:
             first_seen[stripped] = name
     assert all(name == shown for name, shown in first_seen.items())
+
+
+def test_a_short_line_behind_a_line_of_numbers(tmp_path):
+    (tmp_path / "in.csv").write_text("1100.0,1102.0,1104.0\n7\n1,2,3\n2,3,5\n4,4,1\n", encoding="utf-8")
+    table = read_table(tmp_path / "in.csv")
+    assert any("line 2 (1)" in note for note in table.notes)
+    assert table.shape == (5, 3)

@@ -136,3 +136,13 @@ def test_median_is_that_of_numpy_and_drop_leaves_out(tmp_path):
 def test_unknown_policy(table):
     with pytest.raises(TableError, match=r"median, drop"):
         clean(table, "mean")
+
+
+def test_labels_do_not_take_the_name_of_a_selected_column(tmp_path):
+    X = np.arange(12.0).reshape(4, 3) + np.eye(4, 3)
+    np.savez(tmp_path / "in.npz", X=X, y=["u", "v", "u", "v"], feature_names=["x", "y", "z"])
+    table = read_table(tmp_path / "in.npz")
+    write_selection(table, np.array([1]), tmp_path / "out.csv")
+    header, *rows = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
+    assert header.split(",") == ["y", f"{table.label_name}_"]
+    assert [row.split(",")[1] for row in rows] == ["u", "v", "u", "v"]

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 
-from ufselect._utils.messages import listed
+from ufselect._utils.messages import listed, without_warnings
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_choice, check_positive_int, is_dask, tabular
 from ufselect.assessment.splits import row_splits, row_units
@@ -30,6 +30,7 @@ from ufselect.clusters.graph import (
     sampled_indices,
     seed_from,
 )
+from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.methods._columns import ColumnTable
 from ufselect.methods.rebuild.ridge import RIDGES, component_errors, errors_by_ridge, in_row_space
 from ufselect.metrics.kmeans import kmeans_runs
@@ -103,10 +104,12 @@ class Assessment:
 
     @property
     def message(self) -> str:
-        """What was found, in plain words."""
-        return " ".join([*self._finding(), *self.notes])
+        """What was found, in plain words, and how."""
+        return " ".join([self.finding, *self.notes])
 
-    def _finding(self) -> list[str]:
+    @property
+    def finding(self) -> str:
+        """What was found, in plain words."""
         if self.has_no_clusters:
             found = "No cluster structure found."
             if self.n_clusters != 1:
@@ -115,9 +118,9 @@ class Assessment:
                     "no further apart than rows without clusters that have the same correlations. Clusters "
                     "that differ in one direction among many can be missed: plot the columns to see them."
                 )
-            return [f'{found} To keep columns that represent the others, use goal="rebuild".']
+            return f'{found} To keep columns that represent the others, use goal="rebuild".'
         if not self.table:
-            return ["How good the selection is was not assessed."]
+            return "How good the selection is was not assessed."
         k, d, ours, random = (
             self.n_selected,
             self.n_features,
@@ -141,11 +144,11 @@ class Assessment:
             "worse": f", but {k} random columns do better ({{}}): use another selector.",
             "undecided": f"; {k} random columns have {{}}, too close to tell with these rows.",
         }[self.verdict]
-        sentences = [found + compared.format(f"{random:.2g}")]
+        found += compared.format(f"{random:.2g}")
         if self.stability is not None:
             same = f"about {5 * round(20 * self.same_columns)} % of the columns stay the same."
-            sentences.append(f"Selected again from other rows, {same}")
-        return sentences
+            found += f" Selected again from other rows, {same}"
+        return found
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw the selection beside random columns; needs matplotlib.
@@ -162,6 +165,8 @@ class Assessment:
         from ufselect._utils.imports import import_extra
 
         ax = import_extra("matplotlib.pyplot", "Plotting", "plot").subplots()[1] if ax is None else ax
+        if not self.table:
+            raise ValueError(f"There is nothing to draw: {self.message}")
         names, means, spreads = zip(*(row.values() for row in self.table), strict=True)
         ax.barh(names, means, xerr=spreads, color=["C0", *["0.75"] * (len(names) - 1)])
         ax.invert_yaxis()
@@ -270,7 +275,7 @@ def assess(
         raise ValueError(f"row_groups has {len(row_groups)} entries, but X has {table.shape[0]} rows.")
     if goal == "rebuild":  # whose rows are made dense: 160 megabytes at most
         max_samples = min(max_samples, max(200, 20_000_000 // table.shape[1]))
-    places = np.arange(table.shape[0]) if rows is None else np.asarray(rows)
+    places = np.arange(table.shape[0]) if rows is None else np.arange(table.shape[0])[np.asarray(rows)]
     places = places[sampled_indices(places.size, max_samples, seed)]
     if places.size < table.shape[0]:
         table = _safe_indexing(table, places)
@@ -311,12 +316,15 @@ def assess(
         (inner[train], inner[test]) for train, test in row_splits(units, is_ordered, measure.n_parts, 2, rng)
     ]
     states = [measure.prepare(*split) for split in splits]
-    if callable(selector):  # AutoSelector's: clusters of the selecting half → columns; the halves take turns
-        supports = [selector(states[place ^ 1]) for place in range(len(states))]
+    is_fitted = hasattr(selector, "fit")
+    if callable(selector) and not is_fitted:
+        # AutoSelector's, from the clusters of the selecting half to columns; the halves take turns
+        supports, is_fitted = [selector(states[place ^ 1]) for place in range(len(states))], True
     else:
-        supports = [
-            _selected(selector, table, np.union1d(train, outliers), n_features) for train, _ in splits
-        ]
+        sides = [np.union1d(train, outliers) for train, _ in splits]
+        supports = [_selected(selector, table, sides[0], n_features)]
+        with without_warnings(DominatedByUnitsWarning, RepeatedColumnsWarning):  # once is enough
+            supports += [_selected(selector, table, side, n_features) for side in sides[1:]]
     if goal == "rebuild" and max(support.size for support in supports) == n_features:
         notes.append("All columns are selected, so that none is left to reconstruct.")
         return Assessment(goal, "no better", 1.0, (1.0, 1.0), n_features=n_features, notes=notes)
@@ -337,7 +345,6 @@ def assess(
         interval = (float(np.exp(interval[0])), float(np.exp(interval[1])))
     n_selected = round(float(np.mean([support.size for support in supports])))
     rival = measure.other(states, n_selected)
-    is_fitted = hasattr(selector, "fit") or callable(selector)
     masks = np.array([np.isin(np.arange(n_features), support) for support in supports])
     return Assessment(
         goal,
@@ -376,7 +383,8 @@ def outlier_note(places: NDArray, done: str) -> str:
     named = listed([str(place) for place in places], 5)
     is_one = places.size == 1
     rows = f"Row {named} stands" if is_one else f"Rows {named} stand"
-    it, errors = ("it", "it is an error, drop it") if is_one else ("them", "they are errors, drop them")
+    it = "it" if is_one else "them"
+    errors = "it is an error or a total, drop it" if is_one else "they are errors or totals, drop them"
     return f"{rows} far apart from all others, so {done} {it}; if {errors}."
 
 
@@ -388,7 +396,13 @@ def _selected(selector: Any, table: Any, rows: NDArray, n_features: int) -> NDAr
         if not given.size:
             raise ValueError("The list of columns is empty; name at least one.")
         return given
-    return np.flatnonzero(clone(selector).fit(_safe_indexing(table, rows)).get_support())
+    fitted = clone(selector).fit(_safe_indexing(table, rows))
+    if not hasattr(fitted, "get_support"):
+        raise TypeError(
+            f"{type(fitted).__name__} has no get_support, so which columns it selects cannot be asked; of a "
+            "pipeline, transform X by the first steps and assess the selector."
+        )
+    return np.flatnonzero(fitted.get_support())
 
 
 def compare(

@@ -102,8 +102,6 @@ class PartitionSelector(UnsupervisedSelector):
     is_stochastic = True
     label = "Graph partition"
     cost = "n² c + n d c"
-    order = 150
-    on_request = True  # what AutoSelector fits
 
     labels_: NDArray
     n_clusters_: int
@@ -123,16 +121,12 @@ class PartitionSelector(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = None,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.n_clusters = n_clusters
         self.rule = rule
         self.n_partitions = n_partitions
         self.max_samples = max_samples
         self.random_state = random_state
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -124,7 +124,6 @@ class AutoSelector(UnsupervisedSelector):
     supports = frozenset({"keep", "groups"})  # as far as its candidates do
 
     _parameter_constraints: ClassVar[dict[str, list]] = {
-        **UnsupervisedSelector._parameter_constraints,
         "goal": [StrOptions({"clusters", "rebuild"})],
         "clusterer": [StrOptions({"kmeans", "graph"})],
         "candidates": ["array-like", StrOptions({"dscofs"}), None],
@@ -164,7 +163,7 @@ class AutoSelector(UnsupervisedSelector):
         groups: Groups | None = None,
         max_correlation: float | None = 0.999,
     ) -> None:
-        self.n_features_to_select = n_features_to_select
+        super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
         self.goal = goal
         self.clusterer = clusterer
         self.candidates = candidates
@@ -173,10 +172,6 @@ class AutoSelector(UnsupervisedSelector):
         self.max_samples = max_samples
         self.random_state = random_state
         self.verbose = verbose
-        self.keep = keep
-        self.exclude = exclude
-        self.groups = groups
-        self.max_correlation = max_correlation
 
     @property
     def _is_auto(self) -> bool:
@@ -251,6 +246,8 @@ class AutoSelector(UnsupervisedSelector):
                 )
                 tried.append((name, estimator, outcome, perf_counter() - started))
                 request.progress(number, outcome.mean("selected"))
+            if len(pool) > 1:
+                said.append(f"It is the best of {len(pool)} candidates by these figures, which flatter it.")
             sign = 1 if self.goal == "rebuild" else -1
             tried.sort(key=lambda each: np.nan_to_num(sign * each[2].mean("selected"), nan=np.inf))
             if self.goal == "rebuild" or self.candidates is not None:
@@ -263,6 +260,7 @@ class AutoSelector(UnsupervisedSelector):
                 np.flatnonzero(best.get_support()),
                 request.restrict_rows(names),
             )
+        vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector is not to carry
         if hasattr(best, "count_curve_"):
             attributes["count_curve_"] = best.count_curve_
         scores = np.asarray(getattr(best, "scores_", best.get_support()), dtype=np.float64)

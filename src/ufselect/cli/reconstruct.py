@@ -98,9 +98,9 @@ def reconstruct(
     console = error_console() if to_pipe else output()
     unmeasured = np.delete(arrays["column_errors"], selected) if selected.size < len(names) else np.zeros(1)
     console.print(
-        f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with a "
-        f"relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} on held-out rows (1 is no better "
-        "than the mean of each column).",
+        f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with "
+        f"a relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} when single rows are held out (1 "
+        "is no better than the mean of each column).",
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
     cells = [

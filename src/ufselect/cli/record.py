@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.cli.run import Request, Run, row_metadata
+from ufselect.cli.run import Request, Run, row_metadata, with_row_names
 from ufselect.cli.text import output, with_flags
 from ufselect.datasets.catalogue import names as dataset_names
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
@@ -108,6 +108,7 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
     if run.assessment is not None:
         kept = ("verdict", "effect", "interval", "table", "stability", "n_clusters", "notes")
         record["assessment"] = {name: plain_value(getattr(run.assessment, name)) for name in kept}
+        record["assessment"]["notes"] = [with_row_names(text, table) for text in run.assessment.notes]
     missing = getattr(selector, "missing_", None)
     if missing is not None:
         record["missing"] = asdict(missing)

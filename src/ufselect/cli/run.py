@@ -21,6 +21,7 @@ from sklearn.base import clone
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import has_missing
 from ufselect.assessment import Assessment, assess
+from ufselect.assessment.held_out import outlier_note
 from ufselect.cli.table import Opened, columns_named, names_in
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
@@ -279,6 +280,9 @@ class Run:
             lines.append(f"{number} the default; -k changes the number.")
         if self.assessment is not None:
             lines += [with_row_names(note, table) for note in self.assessment.notes]
+        if self.explanation.outlying.size and self.explanation.dropped.any():
+            note = outlier_note(self.explanation.outlying, "correlations may rest on")
+            lines.append(with_row_names(note, table))
         return [with_flags(line) for line in (*lines, *self.messages)]
 
 

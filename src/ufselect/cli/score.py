@@ -50,7 +50,7 @@ def score(
 
     from ufselect.assessment import assess
     from ufselect.cli.record import plain_value, print_json
-    from ufselect.cli.run import dense, make_selector, prepare, request_from
+    from ufselect.cli.run import dense, make_selector, prepare, request_from, with_row_names
     from ufselect.cli.table import columns_named, names_in, open_data
     from ufselect.cli.text import figure, grid, note, output, percent, tell, tell_finding, with_flags, working
     from ufselect.exceptions import TableError
@@ -102,7 +102,7 @@ def score(
         "goal": request.goal,
         "trust": trust_in(found),
         # of a given list there is no selector to change
-        "message": with_flags(found.message).replace(": use another selector", ""),
+        "message": with_flags(found.finding).replace(": use another selector", ""),
         "verdict": found.verdict,
         "columns": [names[j] for j in own],
         "table": plain_value(rows),
@@ -129,4 +129,5 @@ def score(
     if more:
         tell(console, f"Add next, in this order: {', '.join(more)}")
     scaling = [ready.scaler.reason_] if ready.scaler.is_scaled_ else []
-    note([*table.notes, *table.left_out_sentences(False), *scaling])
+    how_found = [with_flags(with_row_names(text, table)) for text in found.notes]
+    note([*table.notes, *table.left_out_sentences(False), *scaling, *how_found])

@@ -181,7 +181,7 @@ def column_table(run: Run) -> Any:
         )
         alone = [names[j] for j in run.ranked[np.setdiff1d(np.arange(run.ranked.size), places)]]
         more = "1 more represents" if len(alone) == 1 else f"{len(alone)} more represent"
-        caption = f"{more} no other column: {listed(alone, MOST_ROWS)}" if places else ""
+        caption = f"{more} no other column: {listed(alone, MOST_ROWS)}" if places and alone else ""
     rows = []
     for place in places[:MOST_ROWS]:
         others = e.represents(place)

@@ -6,6 +6,7 @@ digest, the code by the version of the package: a run that was stopped finds wha
 
 from __future__ import annotations
 
+import inspect
 import json
 import logging
 import sys
@@ -83,7 +84,7 @@ class Runner:
         calls = {}
         for method in methods:
             for points, counts, seed in fit_families(method, problem.counts, problem.X.shape[1]):
-                arguments = (problem.X, method.selector, points, counts, seed, key)
+                arguments = (problem.X, method.selector, points, counts, seed, f"{key} {code_key(method)}")
                 calls[method.key, params_text(points[0]), counts[0], seed] = arguments
         fits = self.call_all(fit_points, calls, problem.name, "fits", ignore=("X",))
         apart = {method.key for method in methods if method.starts_apart}
@@ -186,6 +187,14 @@ def params_text(point: Mapping[str, Any], *without: str) -> str:
 def data_key(problem: Problem) -> str:
     """Name the data and the version of the package, for the cache."""
     return f"{joblib.hash((problem.X, problem.y))} {ufselect.__version__}"
+
+
+def code_key(method: Method) -> str:
+    """Return a digest of the source of a selector, which may change while the version does not."""
+    try:
+        return joblib.hash(inspect.getsource(sys.modules[method.selector.__module__]))
+    except (AttributeError, OSError, TypeError):  # all features; a class typed into a session
+        return "" if method.selector is None else str(id(method.selector))
 
 
 def fit_families(

@@ -122,9 +122,9 @@ class GramOperator(ABC):
     def eigenpairs(self, count: int, tol: float = EXACT) -> Spectrum:
         """Return up to ``count`` leading eigenpairs, fewer when the rank is smaller.
 
-        Residuals are at most ``tol`` times the eigenvalue; above 1e-6 large matrices are decomposed in
-        float32. The widest are remembered: asking again for as many or fewer,
-        no more exactly, costs nothing.
+        Residuals are at most ``tol`` times the eigenvalue; above a ``tol`` of 1e-6 large matrices are
+        decomposed in float32, which leaves some 1e-5. The widest are remembered: asking again for as many or
+        fewer, no more exactly, costs nothing.
         """
         asked, reached, widest = self._widest or (0, tol, None)
         if widest is None or reached > tol or (asked < count and widest.values.size == asked):

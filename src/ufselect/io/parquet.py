@@ -80,7 +80,7 @@ class ParquetRows:
     def frames(self, positions: Sequence[int]) -> Iterator[Any]:
         """Yield some columns as they are stored, in data frames of some millions of cells."""
         columns = [self._written[j] for j in positions]
-        some = None if len(columns) == len(self.names) else columns
+        some = None if columns == self._written else columns
         for file in self._files:
             for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, len(columns))), columns=some):
                 block = batch.to_pandas(ignore_metadata=True)

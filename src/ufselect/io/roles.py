@@ -182,6 +182,8 @@ def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
     folded = _folded(name)
     if folded in ID_NAMES or (_is_numbered(folded) and not folded.endswith(NUMBERED)):
         return True
+    if unnamed and name.startswith("__index_level_"):  # as pandas writes an index to Parquet
+        return True
     if position == 0 and (unnamed or (look.kind == "words" and look.distinct())):
         return True
     steps = look.steps()

@@ -277,4 +277,5 @@ def _counted(missing: NDArray) -> str:
 
 def _nothing_left(table: Table) -> str:
     why = ["No numeric column with varying values is left.", *table.left_out_sentences(False)]
-    return " ".join([*why, "Check the separator and the decimal mark (`separator`, `decimal`)."])
+    advice = "Check the separator and the decimal mark (`separator`, `decimal`)."
+    return " ".join([*why, advice, "Lines above the names of the columns have to be removed."])

@@ -269,7 +269,9 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str, usual: int) -> bool
 def _has_equal_steps(cells: Sequence[str], decimal: str) -> bool:
     read = [read_number(cell, decimal) for cell in cells]
     steps = np.diff([np.nan if found is None else found[0] for found in read])
-    return bool(np.all(np.abs(steps - steps[0]) <= 1e-3 * np.abs(steps[0]))) and steps[0] != 0
+    if steps.size == 0 or steps[0] == 0:
+        return False
+    return bool(np.all(np.abs(steps - steps[0]) <= 1e-3 * np.abs(steps[0])))
 
 
 def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:

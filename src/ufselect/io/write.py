@@ -112,18 +112,24 @@ def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
 
 def _typed_frame(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Any:
     """Return a data frame of numbers, with the other columns as they are in the source."""
+    taken = {table.feature_names[j] for j in selected}
+
+    def free(name: str) -> str:
+        """Return a name for ids or labels that no selected column has."""
+        return free(f"{name}_") if name in taken else name
+
     before, behind = _side_columns(table, drop_text)
     sides, values = _cells(table, [*before, *behind]), _values(table, selected)
     names = [] if table.columns is None else table.columns.rows.names
     found = {names[j]: sides[j] for j in before}
     if table.columns is None and table.ids is not None:
-        found[table.id_name or "id"] = table.ids
+        found[free(table.id_name or "id")] = table.ids
     for j, column in zip(selected, values.T, strict=True):
         whole = table.whole[j] and np.all(column == np.rint(column))
         found[table.feature_names[j]] = column.astype(np.int64) if whole else column
     found |= {names[j]: sides[j] for j in behind}
     if table.columns is None and table.labels is not None:
-        found[table.label_name or "label"] = table.labels
+        found[free(table.label_name or "label")] = table.labels
     return import_extra("pandas", "Writing tables", "cli").DataFrame(found)
 
 

@@ -24,7 +24,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect import blocks
-from ufselect._utils.messages import warn_user, without_warnings
+from ufselect._utils.messages import listed, warn_user, without_warnings
 from ufselect._utils.validation import (
     as_numpy,
     canonical_csr,
@@ -235,6 +235,9 @@ def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):
             return validate_data(selector, X, dtype=float_dtypes(X), **options)
     except ValueError as error:
+        if str(error).startswith("could not convert string") and hasattr(X, "select_dtypes"):
+            words = listed([str(name) for name in X.select_dtypes(exclude=["number", "bool"]).columns], 3)
+            raise ValueError(f"These columns of X hold text: {words}. Drop them, or encode them.") from error
         if not str(error).startswith("setting an array element"):
             raise
         raise ValueError("X has rows of different lengths; give each as many values.") from error
@@ -469,7 +472,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if device_namespace(X) is not None:
             for name in vars(self).keys() - self.get_params(deep=False).keys():
                 value = getattr(self, name)
-                if isinstance(value, np.ndarray):
+                if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
                     setattr(self, name, like(value, X))
 
     def _expand_to_all_columns(self, request: SelectionRequest) -> None:
@@ -599,10 +602,10 @@ def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names:
     pairs = best[np.argwhere(np.triu(correlated(X[:: -(-n_rows // 100)], best) > 0.99, 1))]
     found = [pair for pair in pairs[:20] if correlated(X, pair)[0, 1] > 0.999]
     if found:
-        one, other = (str(j if names is None else names[j]) for j in columns[found[0]])
+        one, other = (f"column {j}" if names is None else str(names[j]) for j in columns[found[0]])
         more = "" if len(pairs) == 1 else ", and there may be more such pairs"
         warn_user(
-            f"The selected columns {one} and {other} are correlated above 0.999{more}. Set "
+            f"Of those selected, {one} and {other} are correlated above 0.999{more}. Set "
             "max_correlation=0.999, or put RedundancyFilter before the selector.",
             RepeatedColumnsWarning,
         )

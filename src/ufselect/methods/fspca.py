@@ -196,7 +196,7 @@ class FSPCA(GramSelector):
     n_iter_: int
     converged_: bool
 
-    _parameter_constraints: ClassVar = {**GramSelector._parameter_constraints, "refine": ["boolean"]}
+    _parameter_constraints: ClassVar = {"refine": ["boolean"]}
 
     def __init__(
         self,

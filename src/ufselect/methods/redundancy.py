@@ -96,7 +96,6 @@ class RedundancyFilter(GramSelector):
     depends_on_scale = False  # correlations have no unit
 
     _parameter_constraints: ClassVar[dict[str, list]] = {
-        **GramSelector._parameter_constraints,
         "max_correlation": [Interval(Real, 0, 1, closed="neither")],
         "method": [StrOptions({"pearson", "spearman"})],
         "prefer": [StrOptions({"variance", "first"}), "array-like"],

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from ufselect.assessment import Assessment, assess
+from ufselect.clusters.graph import outlying_rows, rows_of
 from ufselect.methods._columns import ColumnTable
 from ufselect.methods.redundancy import RedundancyFilter, pairwise_correlations
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
@@ -79,6 +80,8 @@ class Explanation:
         NaN where there are too few rows to tell.
     assessment : Assessment or None
         What the selection is worth on held-out rows.
+    outlying : ndarray of int
+        For redundancy the rows that stand far apart from all others, on which correlations may rest.
     rows : ndarray of shape (n_shown, 2)
         Some rows along the two leading directions of the data.
     row_clusters : ndarray of shape (n_shown,) or None
@@ -113,6 +116,7 @@ class Explanation:
     among: NDArray
     explained: NDArray
     assessment: Assessment | None
+    outlying: NDArray
     rows: NDArray
     row_clusters: NDArray | None
     clusters: list[dict[str, Any]]
@@ -180,7 +184,7 @@ class Explanation:
     def trust(self) -> str:
         """How far the selection can be trusted: good, fair, doubtful or bad."""
         if self.goal == "redundancy":
-            return "good"
+            return "doubtful" if self.outlying.size and self.dropped.any() else "good"
         return "doubtful" if self.assessment is None else trust_in(self.assessment)
 
     @property
@@ -199,13 +203,12 @@ class Explanation:
             return "All columns are selected."
         if self.assessment is None:
             return "How good the selection is on new rows was not assessed."
-        text = self.assessment.message
-        for note in self.assessment.notes:  # how it was assessed stands apart
-            text = text.replace(note, "")
+        text = self.assessment.finding  # how it was assessed stands apart
         share = reconstructed_share(self.assessment)
         if share < LEAST_SHARE:
             text += f" They reconstruct {100 * share:.0f} % of the variance of the others"
-            text += "; more columns do more." if self.counts is None else "."  # of which the curve tells
+            # not so of columns that have nothing in common; a curve of counts tells by itself
+            text += "; more columns do more." if self.counts is None and share > 0.05 else "."
         return " ".join(text.split())
 
     def _repr_html_(self) -> str:
@@ -299,6 +302,8 @@ def explain(
         own = np.where(selector.representatives_ >= 0, places[selector.representatives_], -1)
         closest, closest_r = np.where(own >= 0, [own, selector.correlations_], [closest, closest_r])
         closest = closest.astype(np.intp)
+    is_filter, spread = goal == "redundancy", np.maximum(sample.std(axis=0), np.finfo(float).tiny)
+    outlying = rows[outlying_rows(rows_of(sample / spread))] if is_filter else np.empty(0, dtype=np.intp)
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
     left, sizes, _ = randomized_svd(sample[shown], min(2, *sample[shown].shape), random_state=random_state)
     clusters = getattr(selector, "labels_", None)
@@ -323,9 +328,14 @@ def explain(
         among=correlations[:, ranked],
         explained=explained_by(sample, ranked),
         assessment=assessment if isinstance(assessment, Assessment) else None,
+        outlying=outlying,
         rows=np.pad(left * sizes, ((0, 0), (0, 2 - sizes.size))),
         row_clusters=None if clusters is None else clusters[rows[shown]],
-        clusters=_named(getattr(selector, "clusters_", []), [str(name) for name in names])
+        clusters=_named(
+            getattr(selector, "clusters_", []),
+            [str(name) for name in names],
+            not hasattr(selector, "feature_names_in_"),
+        )
         if is_clear
         else [],
         candidates=list(getattr(selector, "report_", [])),
@@ -349,12 +359,12 @@ def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment 
     )
 
 
-def _named(clusters: Sequence[Mapping[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+def _named(clusters: Sequence[Mapping[str, Any]], names: list[str], by_place: bool) -> list[dict[str, Any]]:
     """Return clusters with names of columns in place of indices."""
 
     def told(found: tuple[Any, float]) -> dict[str, Any]:
         column, distance = found
-        return {"name": column if column in names else names[int(column)], "distance": round(distance, 3)}
+        return {"name": names[int(column)] if by_place else column, "distance": round(distance, 3)}
 
     return [{**found, "columns": list(map(told, found["columns"]))} for found in clusters]
 

@@ -201,7 +201,7 @@ def dropped_table(e: Explanation) -> DataTable | None:
                 Cell(percent(known), known, known) if known >= 0 else Cell("–", -1.0),
             )
         )
-    titles = ("Rank>", "Column", "Represented by", "Correlation>", "Explained by all selected>")
+    titles = ("Rank>", "Column", "Closest selected column", "Correlation>", "Explained by all selected>")
     return DataTable("dropped", "Dropped columns", titles, tuple(rows))
 
 
@@ -240,7 +240,8 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
         cards.append((signed(ours), "agreement with them on new rows", how))
     else:
         how = f"random columns: {percent(max(1 - random**2, 0))}"
-        cards.append((percent(max(1 - ours**2, 0)), "of the other columns reconstructed on new rows", how))
+        what = "of the variance of the other columns reconstructed on new rows"
+        cards.append((percent(max(1 - ours**2, 0)), what, how))
         change = percent(abs(1 - ours / random)) if random > 0 else "no"
         size = "smaller" if ours <= random else "larger"
         cards.append((change, f"{size} error than random columns", f"{ours:.2g} beside {random:.2g}"))

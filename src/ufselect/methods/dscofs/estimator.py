@@ -82,7 +82,7 @@ class DoubleSparseSelector(GramSelector):
         if isinstance(count, str) and count == "auto" and np.ndim(self.init) == 2:
             count = int(np.shape(self.init)[1])
         # As exact as the steps will end.
-        return component_spectrum(gram, count, min(max(self.tol, 2e-6), 1e-3) if self.tol else EXACT)
+        return component_spectrum(gram, count, min(max(self.tol, 2e-6), 4e-4) if self.tol else EXACT)
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
