@@ -23,7 +23,7 @@ KILLED = textwrap.dedent(
     from tests.evaluation.test_resume import COUNTS, METHODS
 
     # read before forking: children would share the place in the open file
-data = dict(np.load(sys.argv[2]))
+    data = dict(np.load(sys.argv[2]))
 
     def run(n_events):
         # An event comes after every fit and every score; soon after it the next is on its way.
