@@ -140,10 +140,10 @@ def test_a_selector_warns_of_copies_among_its_columns(selector, kind):
     X = rng.standard_normal((200, 6))
     X[:, 0] *= 1.5
     X[:, 4] = -1.001 * X[:, 0] + 5  # the same in another unit
-    words = "columns 4 and 0 are correlated above 0.999. Set max_correlation"
+    words = "column 4 and column 0 are correlated above 0.999. Set max_correlation"
     data: object = X
     if kind == "frame":
-        data, words = pd.DataFrame(X, columns=list("abcdef")), "columns e and a "
+        data, words = pd.DataFrame(X, columns=list("abcdef")), "repeat each other: e and a "
     elif kind == "sparse":
         data = sparse.csr_array(X)
     with pytest.warns(RepeatedColumnsWarning, match=words):

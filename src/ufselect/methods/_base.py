@@ -605,7 +605,7 @@ def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names:
         one, other = (f"column {j}" if names is None else str(names[j]) for j in columns[found[0]])
         more = "" if len(pairs) == 1 else ", and there may be more such pairs"
         warn_user(
-            f"Of those selected, {one} and {other} are correlated above 0.999{more}. Set "
+            f"Selected columns repeat each other: {one} and {other} are correlated above 0.999{more}. Set "
             "max_correlation=0.999, or put RedundancyFilter before the selector.",
             RepeatedColumnsWarning,
         )
