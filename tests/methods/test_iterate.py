@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
-from ufselect.methods._iterate import Descent, Status, iterate
+from ufselect.methods._iterate import Descent, Status, advance, iterate, start_at
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,25 @@ def test_without_tolerance_all_steps_are_made_and_the_last_is_judged(max_iter, s
     result = iterate(Wavering(), max_iter=max_iter, tol=None)
     assert result.n_iter == max_iter
     assert result.status is status
+
+
+class Rounded:
+    """A bowl whose value is always a little above what the quadratic model says."""
+
+    def smooth(self, point):
+        return float(point[0] @ point[0]) + 1e-3
+
+    def smooth_gradient(self, point):
+        return float(point[0] @ point[0]), (2 * point[0],)
+
+    def penalty(self, point):
+        return 0.0
+
+    def proximal(self, variables, curvature):
+        return tuple(variables)
+
+
+def test_a_step_that_rounding_hides_ends():
+    problem = Rounded()
+    state = start_at(problem, (np.full(3, 1e-4),), np.float64(1.0))
+    assert advance(problem, state).objective <= state.objective

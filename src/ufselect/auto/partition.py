@@ -221,8 +221,7 @@ def centre_margin(reference: Reference, n_selected: int) -> NDArray:
     own = float(reference.scatters[1] @ even) / data.shape[0]
     if own <= TINY:
         return variance_ratio(reference, n_selected)
-    # Single precision has digits enough for a ranking, in half the time.
-    loss = CentreMargin(data.astype(np.float32), reference.labels, SOFTNESS * own)
+    loss = CentreMargin(data, reference.labels, SOFTNESS * own)
     weights, gradient, _ = minimise_margin(loss, even, n_selected)
     # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
     return weights - 1e-6 * gradient / max(float(np.abs(gradient).max()), TINY)
@@ -284,14 +283,13 @@ class CentreMargin:
         self.sizes = np.bincount(labels)
         self.member = np.zeros((A.shape[0], self.sizes.size))
         self.member[self.rows, labels] = 1.0
-        self.centres = (self.member.T.astype(A.dtype) @ A) / self.sizes[:, None]
+        self.centres = (self.member.T @ A) / self.sizes[:, None]
         self.squared_centres = np.square(self.centres)
 
     def excess(self, weights: NDArray) -> NDArray:
         """Return by how much the own centre is farther than each other one, over T: linear in the weights."""
         # What all centres of a sample share, its own squared norm, drops out of the differences.
-        pulls = np.asarray(2 * weights * self.centres, dtype=self.A.dtype)
-        distance = self.squared_centres @ weights - self.A @ pulls.T
+        distance = self.squared_centres @ weights - self.A @ (2 * weights * self.centres).T
         return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
 
     def value(self, excess: NDArray) -> float:
@@ -306,7 +304,7 @@ class CentreMargin:
         pull[self.rows, self.labels] = 0.0
         balance = self.member * pull.sum(axis=1, keepdims=True) - pull
         gradient = balance.sum(axis=0) @ self.squared_centres
-        gradient -= 2 * np.einsum("ij,ij->j", balance.T.astype(self.A.dtype) @ self.A, self.centres)
+        gradient -= 2 * np.einsum("ij,ij->j", balance.T @ self.A, self.centres)
         return self.value(excess), gradient / (self.temperature * self.rows.size)
 
 

@@ -219,14 +219,15 @@ def _proximal_step(problem: Any, point: Point, curvature: float) -> tuple[Point,
     """Step along the gradient, apply the proximal map, and halve the step until the quadratic model holds."""
     value, gradient = problem.smooth_gradient(point)
     variables = point[: len(gradient)]
-    curvature *= CURVATURE_DECAY
+    curvature = CURVATURE_DECAY * float(curvature)
     while True:
         stepped = [w - g / curvature for w, g in zip(variables, gradient, strict=True)]
         moved = problem.proximal(stepped, curvature)
         change = [new - w for new, w in zip(moved, variables, strict=False)]
         model = value + _inner(gradient, change) + 0.5 * curvature * _inner(change, change)
         smooth = problem.smooth(moved)
-        if smooth <= model + ROUNDING * abs(value):
+        # Where rounding hides every descent, the step shrinks to nothing; `advance` then stays where it is.
+        if smooth <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
             return moved, curvature, smooth + problem.penalty(moved)
         curvature *= CURVATURE_GROWTH
 
