@@ -247,7 +247,7 @@ class AutoSelector(UnsupervisedSelector):
                 tried.append((name, estimator, outcome, perf_counter() - started))
                 request.progress(number, outcome.mean("selected"))
             if len(pool) > 1:
-                said.append(f"It is the best of {len(pool)} candidates by these figures, which flatter it.")
+                said.append(f"This is the best of {len(pool)} candidates, so its figures are optimistic.")
             sign = 1 if self.goal == "rebuild" else -1
             tried.sort(key=lambda each: np.nan_to_num(sign * each[2].mean("selected"), nan=np.inf))
             if self.goal == "rebuild" or self.candidates is not None:

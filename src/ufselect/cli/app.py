@@ -22,8 +22,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (demo, select, score, apply, reconstruct, compare, report, datasets):
-    app.command()(getattr(module, module.__name__.rpartition(".")[2]))
+for command in (
+    demo.demo, select.select, score.score, apply.apply, reconstruct.reconstruct, compare.compare,
+    report.report, datasets.datasets,
+):  # fmt: skip
+    app.command()(command)
 
 
 @app.callback(invoke_without_command=True)
