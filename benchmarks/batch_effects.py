@@ -1,30 +1,28 @@
 """Columns selected from data with a batch effect, with and without ``batch=``.
 
-``python benchmarks/batch_effects.py --write benchmarks/results/batch_effects.json`` records the figures.
+``python benchmarks/batch_effects.py | python benchmarks/record.py batch_effects`` records the figures.
 
 Planted: the rows of a table are dealt at random to three days; each day adds an offset of its own to a third
-of the columns, ``size`` times the column's spread. A selection is judged by the columns it shares with that
+of the columns, three times the spread of the table. A selection is judged by the columns it shares with that
 from the table without offsets, and by how well K-means on them, again in the table without offsets, finds the
 classes (NMI): only the selection is judged, not the clustering of shifted data.
 
 Real: Isolet, where thirty speakers say each letter twice (the batch is the speaker, the class the letter),
 and warpPIE10P, ten faces under 21 flashes (the batch is the flash, the class the face). A selection is judged
-by the share of its variance that lies between batches, and by K-means on its columns against the batches and
-against the classes: as they are, and once more with each batch centred. Each draw has two thirds of the
-batches.
+by K-means on its columns against the classes: as they are, and once more with each batch centred. Each draw
+has two thirds of the batches.
 
-All columns and random subsets stand beside both.
+Both tables include all columns and random columns.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
+from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
+from common import print_table
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
 from threadpoolctl import threadpool_limits
@@ -33,7 +31,7 @@ from ufselect import DSCOFS, FSPCA, GreedyProjection, LaplacianScore, MaxVarianc
 from ufselect.datasets import load_dataset
 from ufselect.metrics import evaluate_selection
 
-SIZES = (0.0, 1.0, 3.0)
+SIZE = 3.0
 SEEDS = range(5)
 N_RUNS = 10
 SELECTORS = (PCALeverage(), FSPCA(), DSCOFS(), GreedyProjection(), MaxVariance(), LaplacianScore())
@@ -52,51 +50,41 @@ def data_sets() -> dict[str, tuple[np.ndarray, np.ndarray, int]]:
     return {"planted": planted(), "digits": (digits.data, digits.target, 20)}
 
 
-def with_days(X: np.ndarray, size: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def with_days(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the data with an offset of each day, and the days."""
     rng = np.random.default_rng(seed)
     days = rng.integers(0, 3, len(X))
     offsets = rng.standard_normal((3, X.shape[1])) * (rng.random((3, X.shape[1])) < 1 / 3)
-    return X + size * X.std() * offsets[days], days
+    return X + SIZE * X.std() * offsets[days], days
 
 
-def judged(X: np.ndarray, y: np.ndarray, support: np.ndarray, expected: np.ndarray) -> tuple[float, float]:
-    """Return the share of columns in common and the NMI of K-means, in per cent."""
-    record = evaluate_selection(X, y, np.flatnonzero(support), n_runs=N_RUNS)
-    return 100 * (support & expected).sum() / expected.sum(), record.nmi_mean
+def nmi(X: np.ndarray, y: np.ndarray, support: np.ndarray) -> float:
+    """Return the NMI of K-means on the selected columns with the classes, in per cent."""
+    return evaluate_selection(X, y, np.flatnonzero(support), n_runs=N_RUNS).nmi_mean
 
 
-def measure(name: str, X: np.ndarray, y: np.ndarray, count: int) -> list[dict]:
-    """Return one record for each selector, size and way to fit."""
-    everything = np.ones(X.shape[1], dtype=bool)
-    figures = {("all columns", 0.0, "–"): [judged(X, y, everything, everything)]}
+def measure(X: np.ndarray, y: np.ndarray, count: int) -> dict[str, list[str]]:
+    """Return columns in common and NMI of each selector, without and with ``batch=``."""
+    common, agreement = defaultdict(list), defaultdict(list)
     for seed in SEEDS:
+        shifted, days = with_days(X, seed)
         drawn = RandomSubset(count, random_state=seed).fit(X).support_
-        figures.setdefault(("random subset", 0.0, "–"), []).append(judged(X, y, drawn, drawn))
+        agreement["random columns"].append([nmi(X, y, drawn)])
         for each in SELECTORS:
             selector = clone(each).set_params(n_features_to_select=count)
             expected = selector.fit(X).support_
-            for size in SIZES:
-                shifted, days = with_days(X, size, seed)
-                for way, given in (("as it is", {}), ("batch=", {"batch": days})):
-                    key = (type(each).__name__, size, way)
-                    support = clone(selector).fit(shifted, **given).support_
-                    figures.setdefault(key, []).append(judged(X, y, support, expected))
-    return [_record(name, *key, np.array(values)) for key, values in figures.items()]
+            found = [clone(selector).fit(shifted, batch=batch).support_ for batch in (None, days)]
+            name = f"`{type(each).__name__}`"
+            common[name].append([100 * (support & expected).sum() / count for support in found])
+            agreement[name].append([nmi(X, y, support) for support in found])
+    agreement["all columns"].append([nmi(X, y, np.ones(X.shape[1], dtype=bool))])
+    return {name: [_cell(common[name]), _cell(agreement[name])] for name in agreement}
 
 
-def _record(name: str, selector: str, size: float, way: str, values: np.ndarray) -> dict:
-    common, nmi = values.T
-    return {
-        "data": name,
-        "selector": selector,
-        "size": size,
-        "fit": way,
-        "common_mean": round(float(common.mean()), 1),
-        "common_std": round(float(common.std()), 1),
-        "nmi_mean": round(float(nmi.mean()), 1),
-        "nmi_std": round(float(nmi.std()), 1),
-    }
+def _cell(draws: list[list[float]]) -> str:
+    """Return mean and standard deviation over the draws, without and with ``batch=``."""
+    spread = "{:.0f} ± {:.0f}" if len(draws) > 1 else "{:.0f}"
+    return " → ".join(spread.format(np.mean(way), np.std(way)) for way in zip(*draws, strict=True))
 
 
 @dataclass(frozen=True)
@@ -155,78 +143,62 @@ def centred(X: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return X - means[codes]
 
 
-def judged_by_batch(
-    X: np.ndarray, classes: np.ndarray, batches: np.ndarray, support: np.ndarray
-) -> dict[str, float]:
-    """Return what the selected columns tell of the batches and of the classes, in per cent."""
-    columns = np.flatnonzero(support)
-    within = centred(X, batches)
-    total = np.square(X[:, columns] - X[:, columns].mean(axis=0)).sum()
-    by_class = evaluate_selection(X, classes, columns, n_runs=N_RUNS)
-    by_batch = evaluate_selection(X, batches, columns, n_runs=N_RUNS)
-    after = evaluate_selection(within, classes, columns, n_runs=N_RUNS)
-    return {
-        "between": 100 * (1 - np.square(within[:, columns]).sum() / total),
-        "batch_acc": by_batch.acc_mean,
-        "acc": by_class.acc_mean,
-        "nmi": by_class.nmi_mean,
-        "centred_acc": after.acc_mean,
-        "centred_nmi": after.nmi_mean,
-    }
-
-
-def measure_real(real: Real) -> list[dict]:
-    """Return one record for each selector and way to fit, over draws of two thirds of the batches."""
+def measure_real(real: Real) -> dict[str, list[str]]:
+    """Return NMI of each selector without and with ``batch=``, as they are and with each batch centred."""
     data, classes, batches = with_batches(real)
-    figures: dict[tuple[str, str], list[dict[str, float]]] = {}
+    figures = defaultdict(list)
     for seed in SEEDS:
         drawn = np.random.default_rng(seed).permutation(real.n_batches)[: 2 * real.n_batches // 3]
         rows = np.isin(batches, drawn)
         X, y, batch = data[rows], classes[rows], batches[rows]
-        beside = {
-            "all columns": np.ones(X.shape[1], dtype=bool),
-            "random subset": RandomSubset(real.count, random_state=seed).fit(X).support_,
+        supports = {
+            "all columns": [np.ones(X.shape[1], dtype=bool)],
+            "random columns": [RandomSubset(real.count, random_state=seed).fit(X).support_],
         }
-        for name, support in beside.items():
-            figures.setdefault((name, "–"), []).append(judged_by_batch(X, y, batch, support))
         for each in SELECTORS:
-            for way, given in (("as it is", {}), ("batch=", {"batch": batch})):
-                support = clone(each).set_params(n_features_to_select=real.count).fit(X, **given).support_
-                key = (type(each).__name__, way)
-                figures.setdefault(key, []).append(judged_by_batch(X, y, batch, support))
-    return [_summary(real, key, figures) for key in figures]
-
-
-def _summary(real: Real, key: tuple[str, str], figures: dict[tuple[str, str], list[dict]]) -> dict:
-    """Return means and standard deviations over the draws; for ``batch=`` also those of the paired gains."""
-    selector, way = key
-    record: dict = {"data": f"{real.name} by {real.batch}", "selector": selector, "fit": way}
-    for name in figures[key][0]:
-        drawn = np.array([value[name] for value in figures[key]])
-        record |= _moments(name, drawn)
-        if way == "batch=" and name.endswith(("acc", "nmi")):
-            before = np.array([value[name] for value in figures[selector, "as it is"]])
-            record |= _moments(f"{name}_gain", drawn - before)
-    return record
-
-
-def _moments(name: str, values: np.ndarray) -> dict[str, float]:
-    return {f"{name}_mean": round(float(values.mean()), 1), f"{name}_std": round(float(values.std()), 1)}
+            selector = clone(each).set_params(n_features_to_select=real.count)
+            supports[f"`{type(each).__name__}`"] = [
+                clone(selector).fit(X, batch=given).support_ for given in (None, batch)
+            ]
+        within = centred(X, batch)
+        for name, found in supports.items():
+            figures[name].append([[nmi(rows, y, support) for support in found] for rows in (X, within)])
+    return {
+        name: [" → ".join(f"{mean:.0f}" for mean in way) for way in np.mean(draws, axis=0)]
+        for name, draws in figures.items()
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="file for the figures")
-    write = parser.parse_args().write
     warnings.simplefilter("ignore")
+    names = [*(f"`{type(each).__name__}`" for each in SELECTORS), "all columns", "random columns"]
     with threadpool_limits(limits=1):
-        rows = [row for name, given in data_sets().items() for row in measure(name, *given)]
-        rows += [row for real in REAL_SETS for row in measure_real(real)]
-    for row in rows:
-        print(" | ".join(str(value) for value in row.values()))
-    if write:
-        write.parent.mkdir(parents=True, exist_ok=True)
-        write.write_text(json.dumps(rows, indent=1) + "\n")
+        simulated = [measure(*given) for given in data_sets().values()]
+        real = [measure_real(each) for each in REAL_SETS]
+    for title, columns, tables in (
+        (
+            "Simulated batches",
+            (
+                "planted, 15 of 60: columns in common",
+                "planted: NMI",
+                "digits, 20 of 64: columns in common",
+                "digits: NMI",
+            ),
+            simulated,
+        ),
+        (
+            "Real batches",
+            (
+                "letters, 60 of 617 columns",
+                "letters, centred",
+                "faces, 100 of 2,420 pixels",
+                "faces, centred",
+            ),
+            real,
+        ),
+    ):
+        rows = [[name, *(cell for table in tables for cell in table[name])] for name in names]
+        print_table(title, ("columns by", *columns), rows)
 
 
 if __name__ == "__main__":

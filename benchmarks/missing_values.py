@@ -1,26 +1,22 @@
 """Columns selected from data with missing values, against those selected from the complete data.
 
-``python benchmarks/missing_values.py --write benchmarks/results/missing_values.json`` records the figures.
+``python benchmarks/missing_values.py | python benchmarks/record.py missing_values`` records the figures.
 Entries are removed at random, or in blocks (a fifth of the rows in a tenth of the columns at a time), at
-three shares. The table gives the share of the columns in common with those of complete data, mean over
-selectors and draws, for what ufselect does in memory (``completed``) and outside it (``pairwise``), and for
-imputation by median and by nearest neighbours before the fit. The row "complete, other half" says how much
-two halves of the complete rows agree: no treatment of gaps needs to do better than the data themselves.
+three shares. The tables give the share of the columns in common with those of complete data, in per cent,
+mean over selectors and draws, for what ufselect does in memory and outside it, and for imputation by median
+and by nearest neighbours before the fit. The last table says how much two halves of the complete rows agree:
+no treatment of missing values needs to do better than the data themselves.
 
-What "completed" does was chosen by such figures on all sets but usps, which alone is free of that choice.
+What is done in memory was chosen by such figures on all sets but usps, the held-out set.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
-from common import load
+from common import load, print_table
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -31,6 +27,7 @@ from threadpoolctl import threadpool_limits
 from ufselect import DSCOFS, FSPCA, DOptimalLeverage, GreedyProjection, MaxVariance, PCALeverage
 
 SHARES = (0.01, 0.05, 0.2)
+KINDS = ("at random", "in blocks")
 SEEDS = range(5)
 SELECTORS = (
     PCALeverage(),
@@ -41,10 +38,12 @@ SELECTORS = (
     MaxVariance(),
 )
 TREATMENTS: dict[str, Callable[[np.ndarray], object]] = {
-    "completed": lambda X: X,
-    "pairwise": sparse.csr_array,
-    "median": lambda X: SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X),
-    "5 neighbours": lambda X: KNNImputer(keep_empty_features=True).fit_transform(X),
+    "in memory": lambda X: X,
+    "outside memory": sparse.csr_array,
+    "median imputation": lambda X: SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(
+        X
+    ),
+    "5 nearest neighbours": lambda X: KNNImputer(keep_empty_features=True).fit_transform(X),
 }
 
 
@@ -59,7 +58,7 @@ def data_sets() -> dict[str, tuple[np.ndarray, int]]:
     }
 
 
-def gaps(shape: tuple[int, int], share: float, kind: str, seed: int) -> np.ndarray:
+def removed(shape: tuple[int, int], share: float, kind: str, seed: int) -> np.ndarray:
     """Return a mask of entries to remove."""
     rng = np.random.default_rng(seed)
     if kind == "at random":
@@ -93,66 +92,42 @@ def halves(X: np.ndarray, count: int) -> list[float]:
     return figures
 
 
-def measure(name: str, X: np.ndarray, count: int) -> list[dict]:
-    """Return one record for each kind, share and treatment."""
+def measure(X: np.ndarray, count: int) -> np.ndarray:
+    """Return the agreement for each kind, share, treatment and draw."""
     complete = supports(X, count)
-    rows = [_record(name, "complete, other half", 0.0, "none", halves(X, count), [0.0])]
-    for kind in ("at random", "in blocks"):
-        for share in SHARES:
-            for treatment, treat in TREATMENTS.items():
-                figures, seconds = [], []
-                for seed in SEEDS:
-                    gapped = np.where(gaps(X.shape, share, kind, seed), np.nan, X)
-                    started = time.process_time()
-                    found = supports(treat(gapped), count)
-                    seconds.append(time.process_time() - started)
-                    figures.append(agreement(found, complete))
-                rows.append(_record(name, kind, share, treatment, figures, seconds))
-                print(rows[-1], flush=True)
-    return rows
-
-
-def _record(name: str, kind: str, share: float, treatment: str, figures: list, seconds: list) -> dict:
-    return {
-        "data": name,
-        "missing": kind,
-        "share": share,
-        "treatment": treatment,
-        "agreement_mean": round(float(np.mean(figures)), 1),
-        "agreement_std": round(float(np.std(figures)), 1),
-        "cpu_seconds": round(float(np.mean(seconds)), 3),
-    }
-
-
-def table(rows: list[dict]) -> str:
-    """Return the means over the data sets as a Markdown table."""
-    lines = ["| missing | share | " + " | ".join(TREATMENTS) + " |", "|---" * (2 + len(TREATMENTS)) + "|"]
-    for kind in ("at random", "in blocks"):
-        for share in SHARES:
-            cells = []
-            for treatment in TREATMENTS:
-                chosen = [
-                    row["agreement_mean"]
-                    for row in rows
-                    if (row["missing"], row["share"], row["treatment"]) == (kind, share, treatment)
-                ]
-                cells.append(f"{np.mean(chosen):.1f}")
-            lines.append(f"| {kind} | {share:.0%} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    found = np.empty((len(KINDS), len(SHARES), len(TREATMENTS), len(SEEDS)))
+    for *place, seed in np.ndindex(found.shape):
+        kind, share, treat = (
+            each[at] for each, at in zip((KINDS, SHARES, [*TREATMENTS.values()]), place, strict=True)
+        )
+        holed = np.where(removed(X.shape, share, kind, SEEDS[seed]), np.nan, X)
+        found[*place, seed] = agreement(supports(treat(holed), count), complete)
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="file for the figures")
-    write = parser.parse_args().write
     warnings.simplefilter("ignore")
+    sets = data_sets()
     with threadpool_limits(limits=1):
-        rows = [row for name, (X, count) in data_sets().items() for row in measure(name, X, count)]
-    print(f"\n### Columns in common\n\n{table(rows)}\n")
-    print("two halves of the complete rows:", [r["agreement_mean"] for r in rows if r["treatment"] == "none"])
-    if write:
-        write.parent.mkdir(parents=True, exist_ok=True)
-        write.write_text(json.dumps(rows, indent=1) + "\n")
+        found = {name: measure(X, count) for name, (X, count) in sets.items()}
+        agreeing = [[name, f"{np.mean(halves(X, count)):.0f}"] for name, (X, count) in sets.items()]
+    cases = [(kind, share) for kind in range(len(KINDS)) for share in range(len(SHARES))]
+    columns = ("missing", "share", *TREATMENTS)
+    means = np.mean([each.mean(axis=-1) for each in found.values()], axis=0)
+    usps = found["usps"]
+    for title, cells in (
+        (
+            "usps, the held-out set",
+            [[f"{x.mean():.1f} ± {x.std():.1f}" for x in usps[case]] for case in cases],
+        ),
+        ("Mean of five sets", [[f"{x:.1f}" for x in means[case]] for case in cases]),
+    ):
+        rows = [
+            [KINDS[kind], f"{SHARES[share]:.0%}", *row]
+            for (kind, share), row in zip(cases, cells, strict=True)
+        ]
+        print_table(title, columns, rows)
+    print_table("Two halves of the complete rows", ("data", "columns in common"), agreeing)
 
 
 if __name__ == "__main__":

@@ -1,27 +1,24 @@
-"""Error of rebuilding all columns from few: RebuildSelector, other selectors, PySensors, PCA, random columns.
+"""Error of reconstructing all columns from few, selected by RebuildSelector, rivals and at random.
 
-``python benchmarks/rebuild.py FOLDER`` reads every .npz in a folder that holds a two-dimensional array ``X``
-and prints, for 20 and 50 columns, the mean over the sets of
+``python benchmarks/rebuild.py FOLDER | python benchmarks/record.py rebuild`` reads every .npz in a folder
+that holds a two-dimensional array ``X`` and prints, for 20 and 50 columns, the mean over the sets of
 
-    ‖X − X̂‖ / ‖X − mean‖    on the 30 % of the rows that took no part,
+    ‖X − X̂‖ / ‖X − mean‖    on the 30 % of the rows that are held out,
 
 with the ridge of the linear map chosen on the other rows in five folds, the same for every method. Two splits
-a set. ``--each`` adds a row a set, ``--write FILE`` keeps every figure as JSON. PySensors (``pip install
-python-sensors``) runs in the same process: the columns of its pivoted QR (with the number of basis modes that
-does best on the held-out rows, in its favour) get the same ridge. ``--costs`` prints errors against budgets
-instead, where columns cost from 1 at the ends to 10 in the middle, beside those of PySensors' CCQR with the
-best of 13 weights of its costs for each budget. Rivals run where they are installed, in the same process:
-CUR and farthest points of skmatter (``pip install skmatter``, which wants an older scikit-learn: give it an
-environment of its own) and the best subset of abess for predicting all columns at once. FSCA is forward
-selection with exchanges until none lowers the error, without shrinkage. ``--large`` times wide and sparse
-data instead.
-Seconds are CPU seconds of one thread for choosing the columns.
+a set. ``--costs`` prints errors against budgets instead, where columns cost from 1 at the ends to 10 in the
+middle, compared with PySensors' CCQR with the best of 13 weights of its costs for each budget.
+
+Rivals run in the same process if they are installed: PySensors (``pip install python-sensors``; its pivoted
+QR with as many, half or twice as many basis modes), CUR and farthest points of skmatter (``pip install
+skmatter``, which may need an older scikit-learn and so an environment of its own), and the best subset of
+abess for predicting all columns at once. FSCA is forward selection with exchanges until none lowers the
+error, without shrinkage. Seconds are CPU seconds of one thread for selecting, summed over the sets.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import time
 import warnings
 from collections import defaultdict
@@ -33,7 +30,6 @@ from typing import Any
 
 import numpy as np
 from common import print_table
-from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector
@@ -48,7 +44,7 @@ N_SPLITS = 2
 N_DRAWS = 5
 MOST_PASSES = 10
 TEST_SHARE = 0.3
-FLOOR = "PCA with as many components"
+FLOOR = "as many principal components (need all columns)"
 Chooser = Callable[[np.ndarray, int], np.ndarray]
 
 
@@ -135,7 +131,7 @@ def methods() -> dict[str, Chooser]:
     found = dict(METHODS)
     for package, choosers in RIVALS.items():
         if find_spec(package) is None:
-            print(f"{package} is not installed and left out.")
+            print(f"{package} is not installed and is not measured.")
         else:
             found.update(choosers)
     return found
@@ -151,7 +147,7 @@ def data_sets(folder: Path) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def split(X: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows to choose and fit with, and rows to rebuild."""
+    """Return rows to choose and fit with, and rows to reconstruct."""
     order = np.random.default_rng(seed).permutation(len(X))
     n_test = round(TEST_SHARE * len(X))
     return X[order[n_test:]], X[order[:n_test]]
@@ -185,100 +181,60 @@ def ccqr_orders(X: np.ndarray, prices: np.ndarray) -> list[np.ndarray]:
     ]
 
 
-def cost_front(X: np.ndarray) -> list[tuple[float, float, float, float]]:
-    """Return budgets and the errors of RebuildSelector, of QR and of CCQR tuned on the held-out rows."""
+def cost_front(X: np.ndarray) -> dict[float, tuple[float, float]]:
+    """Return for each budget the errors of RebuildSelector and of CCQR, tuned on the held-out rows."""
     n_features = X.shape[1]
     prices = 1 + 9 * (1 - np.abs(np.linspace(-1, 1, n_features)))
     train, test = split(X, 0)
     orders = ccqr_orders(train, prices)
-    rows = []
+    front = {}
     for budget in BUDGETS:
         ours = RebuildSelector(min(200, n_features), costs=prices, budget=budget).fit(train)
         paid = [order[np.cumsum(prices[order]) <= budget] for order in orders]
-        theirs = [held_out_error(train, test, columns) for columns in paid if columns.size]
-        error = held_out_error(train, test, np.flatnonzero(ours.support_))
-        rows.append((budget, error, theirs[0], min(theirs)))
-    return rows
+        theirs = min(held_out_error(train, test, columns) for columns in paid if columns.size)
+        front[budget] = held_out_error(train, test, np.flatnonzero(ours.support_)), theirs
+    return front
 
 
 def print_costs(folder: Path) -> None:
     """Print the errors of each set against budgets."""
-    for name, X in data_sets(folder):
-        header = ["budget", "RebuildSelector", "PySensors QR", "PySensors CCQR, best weight"]
-        rows = [[f"{budget:g}", *(f"{error:.3f}" for error in errors)] for budget, *errors in cost_front(X)]
-        print_table(f"Relative error against budgets: {name}", header, rows)
-
-
-def measure_large() -> dict[str, dict[str, float]]:
-    """Print and return the seconds that wide and sparse data take."""
-    rng = np.random.default_rng(0)
-    wide = rng.standard_normal((200, 20)) @ rng.standard_normal((20, 100_000))
-    wide += rng.standard_normal(wide.shape)
-    words = sparse.random_array((100_000, 20_000), density=0.01, rng=rng, format="csr")
-    cases = {"50 of 100,000 columns, 200 rows": (wide, 50)}
-    cases["500 of 20,000 columns, 100,000 sparse rows, 20 million entries"] = (words, 500)
-    figures = {}
-    for name, (X, count) in cases.items():
-        started, cpu = time.perf_counter(), time.process_time()
-        RebuildSelector(count).fit(X)
-        figures[name] = {
-            "cpu_seconds": round(time.process_time() - cpu, 1),
-            "seconds": round(time.perf_counter() - started, 1),
-        }
-    rows = [[name, *(f"{value:.1f}" for value in row.values())] for name, row in figures.items()]
-    print_table("Large data", ["data", "CPU s", "s"], rows)
-    return figures
+    fronts = {name: cost_front(X) for name, X in data_sets(folder)}
+    header = ["budget", *(f"{name}: {whose}" for name in fronts for whose in ("ours", "CCQR"))]
+    rows = [
+        [f"{budget:g}", *(f"{error:.3f}".lstrip("0") for front in fronts.values() for error in front[budget])]
+        for budget in BUDGETS
+    ]
+    print_table("Error against budgets", header, rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path, nargs="?", help="where the .npz files are")
-    parser.add_argument("--each", action="store_true", help="print a row a data set, too")
-    parser.add_argument("--write", type=Path, help="file for all figures, as JSON")
+    parser.add_argument("folder", type=Path, help="where the .npz files are")
     parser.add_argument("--costs", action="store_true", help="print errors against budgets instead")
-    parser.add_argument("--large", action="store_true", help="time wide and sparse data instead")
     arguments = parser.parse_args()
-    if arguments.large:
-        with threadpool_limits(1):
-            _write(arguments.write, measure_large())
-        return
-    if arguments.folder is None:
-        parser.error("give a folder of .npz files")
-    if arguments.costs:
-        with threadpool_limits(1):
-            print_costs(arguments.folder)
-        return
-    choosers = methods()
+    warnings.simplefilter("ignore")
     with threadpool_limits(1):
-        figures = {
-            name: {str(count): measure(X, count, choosers) for count in COUNTS}
-            for name, X in data_sets(arguments.folder)
-        }
-    names = list(next(iter(figures.values()))[str(COUNTS[0])])
-    if arguments.each:
-        for count in map(str, COUNTS):
-            rows = [
-                [key, *(f"{table[count][name][0]:.3f}" for name in names)] for key, table in figures.items()
-            ]
-            print_table(f"Relative error, {count} columns", ["data", *names], rows)
+        if arguments.costs:
+            print_costs(arguments.folder)
+            return
+        choosers = methods()
+        sets = [[measure(X, count, choosers) for count in COUNTS] for _, X in data_sets(arguments.folder)]
     rows = []
-    for name in names:
-        cells = [[table[str(count)][name] for table in figures.values()] for count in COUNTS]
+    for name in sets[0][0]:
+        errors, seconds = np.array([[table[name] for table in each] for each in sets]).T
         rows.append(
-            [name]
-            + [f"{np.mean([error for error, _ in cell]):.3f}" for cell in cells]
-            + [f"{np.sum([seconds for _, seconds in cell]):.3g}" for cell in cells]
+            [name, *(f"{mean:.3f}".lstrip("0") for mean in errors.mean(axis=1))]
+            + [f"{total:.3g}" if total > 0 else "–" for total in seconds.sum(axis=1)]
         )
-    header = ["method"] + [f"{count} columns" for count in COUNTS] + [f"CPU s, {count}" for count in COUNTS]
-    print_table(f"Relative error on held-out rows, mean of {len(figures)} sets", header, rows)
-    _write(arguments.write, figures)
-
-
-def _write(file: Path | None, figures: dict[str, Any]) -> None:
-    if file is not None:
-        file.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    rows.sort(key=lambda row: row[1])
+    header = [
+        "columns by",
+        *(f"{count} columns" for count in COUNTS),
+        *(f"CPU s, {count}" for count in COUNTS),
+    ]
+    print_table(f"Mean of {len(sets)} sets", header, rows)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@
 
 Nothing is installed: the files are read out of the wheels. Each set becomes an .npz with an array ``X``.
 Training and test parts are put together, labels dropped, no column is scaled. Long series are cut into
-windows, pictures into patches. ``--heart`` writes one signal instead, cut into windows of several lengths.
-scikit-learn's digits and photographs come with scikit-learn itself.
+windows, pictures into patches. scikit-learn's digits and photographs come with scikit-learn itself.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ from sklearn.feature_extraction.image import extract_patches_2d
 SERIES = ("ACSF1", "ArrowHead", "BasicMotions", "Covid3Month", "GunPoint", "ItalyPowerDemand", "OSULeaf")
 EQUAL_LENGTH = ("JapaneseVowels", "PickupGestureWiimoteZ")
 WINDOW = 100
-HEART = "aeon/datasets/data/UnitTest/ecg-diff-count-3_TEST.csv"
-HEART_WINDOWS = (50, 80, 100, 125, 200)
 PATCH = 12
 MOST_ROWS = 3000
 
@@ -81,11 +78,6 @@ def windows(values: np.ndarray, length: int = WINDOW) -> np.ndarray:
     """Cut a long series, of one channel or several, into rows."""
     count = len(values) // length
     return values[: count * length].reshape(count, -1)
-
-
-def heart(wheels: Wheels, length: int) -> np.ndarray:
-    """Return windows of a heart signal, of which a few hold most of the variance."""
-    return windows(wheels.numbers("aeon", HEART, skip=1, columns=slice(1, 2)), length)
 
 
 def patches(picture: np.ndarray) -> np.ndarray:
@@ -144,7 +136,8 @@ def readers(wheels: Wheels) -> Iterator[tuple[str, Callable[[], np.ndarray]]]:
         lambda: windows(wheels.numbers("aeon", daphnet, skip=1, columns=slice(1, -1)), WINDOW // 10),
     )
     yield "bleeding", lambda: windows(wheels.numbers("aeon", bleeding, skip=1, columns=slice(1, 2)))
-    yield "ecg", lambda: heart(wheels, WINDOW)
+    ecg = f"{aeon}/UnitTest/ecg-diff-count-3_TEST.csv"
+    yield "ecg", lambda: windows(wheels.numbers("aeon", ecg, skip=1, columns=slice(1, 2)))
     chemotools = "chemotools/datasets/data"
     for name in ("coffee", "fermentation"):
         path = f"{chemotools}/{name}_spectra.csv"
@@ -188,12 +181,10 @@ def main() -> None:
     )
     parser.add_argument("wheels", type=Path, help="where the wheels are")
     parser.add_argument("folder", type=Path, help="where the .npz files go")
-    parser.add_argument("--heart", action="store_true", help="one signal in windows of several lengths")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     wheels = Wheels(arguments.wheels)
-    cuts = ((f"ecg_{length:03}", lambda length=length: heart(wheels, length)) for length in HEART_WINDOWS)
-    for name, read in cuts if arguments.heart else readers(wheels):
+    for name, read in readers(wheels):
         X = np.asarray(read(), dtype=np.float64)
         np.savez_compressed(arguments.folder / f"{name}.npz", X=X)
         print(f"{name}: {X.shape[0]} × {X.shape[1]}")

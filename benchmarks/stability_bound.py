@@ -1,6 +1,6 @@
 """Falsely selected columns of ``StableSelector`` against its bound, on data where the truth is known.
 
-``python benchmarks/stability_bound.py --write benchmarks/results/stability_bound.json`` records the figures.
+``python benchmarks/stability_bound.py | python benchmarks/record.py stability_bound`` records the figures.
 Six of 100 columns carry two factors, the others are noise; every selector is asked for ten, so that four or
 more are noise in any single fit. For each draw of the data: true and noise columns of one fit, of
 ``StableSelector``, and what its bounds allow.
@@ -8,12 +8,10 @@ more are noise in any single fit. For each draw of the data: true and noise colu
 
 from __future__ import annotations
 
-import argparse
-import json
 import warnings
-from pathlib import Path
 
 import numpy as np
+from common import print_table
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -37,8 +35,8 @@ def counts(support: np.ndarray) -> tuple[int, int]:
     return int(support[:N_TRUE].sum()), int(support[N_TRUE:].sum())
 
 
-def measure(selector: object) -> dict:
-    """Return means over the draws."""
+def measure(selector: object) -> list[str]:
+    """Return means over the draws, two to a cell."""
     rows = []
     for seed in DRAWS:
         X = planted(seed)
@@ -48,23 +46,21 @@ def measure(selector: object) -> dict:
         rows.append(
             (*counts(asked.fit(X).support_), *counts(stable.support_), bound.unimodal, bound.worst_case)
         )
-    names = ("fit_true", "fit_noise", "stable_true", "stable_noise", "bound_unimodal", "bound_worst_case")
-    means = {name: round(float(value), 2) for name, value in zip(names, np.mean(rows, axis=0), strict=True)}
-    return {"selector": type(selector).__name__, "threshold": stable.threshold_, **means}
+    means = np.mean(rows, axis=0)
+    return [f"{one:.1f}, {two:.2f}".removesuffix("0") for one, two in means.reshape(3, 2)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", type=Path, help="file for the figures")
-    write = parser.parse_args().write
     warnings.simplefilter("ignore")
     with threadpool_limits(limits=1):
-        rows = [measure(selector) for selector in SELECTORS]
-    for row in rows:
-        print(row)
-    if write:
-        write.parent.mkdir(parents=True, exist_ok=True)
-        write.write_text(json.dumps(rows, indent=1) + "\n")
+        rows = [[f"`{type(selector).__name__}`", *measure(selector)] for selector in SELECTORS]
+    columns = (
+        "selector",
+        "one fit: structure, noise",
+        "stable: structure, noise",
+        "bound on noise: unimodal, worst case",
+    )
+    print_table("Falsely selected columns", columns, rows)
 
 
 if __name__ == "__main__":
