@@ -40,9 +40,8 @@ suppress_warnings = ["config.cache"]
 pages_of_evidence = [
     "methods/published",
     "reproduction",
-    "solver_profiles",
     "tasks/fewer_sensors",
-    "trust/assessment",
+    "trust/index",
     "trust/benchmarks",
 ]
 
@@ -103,7 +102,7 @@ sphinx_gallery_conf = {
 repository = os.environ.get("UFSELECT_REPOSITORY", "").rstrip("/")
 
 # Pages of wide tables use the whole width.
-pages_with_wide_tables = ["data/large", "data/missing_weights_batches", "methods/choosing"]
+pages_with_wide_tables = ["data/large", "data/missing_weights_batches", "methods/index"]
 pages_with_wide_tables += pages_of_evidence
 
 

@@ -1,9 +1,15 @@
-"""What the build inserts into pages: figures, tables of results, the table of selectors, csv files."""
+"""What the build inserts into pages: figures, tables, the table of selectors, csv files, pictures."""
 
 from __future__ import annotations
 
 import csv
+import re
+import shutil
+import subprocess
+import sys
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from docutils import nodes
@@ -80,11 +86,36 @@ def offer_tables(app: Any, doctree: nodes.document, page: str) -> None:
         table.parent.insert(table.parent.index(table) + 1, nodes.raw("", link, format="html"))
 
 
+def renew_pictures(app: Any) -> None:
+    """Draw the pictures of README, home and first result from the commands that these pages show.
+
+    The page of the report is photographed by Chromium; without it the stored picture stays.
+    """
+    pictures = Path(app.srcdir) / "_static"
+    first_result = (Path(app.srcdir) / "start" / "first_result.md").read_text(encoding="utf-8")
+    table, command = (
+        re.search(rf"^```{language}\n(.*?)^```$", first_result, re.MULTILINE | re.DOTALL)[1]
+        for language in ("python", "sh")
+    )
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    with TemporaryDirectory() as folder, chdir(folder):
+        exec(table, {})
+        for arguments in (["demo"], command.split()[1:]):
+            subprocess.run([sys.executable, "-m", "ufselect", *arguments], check=True, capture_output=True)
+        shutil.copy("ufselect-demo.png", pictures / "demo.png")
+        if browser is not None:
+            options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
+            screen = ("--window-size=1100,1250", f"--screenshot={pictures / 'report.png'}")
+            page = Path("page.html").resolve().as_uri()
+            subprocess.run([browser, *options, *screen, page], check=True, capture_output=True)
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Register role, directive and downloads."""
     app.add_role("fig", Figure())
     app.add_directive("result-table", ResultTable)
     app.add_directive("selector-table", SelectorTable)
     app.add_config_value("pages_of_evidence", [], "html")
+    app.connect("builder-inited", renew_pictures)
     app.connect("doctree-resolved", offer_tables)
     return {"parallel_read_safe": True}

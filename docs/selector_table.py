@@ -1,22 +1,21 @@
-"""What the documentation's table says of each selector: from the registry and the measured gains."""
+"""What the documentation's table says of each selector: from the registry and the measured ranks."""
 
 from __future__ import annotations
 
-from figures import look_up, number, results
-from sklearn.utils.validation import has_fit_parameter
+from figures import look_up
 
 from ufselect import GramSelector
 from ufselect.methods._base import UnsupervisedSelector
 
 # What the columns of a method are for; a method from outside the package says it in its own documentation.
 GOALS = {
-    "AutoSelector": "clusters or rebuilding",
+    "AutoSelector": "clusters or reconstruction",
     "BSUFS": "variance",
     "ConstrainedDSCOFS": "variance",
-    "DOptimalLeverage": "rebuilding",
+    "DOptimalLeverage": "reconstruction",
     "DSCOFS": "variance",
     "FSPCA": "variance",
-    "GreedyProjection": "rebuilding",
+    "GreedyProjection": "reconstruction",
     "IFPCA": "clusters",
     "InfFS": "variance",
     "LaplacianScore": "neighbourhoods",
@@ -28,7 +27,7 @@ GOALS = {
     "RNE": "neighbourhoods",
     "RUFS": "clusters",
     "RandomSubset": "baseline",
-    "RebuildSelector": "rebuilding",
+    "RebuildSelector": "reconstruction",
     "SOGFS": "neighbourhoods",
     "SPCAFS": "variance",
     "SPCAPSD": "variance",
@@ -38,46 +37,31 @@ GOALS = {
 }
 HEADER = (
     "selector", "columns for", "sparse", "dask", "missing values", "groups", "leading cost",
-    "gain in ACC", "gain in rebuilding",
+    "clusters", "reconstruction",
 )  # fmt: skip
 
 
 def cells(selector: type[UnsupervisedSelector]) -> list[str]:
     """Return the cells of a selector's row after its name."""
-    sampled = selector.__name__ in {
-        "AutoSelector",
-        "LaplacianScore",
-        "PartitionSelector",
-    }  # they draw rows from a collection
+    name = selector.__name__
+    samples = name in {"AutoSelector", "LaplacianScore", "PartitionSelector"}  # rows of a dask collection
     return [
-        GOALS.get(selector.__name__, "–"),
+        GOALS.get(name, "–"),
         _word(selector.accepts_sparse),
-        "a sample" if sampled else _word(issubclass(selector, GramSelector)),
+        "a sample" if samples else _word(issubclass(selector, GramSelector)),
         _word(selector.accepts_missing),
         "criterion" if "groups" in selector.supports else "ranking",
         selector.cost,
-        *(gain(selector.__name__, measure) for measure in ("ACC", "rebuilt")),
+        *(beaten(name, measure) for measure in ("all sets", "reconstruction")),
     ]
 
 
-def row_abilities(selector: type[UnsupervisedSelector]) -> str:
-    """Return which of missing values, weights and batches of rows a selector takes."""
-    taken = {
-        "gaps": selector.accepts_missing,
-        "weights": has_fit_parameter(selector, "sample_weight"),
-        "batches": has_fit_parameter(selector, "batch"),
-    }
-    return ", ".join(name for name, is_taken in taken.items() if is_taken) or "none"
-
-
-def gain(name: str, measure: str) -> str:
-    """Return the mean gain over random subsets on the bundled sets, in points."""
-    tables = [{row["method"]: row for row in look_up(f"bundled/{title}")} for title in results("bundled")]
-    measured = [rows for rows in tables if name in rows and not rows[name]["ACC"].startswith("needs")]
-    if not measured:
-        return "not measured"
-    gains = [number(rows[name][measure]) - number(rows["RandomSubset"][measure]) for rows in measured]
-    return f"{sum(gains) / len(gains):+.1f}".replace("-", "−")
+def beaten(name: str, measure: str) -> str:
+    """Return the per cent of random selections that a selector beats."""
+    if name == "RandomSubset":
+        return "50"
+    ranks = {row["method"]: row[measure] for row in look_up("methods/Methods")}
+    return ranks.get(name, "not measured")
 
 
 def _word(is_so: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import selector_table as table
+from sklearn.utils.validation import has_fit_parameter
 
 from ufselect.registry import all_selectors, missing_requirements
 
@@ -19,18 +20,15 @@ def said_of(selector):
     "selector",
     [pytest.param(each, id=name) for name, each in all_selectors().items() if not missing_requirements(each)],
 )
-def test_gaps_weights_and_batches_are_as_the_table_says(selector):
-    said = table.row_abilities(selector)
-    assert ("gaps" in said) == (said_of(selector)["missing values"] == "yes")
+def test_missing_values_weights_and_batches_are_as_the_table_says(selector):
     X = np.random.default_rng(0).standard_normal((40, 8))
-    gapped = np.where(np.eye(40, 8) > 0, np.nan, X)
-    halves = np.arange(40) % 2
-    for word, data, given in (
-        ("gaps", gapped, {}),
-        ("weights", X, {"sample_weight": np.ones(40)}),
-        ("batches", X, {"batch": halves}),
-    ):
-        if word in said:
+    accepted = (
+        (said_of(selector)["missing values"] == "yes", np.where(np.eye(40, 8) > 0, np.nan, X), {}),
+        (has_fit_parameter(selector, "sample_weight"), X, {"sample_weight": np.ones(40)}),
+        (has_fit_parameter(selector, "batch"), X, {"batch": np.arange(40) % 2}),
+    )
+    for is_accepted, data, given in accepted:
+        if is_accepted:
             selector(3).fit(data, **given)
         else:
             with pytest.raises((TypeError, ValueError), match=r"NaN|into account"):
@@ -61,6 +59,7 @@ def test_sparse_groups_and_the_goal_are_as_the_class_says(name):
     assert said["columns for"] != "–"
 
 
-def test_random_subsets_gain_nothing_over_themselves():
-    assert table.gain("RandomSubset", "ACC") == "+0.0"
-    assert table.gain("NotThere", "ACC") == "not measured"
+def test_ranks_are_those_of_the_results():
+    assert table.beaten("RandomSubset", "all sets") == "50"
+    assert int(table.beaten("RebuildSelector", "reconstruction")) > 50
+    assert table.beaten("NotThere", "all sets") == "not measured"

@@ -66,3 +66,12 @@ def test_names_of_other_projects_need_no_network():
         *head, packed = Path(path).read_bytes().split(b"\n", 4)
         assert head[0] == b"# Sphinx inventory version 2"
         assert zlib.decompress(packed).count(b" py:") >= 1
+
+
+def test_files_and_packages_that_contributors_are_sent_to_exist():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`(?:src/ufselect/)?((?:\w+/)+(?:\w+\.py)?|\w+\.py)`", page))
+    elsewhere = ("src/", "tests/", "docs/", "benchmarks/", "examples/")
+    paths = [(ROOT if name.startswith(elsewhere) else ROOT / "src" / "ufselect") / name for name in named]
+    assert len(paths) > 10
+    assert [path for path in paths if not path.exists()] == []
