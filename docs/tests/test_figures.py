@@ -73,6 +73,12 @@ def test_every_named_figure_is_there():
         assert re.fullmatch(r"[−+]?\d*\.?\d+", figures.figure(name)), name
 
 
+def test_every_named_figure_is_quoted():
+    text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    quoted = {*ROLE.findall(text), *(name for _, name in figures.MARKED.findall(text))}
+    assert {*figures.names()} - quoted == set()
+
+
 def test_a_figure_that_is_not_there_is_an_error(monkeypatch):
     monkeypatch.setattr(figures, "names", lambda: {"lost": {"at": "rebuild_map/errors/nowhere"}})
     with pytest.raises(KeyError):
