@@ -1,8 +1,4 @@
-"""Fifty genes for 700 blood cells: scanpy's ``pbmc68k_reduced``, beside its dispersion-based genes.
-
-The file has logarithms of normalised counts (``raw``), which the guide advises to select from, and the same
-scaled by gene (``X``); there is a table for each. scanpy's dispersions come from the logarithms in both.
-"""
+"""Fifty genes for 700 blood cells of ``pbmc68k_reduced``, from logarithms of counts; compared with scanpy."""
 
 from __future__ import annotations
 
@@ -40,13 +36,12 @@ class Blood:
     genes: list[str]
 
     @classmethod
-    def load(cls, *, scaled: bool) -> Blood:
+    def load(cls) -> Blood:
         import scanpy
 
         cells = scanpy.datasets.pbmc68k_reduced()
         types, logs = cells.obs["bulk_labels"].to_numpy(), cells.raw.to_adata()
-        X = cells.X if scaled else logs.X.toarray()
-        return cls(X.astype(np.float64), logs, types, list(cells.var_names))
+        return cls(logs.X.toarray().astype(np.float64), logs, types, list(cells.var_names))
 
     def by(self, selector: Any) -> Chooser:
         """Return what chooses as a selector does."""
@@ -82,8 +77,8 @@ class Blood:
             100 * neighbours_kept(self.X, genes),
         ]
 
-    def rebuilt(self, choosers: Sequence[Chooser]) -> list[float]:
-        """Return the share of the variance of cells left out that comes back, in per cent.
+    def reconstructed(self, choosers: Sequence[Chooser]) -> list[float]:
+        """Return the share of the variance of held-out cells that is reconstructed, in per cent.
 
         One value a split; each split has another of the choosers, which differ by their seed.
         """
@@ -95,25 +90,21 @@ class Blood:
         return shares
 
     def add(self, table: Table, name: str, labels: str, choosers: Sequence[Chooser], score: Callable) -> None:
-        """Add a row to a table: what a score says of choices from all cells, and the share rebuilt."""
+        """Add a row to a table: what a score says of choices from all cells, and the reconstructed share."""
         everyone = np.arange(len(self.X))
         scores = [score(choose(everyone)) for choose in choosers]
-        table.add(name, labels, *np.transpose(scores), self.rebuilt(choosers))
+        table.add(name, labels, *np.transpose(scores), self.reconstructed(choosers))
 
 
 def measure() -> dict[str, dict]:
     """Return the tables of fifty genes and that of an extended panel."""
-    logs = Blood.load(scaled=False)
-    return {
-        "cells": fifty_genes(logs),
-        "cells, scaled": fifty_genes(Blood.load(scaled=True)),
-        "cells, panel": extended_panel(logs),
-    }
+    blood = Blood.load()
+    return {"cells": fifty_genes(blood), "cells, panel": extended_panel(blood)}
 
 
 def fifty_genes(blood: Blood) -> dict:
     """Return what fifty genes tell of the cell types, of neighbours and of the other genes."""
-    figures = ["K-means ACC", "K-means NMI", "graph ACC", "graph NMI", "neighbours kept", "rebuilt"]
+    figures = ["K-means ACC", "K-means NMI", "graph ACC", "graph NMI", "neighbours kept", "reconstructed"]
     table = Table(figures, [1] * len(figures))
     n_genes = len(blood.genes)
     draws = list(random_columns(n_genes, N_GENES, N_DRAWS))
@@ -134,7 +125,7 @@ def fifty_genes(blood: Blood) -> dict:
 def extended_panel(blood: Blood) -> dict:
     """Return what a panel of known markers tells, and what more genes up to fifty add."""
     panel = np.array([blood.genes.index(gene) for gene in MARKERS if gene in blood.genes])
-    table = Table(["K-means ACC", "K-means NMI", "rebuilt"], [1] * 3)
+    table = Table(["K-means ACC", "K-means NMI", "reconstructed"], [1] * 3)
 
     def appended(ranked: Callable[[np.ndarray], Columns]) -> Chooser:
         def choose(rows: np.ndarray) -> Columns:

@@ -95,10 +95,10 @@ def judged(train: np.ndarray, test: np.ndarray, items: Columns) -> list[float]:
         if kept.size > 1:
             alphas.append(cronbach_alpha(test[:, kept]))
             part_whole.append(np.corrcoef(test[:, kept].sum(axis=1), full)[0, 1])
-    rebuilt = 100 * (1 - held_out_error(train, test, items) ** 2)
+    reconstructed = 100 * (1 - held_out_error(train, test, items) ** 2)
     lost = len(KEYS) - len(alphas)
     reliability = [np.nan, np.nan] if lost else [np.mean(alphas), np.mean(part_whole)]
-    return [*reliability, np.mean(regressed), rebuilt, lost]
+    return [*reliability, np.mean(regressed), reconstructed, lost]
 
 
 def measure() -> dict[str, dict]:
@@ -109,8 +109,14 @@ def measure() -> dict[str, dict]:
     def by(make: Callable) -> list[Callable]:
         return [lambda rows: np.flatnonzero(make().fit(rows).get_support())]
 
-    figures = ["alpha", "short with full score", "full score, regressed", "items rebuilt", "scales lost"]
-    table = Table(figures, [3, 3, 3, 1, 1], told="told the scales")
+    figures = [
+        "alpha",
+        "short with full score",
+        "full score, regressed",
+        "items reconstructed",
+        "scales lost",
+    ]
+    table = Table(figures, [3, 3, 3, 1, 1], told="scales given")
     for name, (scales, draws) in {
         "all 25 items": ("no", [lambda _: np.arange(25)]),
         "random, two a scale": ("yes", [lambda _, s=s: at_random(s) for s in range(N_DRAWS)]),

@@ -1,4 +1,4 @@
-"""Few pixels in place of all: the faces of scikit-image's ``lfw_subset``, beside PySensors."""
+"""Few pixels instead of all: the faces of scikit-image's ``lfw_subset``, compared with PySensors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from rebuild import ccqr_orders
 
 from ufselect import DSCOFS, GreedyProjection, PCALeverage, RebuildSelector
 from ufselect.methods.rebuild.ridge import component_errors, held_out_error
@@ -17,10 +16,8 @@ from .shared import Table, random_columns, split
 N_FACES = 100  # the first half; the rest are pieces of background
 SIDE = 25
 COUNTS = (10, 20, 40)
-BUDGETS = (25.0, 50.0, 100.0)
 N_SPLITS = 5
 N_DRAWS = 20
-DEAREST = 10.0
 
 
 def load() -> np.ndarray:
@@ -28,13 +25,6 @@ def load() -> np.ndarray:
     import skimage.data
 
     return skimage.data.lfw_subset()[:N_FACES].reshape(N_FACES, SIDE * SIDE).astype(float)
-
-
-def prices() -> np.ndarray:
-    """Return what a pixel costs: 1 in the corners, rising to 10 in the middle of the face."""
-    row, column = np.divmod(np.arange(SIDE * SIDE), SIDE)
-    distance = np.hypot(row - SIDE // 2, column - SIDE // 2)
-    return 1 + (DEAREST - 1) * (1 - distance / distance.max())
 
 
 def pysensors_fit(train: np.ndarray, count: int) -> Any:
@@ -55,9 +45,8 @@ def pysensors_error(train: np.ndarray, test: np.ndarray, count: int) -> float:
 
 
 def measure() -> dict[str, dict]:
-    """Return errors against counts and against budgets, on faces that took no part."""
-    faces = load()
-    return {"sensors": against_counts(faces), "sensors, costs": against_budgets(faces)}
+    """Return errors against the number of pixels, on held-out faces."""
+    return {"sensors": against_counts(load())}
 
 
 def against_counts(faces: np.ndarray) -> dict:
@@ -94,39 +83,3 @@ def against_counts(faces: np.ndarray) -> dict:
     own = [[pysensors_error(train, test, count) for train, test in splits] for count in COUNTS]
     table.add("PySensors: QR, its own map", "no", *own)
     return table.record()
-
-
-def against_budgets(faces: np.ndarray) -> dict:
-    """Return the same error where pixels have a price; CCQR has the weight of the costs that suits it best.
-
-    That weight is picked on the very faces it is judged by, in its favour.
-    """
-    costs = prices()
-    found: dict[str, dict[float, list[float]]] = {}
-    for seed in range(N_SPLITS):
-        train, test = (faces[part] for part in split(len(faces), seed))
-        weighed = ccqr_orders(train, costs)
-        orders = {
-            "random pixels": [np.random.default_rng(draw).permutation(costs.size) for draw in range(N_DRAWS)],
-            "PCALeverage": [np.argsort(PCALeverage().fit(train).ranking_)],
-            "PySensors: QR": weighed[:1],
-        }
-        for budget in BUDGETS:
-            errors = {name: _paid(train, test, order, costs, budget) for name, order in orders.items()}
-            errors["PySensors: CCQR, best weight"] = [min(_paid(train, test, weighed, costs, budget))]
-            ours = RebuildSelector(200, costs=costs, budget=budget).fit(train).get_support(indices=True)
-            errors["RebuildSelector(costs=…, budget=…)"] = [held_out_error(train, test, ours)]
-            for name, values in errors.items():
-                found.setdefault(name, {}).setdefault(budget, []).extend(values)
-    table = Table([f"for {budget:g}" for budget in BUDGETS], [3] * len(BUDGETS))
-    for name, by_budget in found.items():
-        table.add(name, "no", *by_budget.values())
-    return table.record()
-
-
-def _paid(
-    train: np.ndarray, test: np.ndarray, orders: list[np.ndarray], costs: np.ndarray, budget: float
-) -> list[float]:
-    """Return the errors of the first pixels of some orders that a budget pays for."""
-    affordable = [order[np.cumsum(costs[order]) <= budget] for order in orders]
-    return [held_out_error(train, test, pixels) for pixels in affordable if pixels.size]

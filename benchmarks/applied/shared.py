@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 Columns = np.ndarray
-N_DRAWS = 20  # random subsets
+N_DRAWS = 20  # random selections
 
 
 @dataclass
 class Table:
-    """A table of evidence: first the method and whether labels took part in its choice, then figures."""
+    """A table of evidence: first the method and whether labels were used to select, then figures."""
 
     figures: Sequence[str]
     digits: Sequence[int]
@@ -27,7 +27,7 @@ class Table:
 
     def record(self) -> dict[str, list]:
         """Return the table as the result files hold it."""
-        return {"columns": ["columns chosen by", self.told, *self.figures], "rows": self.rows}
+        return {"columns": ["columns by", self.told, *self.figures], "rows": self.rows}
 
 
 def cell(values: Sequence[float], digits: int) -> str:
@@ -40,13 +40,13 @@ def cell(values: Sequence[float], digits: int) -> str:
 
 
 def random_columns(n_columns: int, count: int, n_draws: int = N_DRAWS) -> Iterator[Columns]:
-    """Yield random subsets, seeded one by one."""
+    """Yield random columns, seeded one by one."""
     for seed in range(n_draws):
         yield np.sort(np.random.default_rng(seed).permutation(n_columns)[:count])
 
 
 def split(n_rows: int, seed: int, test_share: float = 0.3) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows to choose and fit with, and the rows to judge by."""
+    """Return the rows to select and fit with, and the held-out rows."""
     order = np.random.default_rng(seed).permutation(n_rows)
     n_test = round(test_share * n_rows)
     return order[n_test:], order[:n_test]

@@ -1,4 +1,4 @@
-"""A few wavelengths in place of all: PLS models of fermentation and coffee spectra of chemotools."""
+"""A few wavelengths instead of all: PLS models of the fermentation spectra of chemotools."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from ufselect import DSCOFS, PCALeverage, RebuildSelector
@@ -89,8 +89,8 @@ def choosers(positions: np.ndarray, pool: np.ndarray | None = None) -> dict[str,
 
 
 def measure() -> dict[str, dict]:
-    """Return the tables of the fermentation and of the coffee."""
-    return {"spectra, glucose": glucose(), "spectra, coffee": coffee()}
+    """Return the table of the fermentation."""
+    return {"spectra, glucose": glucose()}
 
 
 def treated(wavenumbers: np.ndarray) -> Pipeline:
@@ -122,7 +122,7 @@ def glucose() -> dict:
     X_run, y_run = treatment.transform(run.to_numpy(float)), analysed["glucose"].to_numpy(float)
     pool = np.delete(X_run, nearest, axis=0)[::10]
     positions = np.linspace(*RANGE, X.shape[1])
-    figures = [f"{what}, {count} kept" for what in ("calibration", "fermentation") for count in COUNTS]
+    figures = [f"{what}, {count} columns" for what in ("calibration", "fermentation") for count in COUNTS]
     table = Table(figures, [2] * len(figures))
     chosen = zip(choosers(positions).items(), choosers(positions, pool).values(), strict=True)
     for (name, (labels, of_calibration)), (_, of_run) in chosen:
@@ -146,31 +146,3 @@ def error_left_out(X: np.ndarray, y: np.ndarray, choose: Chooser, count: int, fo
         columns = choose(X[train], y[train], count)
         predicted[test] = np.ravel(pls(X[np.ix_(train, columns)], y[train]).predict(X[np.ix_(test, columns)]))
     return float(np.sqrt(np.mean(np.square(predicted - y))))
-
-
-def coffee() -> dict:
-    """Return the share of spectra whose origin is found, in per cent, in five folds twice."""
-    from chemotools.datasets import load_coffee
-
-    spectra, origins = load_coffee()
-    X, y = spectra.to_numpy(float), origins.to_numpy().ravel()
-    table = Table([f"{count} kept" for count in COUNTS], [1] * len(COUNTS))
-    for name, (labels, draws) in choosers(np.arange(X.shape[1], dtype=float)).items():
-        found = [[share for c in draws for share in origins_found(X, y, c, count)] for count in COUNTS]
-        table.add(name, labels, *found)
-    return table.record()
-
-
-def origins_found(X: np.ndarray, y: np.ndarray, choose: Chooser, count: int) -> list[float]:
-    """Return the share of origins found by PLS discriminant analysis, in per cent, one value a repetition."""
-    kinds, codes = np.unique(y, return_inverse=True)
-    known = np.eye(kinds.size)[codes]
-    shares = []
-    for seed in range(N_REPEATS):
-        hits = np.zeros(codes.size, dtype=bool)
-        for train, test in StratifiedKFold(5, shuffle=True, random_state=seed).split(X, codes):
-            columns = choose(X[train], known[train], count)
-            predicted = pls(X[np.ix_(train, columns)], known[train]).predict(X[np.ix_(test, columns)])
-            hits[test] = predicted.argmax(axis=1) == codes[test]
-        shares.append(100 * float(hits.mean()))
-    return shares
