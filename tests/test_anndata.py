@@ -144,8 +144,8 @@ def test_any_scikit_learn_selector_will_do(cells, counts):
     [
         (MaxVariance(3), {"layer": "logs"}, r"adata has no layer 'logs'; did you mean 'log'\?"),
         (MaxVariance(3), {"batch_key": "day"}, r"adata\.obs has no column 'day'; there are donor\."),
-        (MaxVariance(3, keep=["g33"]), {}, r"keep has 'g33', which is no column of X; did you mean 'g3'"),
-        (MaxVariance(3, groups={"p": ["h"]}), {}, r"groups\['p'\] has 'h', which is no column"),
+        (MaxVariance(3, keep=["g33"]), {}, r"keep has 'g33', which is not a column of X; did you mean 'g3'"),
+        (MaxVariance(3, groups={"p": ["h"]}), {}, r"groups\['p'\] has 'h', which is not a column"),
     ],
 )
 def test_what_is_not_there_is_refused(cells, selector, given, sentence):

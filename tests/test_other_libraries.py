@@ -213,7 +213,7 @@ def test_a_reconstructor_from_a_covariance():
     np.testing.assert_allclose(chosen.weights_, by_rows.weights_, atol=1e-10)
     np.testing.assert_allclose(chosen.mean_, mean)
     assert chosen.score(X) > 0.8
-    with pytest.raises(ValueError, match="does not tell the means"):
+    with pytest.raises(ValueError, match="has no means of its columns"):
         Reconstructor(MaxVariance(4)).fit(gram_from_covariance(np.cov(X.T), len(X)))
 
 

@@ -112,7 +112,7 @@ def test_a_package_offers_selectors_by_an_entry_point(tmp_path):
     ("attributes", "bases", "message"),
     [
         ({}, (BaseEstimator,), "not a subclass"),
-        ({"label": "x", "cost": "y"}, (GramSelector,), "lacks _fit_gram"),
+        ({"label": "x", "cost": "y"}, (GramSelector,), "does not implement _fit_gram"),
         ({"label": ""}, (LeastVariance,), "no label"),
     ],
 )

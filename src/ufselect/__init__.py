@@ -6,46 +6,26 @@ from typing import TYPE_CHECKING, Any
 from ufselect.registry import PUBLIC
 
 if TYPE_CHECKING:  # for editors and type checkers, which cannot follow the names of the registry
-    from ufselect.assessment import (
-        Assessment as Assessment,
-    )
-    from ufselect.assessment import (
-        StableSelector as StableSelector,
-    )
-    from ufselect.assessment import (
-        assess as assess,
-    )
+    from ufselect.assessment import Assessment as Assessment
+    from ufselect.assessment import StableSelector as StableSelector
+    from ufselect.assessment import assess as assess
     from ufselect.auto import AutoSelector as AutoSelector
     from ufselect.auto import PartitionSelector as PartitionSelector
     from ufselect.blocks import gram_from_covariance as gram_from_covariance
     from ufselect.clusters import GraphClustering as GraphClustering
-    from ufselect.methods._base import (
-        GramSelector as GramSelector,
-    )
-    from ufselect.methods._base import (
-        UnsupervisedSelector as UnsupervisedSelector,
-    )
-    from ufselect.methods.baselines import (
-        MaxVariance as MaxVariance,
-    )
-    from ufselect.methods.baselines import (
-        PCALeverage as PCALeverage,
-    )
-    from ufselect.methods.baselines import (
-        RandomSubset as RandomSubset,
-    )
+    from ufselect.methods._base import GramSelector as GramSelector
+    from ufselect.methods._base import UnsupervisedSelector as UnsupervisedSelector
+    from ufselect.methods.baselines import MaxVariance as MaxVariance
+    from ufselect.methods.baselines import PCALeverage as PCALeverage
+    from ufselect.methods.baselines import RandomSubset as RandomSubset
     from ufselect.methods.bsufs import BSUFS as BSUFS
     from ufselect.methods.dscofs.constrained import ConstrainedDSCOFS as ConstrainedDSCOFS
     from ufselect.methods.dscofs.estimator import DSCOFS as DSCOFS
     from ufselect.methods.dscofs.path import DSCOFSPath as DSCOFSPath
     from ufselect.methods.dscofs.path import dscofs_path as dscofs_path
     from ufselect.methods.fspca import FSPCA as FSPCA
-    from ufselect.methods.greedy import (
-        DOptimalLeverage as DOptimalLeverage,
-    )
-    from ufselect.methods.greedy import (
-        GreedyProjection as GreedyProjection,
-    )
+    from ufselect.methods.greedy import DOptimalLeverage as DOptimalLeverage
+    from ufselect.methods.greedy import GreedyProjection as GreedyProjection
     from ufselect.methods.ifpca import IFPCA as IFPCA
     from ufselect.methods.inffs import InfFS as InfFS
     from ufselect.methods.laplacian_score import LaplacianScore as LaplacianScore
@@ -73,7 +53,7 @@ _ROOMS = frozenset(
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for: scikit-learn takes two seconds, which no ``--help`` should wait for."""
+    """Import a name on first use: scikit-learn takes two seconds, for which ``--help`` should not wait."""
     if name in _ROOMS:
         return import_module(f"ufselect.{name}")
     if name in PUBLIC:

@@ -4,36 +4,36 @@ from __future__ import annotations
 
 
 class InactiveConstraintWarning(UserWarning):
-    """A constraint is so loose that it cannot shape the result."""
+    """A constraint is so loose that it has no effect."""
 
 
 class ApproximationWarning(UserWarning):
-    """A low-rank factor is too coarse, or too much is missing, for the ranking to be trusted."""
+    """The ranking is unreliable: a low-rank factor is too coarse, or too many values are missing."""
 
 
 class DominatedByUnitsWarning(UserWarning):
-    """One column has half of the variance or more, so that it decides what is selected."""
+    """One column has at least half of the variance and decides what is selected."""
 
 
 class RepeatedColumnsWarning(UserWarning):
-    """Two selected columns say the same, because no ``max_correlation`` was set."""
+    """Two selected columns are redundant, because no ``max_correlation`` was set."""
 
 
 class UnreachableBoundWarning(UserWarning):
-    """No threshold on selection frequencies keeps the error that was asked for."""
+    """No threshold on selection frequencies meets the requested error bound."""
 
 
 class ConstantDataError(ValueError):
-    """No feature varies, so there is nothing to choose between."""
+    """All features are constant, so there is nothing to select from."""
 
     def __init__(self) -> None:
-        super().__init__("All features of X are constant, so there is nothing to choose between.")
+        super().__init__("All features of X are constant, so there is nothing to select from.")
 
 
 class TableError(ValueError):
     """A file cannot be read or written as asked.
 
-    Its message says what is wrong and what to do, with parameters between backquotes.
+    The message says what is wrong and what to do, with parameter names in backquotes.
     """
 
 

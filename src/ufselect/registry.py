@@ -1,4 +1,4 @@
-"""Where each public name of the package is, and the list of selectors, open to others by `register`."""
+"""The modules of the public names, and the list of selectors, to which `register` adds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ufselect.methods._base import UnsupervisedSelector
 
-# Modules by class name, so that one class can be imported without the others. In the order of tables:
+# Modules by class name, so that one class can be imported without the others. The order is that of tables,
 # baselines first.
 SELECTORS = {
     "RandomSubset": "ufselect.methods.baselines",
@@ -61,10 +61,10 @@ _registered: dict[str, type[UnsupervisedSelector]] = {}
 def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
     """Return the selectors by class name, sorted: this package's, installed ones and registered ones.
 
-    A package offers selectors to every environment it is installed in by the entry point group
-    ``ufselect.selectors``; a script or notebook offers one to its own process by `register`.
+    An installed package adds selectors through the entry point group ``ufselect.selectors``; a script or
+    notebook adds one to its own process with `register`.
     """
-    from importlib.metadata import entry_points  # half as long to import as all of ufselect
+    from importlib.metadata import entry_points  # its import takes half as long as that of ufselect
 
     found = {name: getattr(import_module(module), name) for name, module in SELECTORS.items()}
     for entry_point in entry_points(group="ufselect.selectors"):
@@ -73,7 +73,7 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
 
 
 def register(selector: type[UnsupervisedSelector]) -> type[UnsupervisedSelector]:
-    """Make a selector from outside the package known to comparisons, checks and tables in this process.
+    """Add a selector of your own to the comparisons, checks and tables of this process.
 
     Parameters
     ----------
@@ -84,12 +84,17 @@ def register(selector: type[UnsupervisedSelector]) -> type[UnsupervisedSelector]
     Returns
     -------
     type
-        The class itself, so that this serves as a decorator.
+        The class itself, so that ``register`` can be used as a decorator.
 
     Raises
     ------
     TypeError, ValueError
-        If it is no selector, or if another one has its name.
+        If ``selector`` is not a selector class, or if another selector has its name.
+
+    See Also
+    --------
+    UnsupervisedSelector : Base class for a method that needs the rows of the data.
+    GramSelector : Base class for a method that needs only their Gram matrix.
 
     Examples
     --------
@@ -118,13 +123,14 @@ def missing_requirements(selector: type[UnsupervisedSelector]) -> list[str]:
 
 
 def _add(known: dict[str, type[UnsupervisedSelector]], selector: type[UnsupervisedSelector]) -> None:
-    """Add a selector from outside to those known, or say what is wrong with it."""
+    """Add a selector from outside to the known ones, or raise an error that says what is wrong with it."""
     from ufselect.methods._base import UnsupervisedSelector
 
     if not inspect.isclass(selector) or not issubclass(selector, UnsupervisedSelector):
         raise TypeError(f"{selector!r} is not a subclass of ufselect.UnsupervisedSelector.")
     if inspect.isabstract(selector):
-        raise TypeError(f"{selector.__name__} lacks {', '.join(sorted(selector.__abstractmethods__))}.")
+        missing = ", ".join(sorted(selector.__abstractmethods__))
+        raise TypeError(f"{selector.__name__} does not implement {missing}; define it in the class.")
     for attribute in ("label", "cost"):
         if not getattr(selector, attribute, None):
             raise TypeError(f"{selector.__name__} has no {attribute}; set it as a class attribute.")

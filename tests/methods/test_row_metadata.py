@@ -218,7 +218,7 @@ def test_missing_values_outside_memory_are_pairwise(tmp_path):
 
 def test_a_large_repair_is_said():
     few = with_gaps(make_data(12, 15), 0.5, seed=3)
-    with pytest.warns(ApproximationWarning, match="contradicts itself") as caught:
+    with pytest.warns(ApproximationWarning, match="Gram matrix is inconsistent") as caught:
         fitted = MaxVariance(5).fit(sparse.csr_array(few))
     assert Path(caught[0].filename) == Path(__file__)
     assert fitted.missing_.correction > 0.1

@@ -1,4 +1,4 @@
-"""The base classes of all selectors: ``fit`` validates, ``_fit`` and ``_fit_gram`` score, ``fit`` sets."""
+"""The base classes: ``fit`` validates data and sets attributes, ``_fit`` or ``_fit_gram`` scores features."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ Method = TypeVar("Method", bound=Callable)
 
 
 class CallbackSupportMixin:
-    """Stand in for the class of scikit-learn 1.8, which has no callbacks."""
+    """Replace scikit-learn's class of this name, which version 1.8 does not have."""
 
 
 def with_callbacks(method: Method) -> Method:
-    """Stand in for scikit-learn's decorator, whose types would hide that ``fit`` returns the selector."""
+    """Replace scikit-learn's decorator, whose types would hide that ``fit`` returns the selector."""
     return method
 
 
@@ -65,25 +65,25 @@ logger = logging.getLogger("ufselect")
 SHARED = {
     "n_features_to_select": """\
 n_features_to_select : int or float, default=0.1
-    Number r of features to select, or their share.""",
+    Number r of features to select, or a share of all features.""",
     "n_components": """\
 n_components : int or "auto", default="auto"
-    Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than that
-    of a piece of a stick broken at random.""",
+    Number m of components. ``"auto"`` follows the broken-stick rule: it keeps a component while its share of
+    the variance exceeds that of the corresponding piece of a randomly broken stick.""",
     "n_clusters": """\
 n_clusters : int or "auto", default="auto"
-    Number c of clusters. ``"auto"`` takes the number of components whose share of the variance is larger than
-    that of a piece of a stick broken at random, at least 2.""",
+    Number c of clusters. ``"auto"`` is the number of components by the broken-stick rule, at least 2: those
+    whose share of the variance exceeds that of the corresponding piece of a randomly broken stick.""",
     "n_neighbors": """\
 n_neighbors : int, default=5
     Number k of neighbours; lowered to n_samples − 1, with a warning, if there are fewer samples.""",
     "bandwidth": """\
 bandwidth : float or "auto", default="auto"
-    Bandwidth t of the heat kernel :math:`\\exp(-\\|x_i - x_j\\|^2 / 2t^2)`, or the mean distance to the k
-    neighbours.""",
+    Bandwidth t of the heat kernel :math:`\\exp(-\\|x_i - x_j\\|^2 / 2t^2)`; ``"auto"`` is the mean distance
+    to the k neighbours.""",
     "max_iter": """\
 max_iter : int, default=100
-    Most iterations to make.""",
+    Maximum number of iterations.""",
     "random_start": """\
 random_state : int, RandomState, Generator or None, default=None
     Seed of the random start.""",
@@ -92,31 +92,31 @@ verbose : bool, default=False
     Log each iteration.""",
     "constraints": """\
 keep, exclude : sequence of str or int, default=None
-    Columns, by name or index, that are always or never selected. Excluded columns have no part in the fit.
+    Columns, by name or index, that are always or never selected. Excluded columns are not used in the fit.
 groups : sequence or dict, default=None
-    One label per column, None for a column of its own; or names of groups with their columns. A group is
+    One label per column, None for a column in no group; or a dict of group names to columns. A group is
     selected as a whole or not at all, and counts as one feature.
 max_correlation : float or None, default=None (AutoSelector: 0.999)
     Skip columns whose absolute correlation with a higher-ranked one exceeds this, unless too few remain. For
     data in memory, ``duplicates_`` then lists the sets of identical columns.""",
     "placement": """\
 costs : array-like of shape (n_features,), optional
-    What each column costs, above 0. Greedy steps then take the largest gain per cost.
+    Cost of each column, above 0. Each greedy step then selects the column with the largest gain per cost.
 budget : float, optional
-    What all selected columns may cost together.
+    Maximum total cost of the selected columns.
 regions : array-like of shape (n_features,), optional
-    A label for each column.
+    Region of each column, as a label.
 quotas : mapping, optional
-    For a label the most columns it may hold, or a pair of the least and the most.
+    Maximum number of columns to select in a region, or a pair (minimum, maximum), by label.
 positions : array-like of shape (n_features,) or (n_features, n_dimensions), optional
-    Where each column lies; by default at its number. Pixels have two coordinates, wavelengths one.
+    Position of each column, by default its index. Pixels have two coordinates, wavelengths one.
 min_distance : float, optional
-    Least distance between the positions of two selected columns.""",
+    Minimum distance between the positions of two selected columns.""",
     "count_curve": """\
 count_curve_ : list of dict
-    With ``n_features_to_select="auto"``: for each ``count`` tried the held-out ``error`` of reconstructing
-    the other columns, in units of the error of their means, its ``standard_error``, and whether it was
-    ``chosen``: the smallest within one standard error of the least error, with a ``note`` beside it.""",
+    With ``n_features_to_select="auto"``: for each ``count`` tried, the held-out ``error`` of reconstructing
+    the other columns, in units of the error of their means, its ``standard_error``, and whether the count
+    was ``chosen``: the smallest one within one standard error of the least error, explained in ``note``.""",
     "iterations": """\
 n_iter_ : int
     Number of iterations.
@@ -131,9 +131,9 @@ support_ : ndarray of shape (n_features,)
 
 
 class FitProgress:
-    """Reports the start, the iterations and the end of one fit, to the log and to callbacks.
+    """Report the start, the iterations and the end of a fit, to the log and to callbacks.
 
-    Used as a context manager around a selector's ``_fit``; a method calls it once an iteration as
+    It is the context manager around a selector's ``_fit``. A method calls it once per iteration, as
     ``progress(iteration, objective)``, or passes it to a solver as its callback.
     """
 
@@ -145,7 +145,7 @@ class FitProgress:
 
     def __enter__(self) -> FitProgress:
         if getattr(self._estimator, "verbose", False):
-            if not logger.hasHandlers():  # where the user has not set up logging
+            if not logger.hasHandlers():  # the user has not set up logging
                 handler = logging.StreamHandler()
                 handler.setFormatter(logging.Formatter("%(message)s"))
                 logger.addHandler(handler)
@@ -197,7 +197,7 @@ def open_if_stored(X: Any) -> Any:
 
 
 def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
-    """Check, or with ``reset`` remember, number and names of the features; return their number."""
+    """Check the number and names of the features, or store them with ``reset``; return the number."""
     if is_dask(X):
         check_collection(X)
     if is_dask(X) and is_frame(X):
@@ -214,33 +214,27 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
             raise ValueError("X has no columns, but at least 1 is required.")
         stand_in = np.empty((1, n_features))
     validate_data(selector, stand_in, skip_check_array=True, reset=reset)
-    if getattr(X, "feature_names", None) is not None:  # of rows that are gone
+    if getattr(X, "feature_names", None) is not None:  # an accumulator or operator
         selector.feature_names_in_ = X.feature_names
     return stand_in.shape[1]
 
 
-def float_dtypes(X: Any) -> list:
-    """Return single and double precision as the library of X has them."""
-    xp = device_namespace(X)
-    if xp is None:
-        return [np.float64, np.float32]
-    # half precision, which some libraries have, is widened as NumPy's is
-    return [each for each in supported_float_dtypes(xp, X.device) if xp.finfo(each).bits >= 32]
-
-
 def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
     """Return data in single or double precision, with options of scikit-learn's ``validate_data``."""
+    xp, dtypes = device_namespace(X), [np.float64, np.float32]
+    if xp is not None:  # half precision, which some libraries have, is widened as NumPy's is
+        dtypes = [each for each in supported_float_dtypes(xp, X.device) if xp.finfo(each).bits >= 32]
     try:
         # scikit-learn sums all entries to find one that is not finite
         with np.errstate(over="ignore", invalid="ignore"):
-            return validate_data(selector, X, dtype=float_dtypes(X), **options)
+            return validate_data(selector, X, dtype=dtypes, **options)
     except ValueError as error:
         if str(error).startswith("could not convert string") and hasattr(X, "select_dtypes"):
             words = listed([str(name) for name in X.select_dtypes(exclude=["number", "bool"]).columns], 3)
             raise ValueError(f"These columns of X hold text: {words}. Drop them, or encode them.") from error
         if not str(error).startswith("setting an array element"):
             raise
-        raise ValueError("X has rows of different lengths; give each as many values.") from error
+        raise ValueError("X has rows of different lengths; give all the same number of values.") from error
 
 
 Columns = Sequence[str] | Sequence[int] | NDArray
@@ -259,14 +253,14 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
     A subclass stores its parameters in ``__init__`` and implements ``_fit(X, request)``, which returns one
     score per feature, higher is better, or a pair of scores and a dict of further attributes. A method that
-    has worked out ranking and selection itself returns them in the dict as ``ranking_`` and ``support_``. It
-    reports an iteration by ``request.progress(iteration, objective)``. The attributes are set only after
-    ``_fit`` has returned, so that an interrupted fit leaves no half-fitted estimator.
+    ranks and selects features itself returns ``ranking_`` and ``support_`` in the dict. It reports an
+    iteration with ``request.progress(iteration, objective)``. The attributes are set only after ``_fit`` has
+    returned, so that an interrupted fit leaves no half-fitted estimator.
 
     ``keep``, ``exclude``, ``groups`` and ``max_correlation`` work for every subclass whose ``__init__`` takes
-    them: X comes without the excluded columns, and the ranking by the scores puts kept columns first, takes
-    groups by their mean score and skips near copies. A method that can do better finds in ``request``
-    what is asked for, and says so in ``supports``.
+    them: ``_fit`` gets X without the excluded columns, and the ranking by scores puts kept columns first,
+    ranks groups by their mean score and skips redundant columns. A method whose criterion includes some of
+    these constraints reads them from ``request`` and names them in ``supports``.
 
     Attributes
     ----------
@@ -277,7 +271,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     accepts_missing : bool
         Whether NaN in the data marks a missing value; else it is refused.
     row_metadata : tuple of {"sample_weight", "batch"}
-        What ``fit`` takes besides the data, with one entry a row; ``request.rows`` has it.
+        Further arguments of ``fit``, with one entry per row; ``request.rows`` holds them.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
     chooses_count : bool
@@ -289,14 +283,18 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     requires : tuple of str
         Optional packages, by import name, without which ``fit`` cannot run.
     is_nested : bool
-        Whether one ranking serves every number of features; else a comparison fits anew for each.
+        Whether one ranking serves every number of features; otherwise comparisons fit each number separately.
     depends_on_scale : bool
-        Whether the units of the columns matter, so that ``fit`` warns where one column has most of the
-        variance.
+        Whether the units of the columns matter; ``fit`` then warns if one column has most of the variance.
     supports : frozenset of {"keep", "groups"}
-        Constraints that enter the method's criterion; the others only enter its ranking.
+        Constraints that are part of the method's criterion; the others only affect its ranking.
     feature_axes : mapping of str to int
-        Fitted attributes, beyond the common ones, with one entry per feature along an axis.
+        Names of fitted attributes, besides the common ones, with the axis that has one entry per feature.
+
+    See Also
+    --------
+    GramSelector : Base class for a method that needs only the Gram matrix of the data.
+    register : Add a selector of your own to comparisons, checks and tables.
     """
 
     accepts_sparse: ClassVar[bool] = False
@@ -313,8 +311,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     supports: ClassVar[frozenset[str]] = frozenset()
     feature_axes: ClassVar[Mapping[str, int]] = {"components_": 1}
 
-    # A subclass adds those of its own parameters, and those that mean something else there. What counts or
-    # names columns is checked against X.
+    # A subclass adds its own parameters and overrides those that have another meaning there. Parameters that
+    # count or name columns are checked against X.
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "max_correlation": [Interval(Real, 0, 1, closed="right"), None],
         "random_state": [SEED, np.random.RandomState, np.random.Generator, None],
@@ -328,7 +326,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     }
 
     n_features_to_select: int | float
-    # for a subclass that does not take them
+    # for subclasses without these parameters
     keep: Columns | None = None
     exclude: Columns | None = None
     groups: Groups | None = None
@@ -340,7 +338,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray
     duplicates_: list[NDArray]
-    objective_history_: Sequence[float] | NDArray  # these three of iterative methods
+    objective_history_: Sequence[float] | NDArray  # these three for iterative methods
     n_iter_: int
     converged_: bool
 
@@ -348,7 +346,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         super().__init_subclass__(**options)
         own = vars(cls).get("_parameter_constraints", {})
         cls._parameter_constraints = {**super(cls, cls)._parameter_constraints, **own}
-        if cls.__doc__:  # lines such as {constraints} stand for what is shared
+        if cls.__doc__:  # replace lines such as {constraints} by the shared text
             text = inspect.cleandoc(cls.__doc__)
             cls.__doc__ = re.sub(
                 r"^\{(\w+)\}$", lambda match: SHARED.get(match[1], match[0]), text, flags=re.MULTILINE
@@ -373,11 +371,11 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Score the features of validated data."""
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that do not go together; called once, before the data are read."""
+        """Raise an error for invalid or incompatible parameters; called once, before the data are read."""
         self._validate_params()
 
     def _request(self, n_features: int) -> SelectionRequest:
-        """Return what is asked for of so many columns."""
+        """Return what is requested of data with so many columns."""
         return ColumnConstraints.of(self, n_features).request(self.n_features_to_select)
 
     @with_callbacks
@@ -391,7 +389,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's pipelines.
         **row_metadata
-            ``sample_weight`` and ``batch`` are refused: this method has no meaning for them.
+            ``sample_weight`` and ``batch`` raise an error: this method cannot use them.
 
         Returns
         -------
@@ -417,9 +415,9 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return self
 
     def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
-        """Return the data as ``_fit`` takes them and the record of their rows, for ``request.rows``.
+        """Return the data as ``_fit`` takes them, and their weights and batches, for ``request.rows``.
 
-        Number and names of the features are remembered.
+        The number and names of the features are stored.
         """
         if is_out_of_core(X) and not isinstance(X, np.memmap):
             raise TypeError(
@@ -428,7 +426,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                 "or use a selector that works through the Gram matrix, such as DSCOFS."
             )
         X = tabular(as_numpy(X) if self.accepts_device_arrays else X)
-        # Sorted indices and no duplicates, whose sum is what is checked to be finite.
+        # Sorted indices and no duplicates, since it is their sum that must be finite.
         X = canonical_csr(X) if sparse.issparse(X) and self.accepts_sparse else X
         X = as_numbers(
             self,
@@ -448,10 +446,10 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if isinstance(rows, RowInfo):
             allowed, rows = rows.counted(allowed)
             rows = rows.scaled()
-        has_choice = request.kept.size < request.n_selected  # else all that is selected was given in keep
+        has_choice = request.kept.size < request.n_selected  # else keep names all selected columns
         if self.depends_on_scale and has_choice:
             warn_if_dominated(allowed, request.columns, getattr(self, "feature_names_in_", None))
-        # what is fitted within says nothing new
+        # a selector fitted inside this one would repeat them
         ours = (DominatedByUnitsWarning, RepeatedColumnsWarning)
         with FitProgress(self, X) as progress, without_warnings(*ours):
             result = self._fit(allowed, replace(request, progress=progress, rows=rows))
@@ -476,7 +474,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
                     setattr(self, name, like(value, X))
 
     def _expand_to_all_columns(self, request: SelectionRequest) -> None:
-        """Extend what is fitted to all columns of X: excluded ones get the least score and no weight."""
+        """Extend fitted attributes to all columns of X: excluded ones get the lowest score and no weight."""
         for name, axis in {"support_": 0, **self.feature_axes}.items():
             if name in vars(self):
                 setattr(self, name, request.spread(getattr(self, name), axis))
@@ -504,7 +502,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         if fitted is not None and xp is not fitted:
             raise ValueError(
                 f"Inputs passed to {type(self).__name__}.transform() must use the same namespace as those of "
-                f"fit(), {fitted.__name__}; convert X, or fit to NumPy arrays, which serves all libraries."
+                f"fit(), {fitted.__name__}; convert X, or fit to NumPy arrays, which work with all libraries."
             )
         if xp is not None:
             X = validate_data(
@@ -525,7 +523,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return X[[X.columns[column] for column in columns]] if is_frame(X) else X[:, columns]
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return X with columns of zeros where others were dropped.
+        """Return X with columns of zeros in place of the dropped ones.
 
         Parameters
         ----------
@@ -553,9 +551,9 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
 
 
 def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
-    """Warn if one of at least three columns has half of the variance, seen on 20,000 values or so.
+    """Warn if one of at least three columns has half of the variance, estimated on about 20,000 values.
 
-    Ten times the median variance must come to it, for of few columns in one unit one may well have half.
+    It must also have ten times the median variance: of a few columns in one unit, one may well have half.
     """
     if columns.size < 3:
         return
@@ -566,7 +564,7 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
         rows = rows.toarray() if sparse.issparse(rows) else rows
         with np.errstate(over="ignore", invalid="ignore"):
             variance = np.nan_to_num(np.var(rows, axis=0, dtype=np.float64))
-    else:  # outside memory, where a look takes a pass
+    else:  # outside memory, where it would take a pass over the data
         return
     with np.errstate(over="ignore"):
         largest, total = int(np.argmax(variance)), float(variance.sum())
@@ -584,17 +582,17 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
 def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names: NDArray | None) -> None:
     """Warn if two of the best 500 selected columns are correlated above 0.999.
 
-    Pairs are sought on a hundred rows, which costs little beside any fit, and confirmed on all of them.
+    Pairs are searched for on a hundred rows, which is cheap compared with any fit, and confirmed on all rows.
     Columns with missing values are not compared.
     """
     n_rows, support = X.shape[0], fitted["support_"]
-    if n_rows < 10 or support.all():  # fewer rows correlate by chance; all columns are no selection
+    if n_rows < 10 or support.all():  # few rows correlate by chance
         return
     best = np.argsort(fitted["ranking_"])[: min(500, int(support.sum()))]
 
     def correlated(rows: Any, chosen: NDArray) -> NDArray:
         part = rows[:, chosen].toarray() if sparse.issparse(rows) else rows.take(chosen, axis=1)
-        with np.errstate(all="ignore"):  # of constant and of very large columns
+        with np.errstate(all="ignore"):  # constant and very large columns
             part = part - part.mean(axis=0, dtype=np.float64)
             part /= np.sqrt(np.einsum("ij,ij->j", part, part))
             return np.abs(part.T @ part)
@@ -614,7 +612,7 @@ def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names:
 def with_selection(
     result: FitResult, request: SelectionRequest, gram: Callable[[], GramOperator]
 ) -> tuple[NDArray, dict[str, Any]]:
-    """Return the scores and attributes of a fit, with ranking and support where the method left them open."""
+    """Return the scores and attributes of a fit, with ranking and support if it gave scores only."""
     scores, attributes = result if isinstance(result, tuple) else (result, {})
     if "ranking_" not in attributes:
         ranking, support = choose(scores, request, gram)
@@ -623,7 +621,7 @@ def with_selection(
 
 
 class GramSelector(UnsupervisedSelector):
-    """Base class of the selectors that use nothing of the data but their Gram matrix.
+    """Base class of the selectors that use only the Gram matrix of the data.
 
     A subclass implements ``_fit_gram(gram, request)``. Dense and sparse data, dask collections,
     memory maps, stores, batches and accumulators reach it as one
@@ -632,8 +630,13 @@ class GramSelector(UnsupervisedSelector):
     Attributes
     ----------
     copies_wide_data : bool
-        Whether wide dense data are centred once in a copy; else they are in every product, which takes less
-        memory and pays where products are few.
+        Whether wide dense data are copied and centred once. Otherwise they are centred in every product,
+        which takes less memory and is faster if products are few.
+
+    See Also
+    --------
+    UnsupervisedSelector : Base class for a method that needs the rows of the data.
+    register : Add a selector of your own to comparisons, checks and tables.
     """
 
     accepts_sparse = True
@@ -649,7 +652,7 @@ class GramSelector(UnsupervisedSelector):
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         """Score the features of data known through their Gram operator."""
 
-    def fit(  # type: ignore[override]  # the base class takes any name to refuse it
+    def fit(  # type: ignore[override]  # the base class takes any name, to raise an error
         self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None
     ) -> Self:
         """Select the features.
@@ -663,12 +666,12 @@ class GramSelector(UnsupervisedSelector):
         y : ignored
             Present for scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts: an integer weight equals so many copies of the row, 0 leaves it out.
-            Weights that sum to less than the number of rows are taken in proportion, with a mean of 1.
+            Weight of each row: an integer weight equals that many copies of the row, 0 ignores the row.
+            Weights that sum to less than the number of rows are rescaled to a mean of 1.
         batch : array-like of shape (n_samples,), optional
-            A label for each row, such as donor, day or plate. Each batch is centred by itself, so that
-            differences between batches are not taken for structure. Neither can be given for an accumulator
-            or an operator, whose rows are gone.
+            A label for each row, such as donor, day or plate. Each batch is centred separately, so that
+            differences between batches are not mistaken for structure. An accumulator or an operator holds
+            no rows, so that neither weights nor batches can be given for it.
 
         Returns
         -------
@@ -692,7 +695,7 @@ class GramSelector(UnsupervisedSelector):
         """Reduce the data to their Gram operator, wherever they are, and fit to that."""
         reduced = None
         if is_out_of_core(X):
-            given: Any = request.rows or {}  # sample_weight and batch, one a row that is not here
+            given: Any = request.rows or {}  # sample_weight and batch, not yet read
             reduced = reduce_data(X, self._components_asked(), **given)
             whole, gram = reduced.gram, request.restrict_gram(reduced.gram)
             request = replace(request, rows=None)
@@ -705,9 +708,10 @@ class GramSelector(UnsupervisedSelector):
             attributes["missing_"] = missing
             if missing.route == "pairwise" and missing.correction > 0.1:
                 warn_user(
-                    f"{missing.share:.0%} of X is missing, so that too few rows have both of two features: S "
-                    f"contradicts itself and was changed by {missing.correction:.0%}. Bring X into memory as "
-                    "an array, where missing values are filled in, or drop the features with most of them.",
+                    f"{missing.share:.0%} of X is missing, so some pairs of features share too few rows: "
+                    f"the Gram matrix is inconsistent and was changed by {missing.correction:.0%}. Pass X as "
+                    "an array in memory, where missing values are filled in, or drop the features that have "
+                    "the most of them.",
                     ApproximationWarning,
                 )
         if reduced is not None:
@@ -719,21 +723,20 @@ class GramSelector(UnsupervisedSelector):
         return self.max_correlation is not None
 
     def _components_asked(self) -> int | None:
-        """Return the number of leading components that will be needed, where it is a given number."""
+        """Return the number of leading components that will be needed, if it is known before the fit."""
         asked = getattr(self, "n_components", None)
         return int(asked) if isinstance(asked, Integral) else None
 
     def _n_leading(self, request: SelectionRequest, attributes: Mapping[str, Any]) -> int | None:
-        """Return the number of leading components of S on which scores rest; None for the diagonal alone."""
+        """Return how many leading components of S the scores depend on; None if only on its diagonal."""
         return attributes.get("n_components_")
 
     @with_callbacks
     def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
-        """Take in a batch of rows and select the features anew from all batches so far.
+        """Add a batch of rows and select the features from all batches so far.
 
-        Memory does not grow with the number of batches. Each call solves the problem again; to take in
-        many batches before solving once, fill a :class:`~ufselect.blocks.GramAccumulator` and pass that to
-        ``fit``.
+        Memory does not grow with the number of batches. Each call solves the problem again; to solve it
+        only once, fill a :class:`~ufselect.blocks.GramAccumulator` with all batches and pass it to ``fit``.
 
         Parameters
         ----------
@@ -742,10 +745,10 @@ class GramSelector(UnsupervisedSelector):
         y : ignored
             Present for scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts, as in ``fit``.
+            Weight of each row, as in ``fit``.
         batch : array-like of shape (n_samples,), optional
-            A label for each row, as in ``fit``: for all calls or for none. Rows of one label are centred by
-            themselves, over all calls.
+            A label for each row, as in ``fit``: for all calls or for none. The rows of a label are centred
+            together, over all calls.
 
         Returns
         -------
@@ -765,7 +768,7 @@ class GramSelector(UnsupervisedSelector):
             if data.shape[1] > MAX_ORDER:
                 raise ValueError(
                     "partial_fit holds a matrix of n_features² numbers, so it takes at most "
-                    f"{MAX_ORDER} features, not {data.shape[1]}; keep fewer with MaxVariance first."
+                    f"{MAX_ORDER} features, not {data.shape[1]}; select fewer with MaxVariance first."
                 )
             accumulator = GramAccumulator() if earlier is None else GramAccumulator().merge(earlier)
             accumulator.update(data, as_numpy(sample_weight), as_numpy(batch))

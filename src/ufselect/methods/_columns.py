@@ -1,4 +1,4 @@
-"""Columns: what a user asks of them, what a method is asked for, and from scores to ranking and support."""
+"""Column constraints, what they request of a method, and the way from scores to ranking and support."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ufselect.gram import GramOperator, RestrictedGram, RowInfo, correlations
 
 @dataclass(frozen=True)
 class ColumnTable:
-    """The columns of X: their number and, where X has them, their names."""
+    """The columns of X: their number and, if X has them, their names."""
 
     n_columns: int
     names: NDArray | None
@@ -36,7 +36,7 @@ class ColumnTable:
         Raises
         ------
         TypeError, ValueError
-            If one is not there or comes twice.
+            If a column does not exist or is given twice.
         """
         if given is None:
             return np.empty(0, dtype=np.intp)
@@ -46,7 +46,8 @@ class ColumnTable:
         if items and all(isinstance(item, (bool, np.bool_)) for item in items):
             if len(items) != self.n_columns:
                 raise ValueError(
-                    f"The mask {parameter} has {len(items)} entries and X has {self.n_columns} columns."
+                    f"The mask {parameter} has {len(items)} entries and X has {self.n_columns} columns; "
+                    "give one each."
                 )
             items = np.flatnonzero(items).tolist()
         found = np.array([self._index(parameter, item) for item in items], dtype=np.intp)
@@ -62,7 +63,7 @@ class ColumnTable:
             if item not in self._places:
                 near = get_close_matches(item, self._places, n=1)
                 hint = f"; did you mean {near[0]!r}?" if near else "."
-                raise ValueError(f"{parameter} has {item!r}, which is no column of X{hint}")
+                raise ValueError(f"{parameter} has {item!r}, which is not a column of X{hint}")
             return self._places[item]
         if isinstance(item, bool) or not isinstance(item, Integral):
             raise TypeError(f"{parameter} must have column names or indices, not {item!r}.")
@@ -71,12 +72,12 @@ class ColumnTable:
         return int(item)
 
     def group_codes(self, groups: Any) -> NDArray:
-        """Return the number of each column's group, from labels or a mapping; single columns have their own.
+        """Return the group number of each column, from labels or a mapping; a single column has its own.
 
         Raises
         ------
         TypeError, ValueError
-            If there is not one label a column, or a group is empty or shares a column with another.
+            If labels are not one per column, or a group is empty or shares a column with another.
         """
         if groups is None:
             return np.arange(self.n_columns)
@@ -85,11 +86,11 @@ class ColumnTable:
             for code, (label, columns) in enumerate(groups.items()):
                 members = self.indices(f"groups[{label!r}]", columns)
                 if members.size == 0:
-                    raise ValueError(f"groups[{label!r}] has no columns; name some or leave it out.")
+                    raise ValueError(f"groups[{label!r}] has no columns; name some or drop the group.")
                 taken = members[codes[members] >= 0]
                 if taken.size:
                     raise ValueError(
-                        f"groups has {self.listed(taken)} in two groups; a column belongs to one."
+                        f"groups has {self.listed(taken)} in two groups; put each column in one."
                     )
                 codes[members] = code
         else:
@@ -111,7 +112,7 @@ class ColumnTable:
         return _numbered_by_first(codes)
 
     def listed(self, columns: NDArray) -> str:
-        """Return the first three of some columns' names, or indices, for a message."""
+        """Return the names, or indices, of the first three of some columns, for a message."""
         shown = [str(column) if self.names is None else repr(str(self.names[column])) for column in columns]
         return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
 
@@ -139,7 +140,7 @@ class ColumnConstraints:
         Raises
         ------
         TypeError, ValueError
-            If they name columns that are not there, or contradict each other.
+            If they name columns that do not exist, or contradict each other.
         """
         table = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
         codes = table.group_codes(selector.groups)
@@ -153,13 +154,13 @@ class ColumnConstraints:
         return cls(keep, exclude, codes, selector.max_correlation, n_features)
 
     def request(self, n_features_to_select: int | float) -> SelectionRequest:
-        """Return what a method is asked for.
+        """Return what is requested of a method.
 
         Raises
         ------
         TypeError, ValueError
-            If the number is neither a count that there are columns or groups for nor a share in (0, 1], or
-            too small for those to keep.
+            If the number is neither a share in (0, 1] nor a count of at most the columns or groups to select
+            from, or if it is smaller than the number to keep.
         """
         requested = n_features_to_select
         if isinstance(requested, bool) or not isinstance(requested, Real):
@@ -172,14 +173,14 @@ class ColumnConstraints:
             allowed = np.setdiff1d(allowed, self.exclude)
             codes = _numbered_by_first(codes[allowed])
         if allowed.size == 0:
-            raise ValueError("exclude leaves no column to choose from; exclude fewer.")
+            raise ValueError("exclude covers all columns; exclude fewer.")
         units = Units(codes)
         kept = np.unique(units.codes[np.searchsorted(allowed, self.keep)])
         if isinstance(requested, Integral):
             if not 1 <= requested <= units.count:
-                noun = "features that exclude leaves" if self.exclude.size else "features of X"
+                noun = "features that are not excluded" if self.exclude.size else "features of X"
                 if int(self.codes.max()) + 1 < self.n_features:
-                    noun = "groups and single columns to choose from"
+                    noun = "groups and single columns to select from"
                 raise ValueError(
                     f"n_features_to_select={requested} must be between 1 and the {units.count} {noun}."
                 )
@@ -200,7 +201,7 @@ class ColumnConstraints:
 
 @dataclass(frozen=True)
 class Units:
-    """A partition of rows into units 0, 1, …: groups of rows, or rows of their own.
+    """A partition of rows, one per column of X, into units 0, 1, …: groups of rows, or single rows.
 
     Attributes
     ----------
@@ -232,7 +233,7 @@ class Units:
 
     @cached_property
     def batches(self) -> list[tuple[NDArray, NDArray]]:
-        """The units of more than one row, by size: their numbers, and their rows, one unit a line."""
+        """The units of more than one row, by size: their numbers, and their rows, one line per unit."""
         found = [np.flatnonzero(self.sizes == size) for size in np.unique(self.sizes) if size > 1]
         return [(units, np.array([self.members(int(unit)) for unit in units])) for units in found]
 
@@ -241,11 +242,11 @@ class Units:
         return np.split(np.argsort(self.codes, kind="stable"), np.cumsum(self.sizes)[:-1])
 
     def most_rows(self, count: int) -> int:
-        """Return the most rows that so many units have together."""
+        """Return the largest number of rows that so many units can have together."""
         return int(np.sort(self.sizes)[::-1][:count].sum())
 
     def fewest_rows(self, count: int) -> int:
-        """Return the fewest rows that so many units have together."""
+        """Return the smallest number of rows that so many units can have together."""
         return int(np.sort(self.sizes)[:count].sum())
 
     def members(self, unit: int) -> NDArray:
@@ -267,7 +268,7 @@ class Units:
 
 @dataclass(frozen=True)
 class UnitRequest:
-    """How many units a solver selects, and which in any case.
+    """How many units a solver selects, and which ones always.
 
     Attributes
     ----------
@@ -276,7 +277,7 @@ class UnitRequest:
     units : Units
         The unit of each column, numbered by first column.
     kept : ndarray of int
-        The units that are selected in any case.
+        The units that are always selected.
     """
 
     n_selected: int
@@ -285,7 +286,7 @@ class UnitRequest:
 
     @classmethod
     def single(cls, n_selected: int, n_columns: int) -> UnitRequest:
-        """Select single columns, none of them in any case."""
+        """Select single columns, without any to keep."""
         return cls(n_selected, Units.single(n_columns), np.empty(0, dtype=np.intp))
 
     def after(self, order: NDArray) -> Self:
@@ -301,7 +302,7 @@ class UnitRequest:
 
 @dataclass(frozen=True)
 class SelectionRequest(UnitRequest):
-    """What a method is asked for, in terms of the columns that it gets: those that are not excluded.
+    """What is requested of a method, in terms of the columns that it gets: those that are not excluded.
 
     A *unit* is a group of columns, or a column that is in no group.
 
@@ -316,12 +317,12 @@ class SelectionRequest(UnitRequest):
     max_correlation : float or None
         Absolute correlation with a better column above which a column is skipped.
     progress : FitProgress or None
-        Called once an iteration as ``progress(iteration, objective)``; ``progress.note(message)`` reports a
+        Called once per iteration as ``progress(iteration, objective)``; ``progress.note(message)`` reports a
         step that has no objective.
     rows : RowInfo or None
-        Weights and batches of the rows, where given.
+        Weights and batches of the rows, if given.
     data : ndarray, sparse matrix or None
-        In ``_fit_gram``, the rows behind the Gram operator, where they are in memory.
+        In ``_fit_gram``, the rows behind the Gram operator, if they are in memory.
     """
 
     columns: NDArray
@@ -338,7 +339,7 @@ class SelectionRequest(UnitRequest):
 
     @property
     def rules(self) -> Self | None:
-        """The same for a row-sparse solver; None where columns are single and none is kept."""
+        """The same for a row-sparse solver; None without groups and kept columns."""
         return None if self.units.is_single and self.kept.size == 0 else self
 
     def restrict(self, X: Any) -> Any:
@@ -374,17 +375,17 @@ class SelectionRequest(UnitRequest):
 def choose(
     scores: NDArray, request: SelectionRequest, gram: Callable[[], GramOperator], ties: NDArray | None = None
 ) -> tuple[NDArray, NDArray]:
-    """Rank a method's columns by their scores and select as many units as are asked for.
+    """Rank a method's columns by their scores and select as many units as requested.
 
-    Kept units come first. A unit counts with the mean score of its columns; its columns are ranked one after
-    the other. With a limit to correlations, near copies of better units come later, see `least_redundant`.
+    Kept units come first. The score of a unit is the mean over its columns, which are ranked one after the
+    other. With ``max_correlation``, units that repeat better ones come later, see `least_redundant`.
 
     Parameters
     ----------
     scores : ndarray
         One score per column that the method gets, higher is better.
     request : SelectionRequest
-        What is asked for.
+        What is requested.
     gram : callable
         Returns the Gram operator of these columns; called only if correlations matter.
     ties : ndarray, optional
@@ -415,7 +416,7 @@ def ranks_from_scores(scores: NDArray) -> NDArray:
 
 
 def kept_first(order: NDArray, kept: NDArray) -> NDArray:
-    """Move some units to the front, each part in its order."""
+    """Move kept units to the front, without any other change of order."""
     is_kept = np.isin(order, kept)
     return np.append(order[is_kept], order[~is_kept])
 
@@ -428,11 +429,11 @@ def apart(
     correlations_with: Callable[[NDArray], NDArray],
     block_size: int = 64,
 ) -> Iterator[tuple[int, NDArray]]:
-    """Yield units in an order without those that repeat others, and their columns' correlations with all.
+    """Yield units in order, skipping those that repeat others, and their columns' correlations with all.
 
     A unit is skipped if each of its columns is correlated above the limit with a column of a unit yielded
-    before it; kept ones are yielded in any case. Correlations are computed for a block of units at once, some
-    of them in vain.
+    before it; kept units are never skipped. Correlations are computed for a block of units at once, so that
+    some are not used.
     """
     is_near = np.zeros(units.codes.size, dtype=bool)  # to a column yielded before
     while order.size:
@@ -452,7 +453,7 @@ def apart(
 def least_redundant(
     order: NDArray, request: SelectionRequest, gram: GramOperator, block_size: int = 64
 ) -> NDArray:
-    """Reorder units so that near copies of better ones come after the selected ones.
+    """Reorder units so that those that repeat better ones come after the selected ones.
 
     Units are selected in their order by :func:`apart`. If too few remain, a further round begins among those
     skipped. The others keep their order, those that would be skipped last.

@@ -54,7 +54,7 @@ class SolverResult:
 
     @property
     def converged(self) -> bool:
-        """Whether the stopping rule was met and could be judged."""
+        """Whether the stopping rule was met, at a ``tol`` that the precision of the data can resolve."""
         return self.status is Status.CONVERGED
 
 
@@ -66,7 +66,7 @@ class Descent:
 
     A subclass has ``init()``, which returns the starting state, and ``step(state)``, which returns the next
     one; states carry an ``objective``. ``unit`` is u: 1 in the paper's absolute scaling, the largest
-    eigenvalue in the relative one, 0 where the objective is never near zero. ``resolution`` is the finest
+    eigenvalue in the relative one, 0 if the objective is never near zero. ``resolution`` is the finest
     ``tol`` that rounding lets the method meet.
     """
 
@@ -74,7 +74,7 @@ class Descent:
     resolution: float = 0.0
 
     def is_settled(self, last: Any, state: Any, tol: float) -> bool:
-        """Tell whether a step from ``last`` to ``state`` may be the last one."""
+        """Return whether the run may end after a step from ``last`` to ``state``."""
         return last.objective - state.objective <= tol * (self.unit + abs(last.objective))
 
     def residuals(self, state: Any) -> dict[str, float]:
@@ -85,11 +85,11 @@ class Descent:
 def iterate(
     method: Any, *, max_iter: int, tol: float | None, callback: Callback | None = None
 ) -> SolverResult:
-    """Run a method, a `Descent` or one with its names, until it has settled or for ``max_iter`` steps.
+    """Run a `Descent`, or an object with its methods, until it settles or for ``max_iter`` steps.
 
-    ``tol=0`` runs until the objective stands still, ``tol=None`` makes all steps and leaves it to the method
-    whether the last one settles. The callback gets the iteration's number and objective; what it raises ends
-    the run.
+    ``tol=0`` runs until the objective no longer decreases. ``tol=None`` makes all steps, and the method
+    decides whether the last one counts as settled. The callback gets the iteration's number and objective; an
+    exception that it raises ends the run.
     """
     state = method.init()
     history = [state.objective]
@@ -130,11 +130,11 @@ def run_attributes(
     result : SolverResult
         The run.
     scale : float
-        What the data were divided by; the objective is brought back to units of the data squared.
+        What the data were divided by; the objective is returned in units of the data squared.
     is_judged : bool
-        Whether a run that did not converge is worth a warning.
+        Whether to warn if the run did not converge.
     reason : tuple of str, optional
-        What happened and what to change, where the selector knows it better than the run's status.
+        What happened and what to change, if the selector knows more than the run's status.
     """
     if is_judged and not result.converged:
         meaning, advice = reason or result.status.value
@@ -145,7 +145,7 @@ def run_attributes(
 
 
 def in_units_of(scale: float, name: str, value: float) -> float:
-    """Return a regulariser for data that are divided by ``scale``, refusing one that would overflow."""
+    """Return a regulariser for data divided by ``scale``; raise an error if it would overflow."""
     scaled = value / scale / scale
     if not scaled < 1e100:  # its square is still a number
         raise ValueError(
@@ -155,13 +155,13 @@ def in_units_of(scale: float, name: str, value: float) -> float:
 
 
 # Blocks of variables, arrays of NumPy or of PyTorch. Blocks beyond those of the gradient are linear images of
-# the first ones and are carried along, so that they need not be worked out anew where a step extrapolates.
+# the first ones and are carried along, so that they need not be recomputed when a step extrapolates.
 Point = tuple[Any, ...]
 
 # After each step the curvature may fall by a tenth, so that one bad place does not shorten all later steps.
 CURVATURE_DECAY = 0.9
 CURVATURE_GROWTH = 2.0  # halves a step that is too long
-# Roundings of the smooth part that its comparison with the quadratic model must bear.
+# Rounding of the smooth part that its comparison with the quadratic model must tolerate.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -182,9 +182,9 @@ def start_at(problem: Any, point: Point, curvature: float, momentum: float = 0.0
     The problem has ``smooth(point)``; ``smooth_gradient(point)``, which also returns the gradient by the
     variables, without images of them; ``penalty(point)``, the other part, 0 on a convex set; and
     ``proximal(variables, curvature)``, its proximal map over ``curvature`` or the projection on the set,
-    which returns the variables with their images. ``curvature`` is what the first step is about to assume.
-    The sequence of [1]_ begins with ``momentum`` 0; 1 leaves out its first term, so that the second step is
-    extrapolated already.
+    which returns the variables with their images. ``curvature`` is that of the first step.
+    The sequence of [1]_ begins with ``momentum`` 0; 1 skips its first term, so that the second step
+    is already extrapolated.
 
     References
     ----------
@@ -196,7 +196,7 @@ def start_at(problem: Any, point: Point, curvature: float, momentum: float = 0.0
 
 
 def advance(problem: Any, state: AcceleratedState) -> AcceleratedState:
-    r"""Take an extrapolated step, or a plain one where extrapolation would raise the objective [1]_.
+    r"""Take an extrapolated step, or a plain one if extrapolation would raise the objective [1]_.
 
     References
     ----------
@@ -226,7 +226,7 @@ def _proximal_step(problem: Any, point: Point, curvature: float) -> tuple[Point,
         change = [new - w for new, w in zip(moved, variables, strict=False)]
         model = value + _inner(gradient, change) + 0.5 * curvature * _inner(change, change)
         smooth = problem.smooth(moved)
-        # Where rounding hides every descent, the step shrinks to nothing; `advance` then stays where it is.
+        # If rounding hides every descent, the step shrinks to nothing, and `advance` returns its own state.
         if smooth <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
             return moved, curvature, smooth + problem.penalty(moved)
         curvature *= CURVATURE_GROWTH

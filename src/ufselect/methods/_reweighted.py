@@ -42,7 +42,7 @@ def row_weights(squared_norms: NDArray, p: float) -> NDArray:
 
 @dataclass(frozen=True)
 class Projection:
-    """A point of the run: the vectors, guards perhaps behind them, their squared row norms, the objective."""
+    """A point of the run: vectors, perhaps followed by guard vectors, squared row norms and objective."""
 
     vectors: NDArray
     squared_norms: NDArray
@@ -61,10 +61,10 @@ class ReweightedEigenproblem(Descent):
     n_components: int
     gamma: float
     p: float  # in (0, 2]
-    vectors: NDArray  # the start, or vectors near it where the next two are given
-    squared_norms: NDArray | None = None  # of the start's rows, or their mean where it is one of many
+    vectors: NDArray  # the start, or vectors near it if the next two are given
+    squared_norms: NDArray | None = None  # of the start's rows, or their mean if it is one of many
     value: float | None = None  # of the quadratic at the start
-    unit: float = 0.0  # what the stopping rule adds to the objective's size
+    unit: float = 0.0  # added to the size of the objective in the stopping rule
 
     def init(self) -> Projection:
         squared_norms, value = self.squared_norms, self.value
@@ -91,7 +91,7 @@ class ReweightedEigenproblem(Descent):
         penalty = self.gamma * row_penalty(squared_norms, self.p)
         objective = value + penalty
         if objective > state.objective and state is not self._start:
-            return state  # nothing is left but rounding
+            return state  # the rise is rounding
         if 0 < objective - state.objective <= RESOLUTION * (abs(value) + penalty):
             objective = state.objective  # a start may be a mean, which cannot be kept; the rise is rounding
         return Projection(vectors, squared_norms, objective)
@@ -117,15 +117,15 @@ class Quadratic(ABC):
 
     @abstractmethod
     def _lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
-        """Do what `lowest` says for a diagonal that makes the sum positive definite."""
+        """Implement `lowest` for a diagonal that makes the sum positive definite."""
 
     def lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
-        r"""Return the ``count`` lowest eigenvectors of ``M + diag(diagonal)``, perhaps with guards behind.
+        r"""Return the ``count`` lowest eigenvectors of ``M + diag(diagonal)``, perhaps with guards after.
 
         They are accurate to about 1e-8, however large the diagonal; ``start`` holds vectors that may be near.
 
         Heavy rows I, those whose entry D in the diagonal is more than 10⁴ times the largest entry of M, or of
-        its eigenvalues where they are negative, are eliminated: to second order in :math:`\|M\| / D` the
+        its eigenvalues if they are negative, are eliminated: to second order in :math:`\|M\| / D` the
         vectors follow from those of the light rows A,
 
         .. math::
@@ -133,7 +133,7 @@ class Quadratic(ABC):
             \bigl(M_{AA} + \mathrm{diag}_A - M_{AI} D^{-1} M_{IA}\bigr) W_A = W_A \Theta, \qquad
             W_I = -D^{-1} M_{IA} W_A.
         """
-        # At least as many rows as vectors are wanted are light.
+        # At least ``count`` rows are light.
         bound = 1e4 * (max(self.size, -self.floor) + float(diagonal.min()))
         heavy = diagonal > max(bound, float(np.partition(diagonal, count - 1)[count - 1]))
         light = np.flatnonzero(~heavy)
@@ -177,7 +177,7 @@ class FormedQuadratic(Quadratic):
         return np.clip(values, 0, None), vectors
 
     def _lowest(self, diagonal: NDArray, count: int, start: NDArray) -> NDArray:
-        # Up to this order, or for a fair share of all vectors, a dense eigensolver is the faster one.
+        # Up to this order, or for a large share of all vectors, a dense eigensolver is faster.
         if self.order > 1500 and 8 * count < self.order:
             roots = np.sqrt(diagonal)
             scaled = self.matrix / roots / roots[:, None]
@@ -193,7 +193,7 @@ class FormedQuadratic(Quadratic):
 
 
 class FactoredQuadratic(Quadratic):
-    """``M = FᵀF`` for a factor F with fewer rows than columns, where M is never formed."""
+    """``M = FᵀF`` for a factor F with fewer rows than columns; M is never formed."""
 
     def __init__(self, factor: NDArray) -> None:
         super().__init__(np.einsum("ij,ij->j", factor, factor), 0.0)
@@ -207,7 +207,7 @@ class FactoredQuadratic(Quadratic):
         return self.factor.T @ self.factor[:, indices]
 
     def eigenpairs(self) -> tuple[NDArray, NDArray]:
-        """Return the eigenvalues in ascending order and their vectors, without zeros known by the order."""
+        """Return the eigenvalues in ascending order and their vectors, without those that must be 0."""
         _, roots, rows = linalg.svd(self.factor, full_matrices=False, check_finite=False)
         return roots[::-1] ** 2, rows[::-1].T
 
@@ -225,7 +225,7 @@ class FactoredQuadratic(Quadratic):
 def smoothness_quadratic(data: NDArray, laplacian: sparse.csr_array) -> FormedQuadratic | FactoredQuadratic:
     """Return ``M = AᵀLA`` for a positive semidefinite L over the samples.
 
-    It is formed unless features are many and more than twice the samples; else ``L^½ A`` is its factor.
+    M is formed unless features are many and more than twice the samples; then its factor is ``L^½ A``.
     """
     n_samples, n_features = data.shape
     if n_features <= max(500, 2 * n_samples):
@@ -254,9 +254,9 @@ def lowest_eigenvectors(
     the run.
 
     The first two arguments apply :math:`E^{-1/2} M E^{-1/2}` and, approximately, :math:`N^{-1}` to a block of
-    vectors; ``start`` has independent columns that may be close to the result. Behind the ``count`` vectors,
-    lowest first and orthonormal, come guards, which let them converge at the rate of a wider gap; those that
-    the start lacks are drawn from a fixed seed.
+    vectors; ``start`` has independent columns that may be close to the result. The ``count`` vectors, lowest
+    first and orthonormal, are followed by guards, which let them converge at the rate of a wider gap; guards
+    missing in the start are drawn from a fixed seed.
     """
     order = diagonal.size
     root = np.sqrt(diagonal)[:, None]
@@ -280,7 +280,7 @@ def lowest_eigenvectors(
         # The square root of the precision, so that the objective is exact.
         if np.all(errors <= 1e-8 * np.maximum(values[:count], 0) ** 1.5):
             break
-        if size + block > min(8 * block, order):  # a larger one costs as much as the products it saves
+        if size + block > min(8 * block, order):  # a larger basis costs as much as the products it saves
             basis, triangle = linalg.qr(basis @ mixing, mode="economic", check_finite=False)
             images = linalg.solve_triangular(triangle, (images @ mixing).T, trans="T", check_finite=False).T
         fresh = orthonormal_beyond(correction, basis)
@@ -294,13 +294,13 @@ def lowest_eigenvectors(
 
 
 def orthonormal_beyond(directions: NDArray, basis: NDArray) -> NDArray:
-    """Return an orthonormal basis of what some directions add to the span of an orthonormal basis."""
+    """Return an orthonormal basis of the part of some directions outside the span of a basis."""
     lengths = np.linalg.norm(directions, axis=0)
     fresh = directions[:, lengths > 0] / lengths[lengths > 0]
     for _ in range(2):  # a second pass removes what rounding leaves of the first
         fresh = fresh - basis @ (basis.T @ fresh)
         fresh, triangle, _ = linalg.qr(fresh, mode="economic", pivoting=True, check_finite=False)
-        fresh = fresh[:, np.abs(triangle.diagonal()) > 1e-8]  # less lies in the span up to rounding
+        fresh = fresh[:, np.abs(triangle.diagonal()) > 1e-8]  # less is rounding
     return fresh
 
 

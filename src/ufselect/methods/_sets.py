@@ -1,4 +1,4 @@
-r"""Non-negative weights with a given sum, each sample's alone or capped at 1."""
+"""Projections onto sets: few non-zero entries or rows, the simplex, and weights in [0, 1] of given sum."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from ufselect.methods._columns import UnitRequest
 
-# Below this many values partitioning all of them is the faster way; a sixteenth of more is a sample large
-# enough to bracket the threshold, and its sorting costs little.
+# Below this many values, partitioning all of them is faster. Of more, every sixteenth is a sample large
+# enough to bracket the threshold, and cheap to sort.
 SAMPLING_SIZE = 4096
 SAMPLE_STEP = 16
-# Share of the last threshold above which this time's largest values are sought: from one iteration to the
-# next the threshold hardly moves, and few values lie between the two.
+# Only values above this share of the last threshold are ordered: from one iteration to the next the threshold
+# hardly moves, and few values lie in between.
 SLACK = 0.97
 
 
@@ -29,7 +29,7 @@ class Support:
 def largest(values: NDArray, count: int, last: Support | None = None) -> Support:
     """Mark exactly ``count`` of the largest values of a flat array; among equals the first come first.
 
-    With the support of similar values as a hint only the values near its threshold are ordered.
+    Given the support of similar values, only the values near its threshold are ordered.
     """
     if count >= values.size:
         return Support(np.ones(values.size, dtype=bool), float(values.min(initial=np.inf)))
@@ -59,7 +59,7 @@ def _kth_largest(values: NDArray, count: int) -> float:
     """Return the ``count``-th largest value.
 
     A regular sample brackets it almost surely (Floyd and Rivest, 1975); only the few values inside the
-    bracket are then partitioned. Counting what lies above proves the bracket right or sends us back.
+    bracket are then partitioned. If the count of values above shows that the bracket is wrong, all are.
     """
     if values.size >= SAMPLING_SIZE:
         sample = np.sort(values[::SAMPLE_STEP])
@@ -87,7 +87,7 @@ def project_entries(
 
 
 def distance_to_entries(matrix: NDArray, n_entries: int) -> float:
-    """Return the Frobenius distance to the set."""
+    """Return the Frobenius distance to the matrices of `project_entries`."""
     return float(np.linalg.norm(matrix - project_entries(matrix, n_entries)[0]))
 
 
@@ -100,7 +100,7 @@ def project_rows(
 ) -> tuple[NDArray, Support]:
     r"""Return a nearest matrix with at most ``n_rows`` non-zero rows, and which rows it keeps.
 
-    With rules, groups :math:`G_1, G_2, \dots` of rows count instead of rows, and some are kept in any case:
+    With rules, groups :math:`G_1, G_2, \dots` of rows count instead of rows, and some are always kept:
     the set is :math:`\{Z : Z_{G_k} = 0 \text{ for all } k \notin K, |K| \le r, F \subseteq K\}`. The nearest
     matrix keeps the fixed groups F and, of the others, those of largest :math:`\|Z_{G_k}\|_F`; the support
     is then one of groups.
@@ -117,7 +117,7 @@ def project_rows(
 
 
 def distance_to_rows(matrix: NDArray, n_rows: int, rules: UnitRequest | None = None) -> float:
-    """Return the Frobenius distance to the set."""
+    """Return the Frobenius distance to the matrices of `project_rows`."""
     return float(np.linalg.norm(matrix - project_rows(matrix, n_rows, rules=rules)[0]))
 
 
@@ -135,7 +135,7 @@ def project_simplex(points: NDArray) -> NDArray:
     >>> project_simplex(np.array([[1.0, 0.5, -2.0]])).tolist()
     [[0.75, 0.25, 0.0]]
     """
-    # A common shift changes nothing, and keeps the digits of what is left.
+    # A common shift does not change the result, and avoids cancellation.
     points = points - points.max(axis=1, keepdims=True)
     ordered = -np.sort(-points, axis=1)
     counts = np.arange(1, points.shape[1] + 1)
@@ -148,7 +148,7 @@ def project_simplex(points: NDArray) -> NDArray:
 def project_capped_simplex(point: NDArray, total: float) -> NDArray:
     """Return the nearest weights in [0, 1] that sum to ``total``, at most the number of weights.
 
-    With ``total`` features to choose these are the convex hull of all choices. The projection is
+    With ``total`` features to select these weights are the convex hull of all selections. The projection is
     ``clip(point − shift, 0, 1)``. Its sum falls with the shift, in straight pieces: Newton's method, kept in
     the interval that holds the shift, is exact once it has found the right piece.
     """
@@ -161,7 +161,7 @@ def project_capped_simplex(point: NDArray, total: float) -> NDArray:
             break
         low, high = (shift, high) if excess > 0 else (low, shift)
         n_between = int(np.count_nonzero((weights > 0) & (weights < 1)))
-        # Where the sum is flat there is no slope to go by, and the interval is halved.
+        # If the sum is flat here, there is no slope, and the interval is halved.
         shift = shift + excess / n_between if n_between else low
         if not low < shift < high:
             shift = (low + high) / 2

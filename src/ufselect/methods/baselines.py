@@ -1,4 +1,4 @@
-"""The baselines that every comparison carries."""
+"""The baselines of every comparison."""
 
 from __future__ import annotations
 
@@ -18,19 +18,7 @@ from ufselect.methods._columns import SelectionRequest
 class PCALeverage(GramSelector):
     r"""Select the features with the largest PCA loadings.
 
-    The score of feature j is the norm of its row in the m leading loadings [1]_,
-
-    .. math::
-
-        \sqrt{\sum_{k=1}^{m} v_{jk}^2}, \qquad S v_k = \lambda_k v_k,\; \lambda_1 \ge \lambda_2 \ge \dots,
-
-    with S the scatter matrix of the centred data. It is the square root of the leverage score, and tells how
-    much of the feature's axis lies in the principal subspace.
-
-    The eigenvectors come from S when there are fewer features than samples, else from the row space; sparse
-    data stay sparse. The cost is that of a truncated PCA.
-
-    Use it as the first thing to try, and as the mark that a costlier method has to beat. Correlated features
+    Use it as a first try, and as the baseline that a more expensive method has to beat. Correlated features
     get similar scores and are selected together, so the selection can be redundant. Features with a large
     unit dominate: standardise first unless units are comparable.
 
@@ -49,6 +37,25 @@ class PCALeverage(GramSelector):
         The loadings.
     n_components_ : int
         The m used.
+
+    See Also
+    --------
+    DOptimalLeverage : Uses the same loadings and avoids redundant features.
+    DSCOFS : Selects features and loadings together, by sparse PCA.
+
+    Notes
+    -----
+    The score of feature j is the norm of its row in the m leading loadings [1]_,
+
+    .. math::
+
+        \sqrt{\sum_{k=1}^{m} v_{jk}^2}, \qquad S v_k = \lambda_k v_k,\; \lambda_1 \ge \lambda_2 \ge \dots,
+
+    with S the scatter matrix of the centred data. It is the square root of the leverage score: how much of
+    the feature's axis lies in the principal subspace.
+
+    The eigenvectors come from S if there are fewer features than samples, else from the row space; sparse
+    data stay sparse. The cost is that of a truncated PCA.
 
     References
     ----------
@@ -95,15 +102,9 @@ class PCALeverage(GramSelector):
 class MaxVariance(GramSelector):
     r"""Select the features of largest variance.
 
-    The score of feature j is its standard deviation,
-
-    .. math:: \sqrt{\frac{1}{n} \sum_{i=1}^{n} (x_{ij} - \bar x_j)^2}.
-
-    It takes one pass over the data, n d operations.
-
-    Use it as a baseline, or to thin out millions of features before a costlier method. It looks at each
-    feature alone: it keeps noise and copies of a feature as readily as structure, and on standardised data it
-    says nothing.
+    Use it as a baseline, or to reduce millions of features before a more expensive method. It looks at each
+    feature alone: it selects noise and copies of a feature as readily as structure, and standardised features
+    all have the same score.
 
     Parameters
     ----------
@@ -115,6 +116,18 @@ class MaxVariance(GramSelector):
     scores_ : ndarray of shape (n_features,)
         Standard deviations; larger is better.
     {ranking_and_support}
+
+    See Also
+    --------
+    PCALeverage : Also considers the correlations between features.
+
+    Notes
+    -----
+    The score of feature j is its standard deviation,
+
+    .. math:: \sqrt{\frac{1}{n} \sum_{i=1}^{n} (x_{ij} - \bar x_j)^2}.
+
+    It takes one pass over the data, n d operations.
 
     Examples
     --------
@@ -162,20 +175,14 @@ class MaxVariance(GramSelector):
 class RandomSubset(UnsupervisedSelector):
     r"""Select features at random.
 
-    The ranking is a uniformly random permutation, so that each set of r of the d features has probability
-
-    .. math:: 1 \Big/ \binom{d}{r},
-
-    and for one seed a smaller selection is contained in a larger one. The data are only checked, not used.
-
     Use it as the baseline that shows how much of a method's quality comes from the number of features alone:
-    on data with many redundant features that is most of it.
+    on data with many redundant features that is most of it. The data are only checked, not used.
 
     Parameters
     ----------
     {n_features_to_select}
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draw.
+        Seed of the random numbers.
     {constraints}
 
     Attributes
@@ -183,6 +190,18 @@ class RandomSubset(UnsupervisedSelector):
     scores_ : ndarray of shape (n_features,)
         The random numbers by which features are ranked.
     {ranking_and_support}
+
+    See Also
+    --------
+    assess : Compare a selection with random columns on held-out rows.
+
+    Notes
+    -----
+    The ranking is a uniformly random permutation, so that each set of r of the d features has probability
+
+    .. math:: 1 \Big/ \binom{d}{r},
+
+    and for one seed a smaller selection is contained in a larger one.
 
     Examples
     --------

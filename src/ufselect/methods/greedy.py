@@ -1,4 +1,4 @@
-"""Greedy selection by what a span explains, and D-optimal leverage: features that are not redundant."""
+"""GreedyProjection and DOptimalLeverage: greedy selection of features that are not redundant."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def outer(vectors: NDArray) -> NDArray:
 
 
 def crossed(left: NDArray, right: NDArray) -> NDArray:
-    """Return the outer products of the rows of two arrays, both ways round, added."""
+    """Return the outer products of the rows of two arrays, plus their transposes."""
     products = left[:, :, None] * right[:, None, :]
     return products + products.transpose(0, 2, 1)
 
@@ -49,8 +49,8 @@ def crossed(left: NDArray, right: NDArray) -> NDArray:
 def block_gains(variances: NDArray, products: NDArray, floors: NDArray) -> NDArray:
     r"""Return :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})` of each unit G: what it adds to the explained target.
 
-    ``variances`` has a block of R, what is left of S, for each unit, and ``products`` one of N, the inner
-    products of that through the target; up to the unit's floor an eigenvalue of R counts as spanned.
+    For each unit, ``variances`` has a block of R, the residual of S, and ``products`` one of N, its inner
+    products through the target. An eigenvalue of R up to the unit's floor counts as spanned.
     """
     values, vectors = np.linalg.eigh(variances)
     seen = np.sum(vectors * (products @ vectors), axis=1)
@@ -66,7 +66,7 @@ class GivenTargets:
         self.units = units
 
     def gains(self, residual: NDArray) -> NDArray:
-        """Return what each feature would add, given what is left of its variance."""
+        """Return what each feature would add, given its residual variance."""
         return np.einsum("ij,ij->j", self.products, self.products) / residual
 
     def blocks(self, batch: int) -> NDArray:
@@ -75,7 +75,7 @@ class GivenTargets:
         return products @ products.transpose(0, 2, 1)
 
     def deflate(self, column: NDArray, chosen: int, root: float, earlier: NDArray) -> None:
-        """Take out a direction: a column of the residual Gram matrix over the root of its pivot."""
+        """Remove a direction: a column of the residual Gram matrix over the root of its pivot."""
         self.products = self.products - np.outer(self.products[:, chosen] / root, column)
 
 
@@ -83,7 +83,7 @@ class AllFeatures:
     r"""All features as the target: the squared residual Gram matrix :math:`R^2`, on its diagonal and units.
 
     A direction c changes R to :math:`R - cc^\top`, so :math:`R^2` loses
-    :math:`c(Rc)^\top + (Rc)c^\top - \|c\|^2 cc^\top`: two products with a vector a step, and no residual
+    :math:`c(Rc)^\top + (Rc)c^\top - \|c\|^2 cc^\top`: two products with a vector per step, and no residual
     matrix (Farahat et al., 2013; see `GreedyProjection`). Methods as in `GivenTargets`.
     """
 
@@ -124,10 +124,10 @@ def greedy_projection(
     placement: Placement | None = None,
     taken: Sequence[int] = (),
 ) -> tuple[NDArray, NDArray]:
-    r"""Choose features whose span explains most of a target, one unit at a time.
+    r"""Select features whose span explains most of a target, one unit at a time.
 
-    Maximises :math:`\|P_C T\|_F^2` by a pivoted Cholesky factorisation of S whose pivots the gains decide.
-    With R what the chosen features leave of S and N its inner products through the target, a unit G adds
+    Maximises :math:`\|P_C T\|_F^2` by a pivoted Cholesky factorisation of S with the largest gain as pivot.
+    With R the residual of S and N its inner products through the target, a unit G adds
     :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})`.
 
     Parameters
@@ -135,22 +135,22 @@ def greedy_projection(
     gram : GramOperator
         S of the centred data.
     target : GivenTargets or AllFeatures
-        What is to be explained; changed on the way.
+        What to explain; changed in place.
     request : UnitRequest
-        How many units to choose, and which first.
+        How many units to select, and which first.
     allowed : ndarray of bool
-        The features to choose from; kept units need not be among them.
+        The features to select from; kept units need not be among them.
     placement : Placement, optional
-        Which features may be chosen together, where units are single features, and what they cost.
+        Which features may be selected together, and their costs; for single features only.
     taken : sequence of int, optional
-        Features chosen before, which count for the placement and not for the span.
+        Features selected before, which count for the placement but not for the span.
 
     Returns
     -------
     order : ndarray
-        The units chosen, first one first; fewer than asked for once they span all allowed features.
+        The selected units, first one first; fewer than requested if they span all allowed features.
     gains : ndarray of shape (n_units,)
-        What each unit would add at the end; 0 for those chosen or spent.
+        What each unit would add at the end; 0 for those selected or spanned.
     """
     units, blocks = request.units, gram_blocks(gram, request.units)
     residual = np.asarray(gram.diag(), dtype=np.float64).copy()
@@ -162,7 +162,7 @@ def greedy_projection(
     order: list[int] = []
 
     def add(unit: int) -> None:
-        """Let the features of a unit join, those that lie in the span without effect."""
+        """Add the features of a unit; those that lie in the span have no effect."""
         nonlocal rank
         for feature in units.members(unit):
             if residual[feature] > floor[feature]:
@@ -197,9 +197,9 @@ def greedy_projection(
 
 
 def scores_of_rounds(gram: GramOperator, make_target: Callable[[], Target], request: UnitRequest) -> NDArray:
-    """Return scores that order features as greedy projection chooses them in rounds.
+    """Return scores that order features as greedy projection selects them in rounds.
 
-    The t-th unit chosen scores n_chosen + 1 − t, the others the share, below 1, of what remains to explain.
+    The t-th selected unit scores n_selected + 1 − t, the others their share, below 1, of what is unexplained.
     """
     order, gains = choose_in_rounds(gram, make_target, request)
     scores = gains / (1 + gains.sum())
@@ -213,10 +213,9 @@ def choose_in_rounds(
     request: UnitRequest,
     placement: Placement | None = None,
 ) -> tuple[NDArray, NDArray]:
-    """Choose greedily; once the chosen span all others, the next round is among the rest.
+    """Select greedily; once the selected features span all others, a new round begins among the rest.
 
-    Returns the units in the order in which they were chosen, and what each other one would add in the last
-    round.
+    Returns the units in the order of selection, and what each other unit would add in the last round.
     """
     allowed = gram.diag() > 0
     order = np.empty(0, dtype=np.intp)
@@ -235,49 +234,54 @@ def choose_in_rounds(
 class GreedyProjection(PlacedSelector):
     r"""Select features whose span explains the data, one feature at a time.
 
-    With :math:`P_C` the projection onto the span of the selected columns of the centred data A, features are
-    added greedily to maximise
-
-    .. math:: \|P_C\,T\|_F^2, \qquad T = U_m \text{ or } T = A.
-
-    ``target="scores"`` takes :math:`U_m`, the m leading principal-component scores scaled to equal variance,
-    so that weak directions count as much as strong ones [1]_. ``target="features"`` takes all features:
-    column subset selection, which keeps what is needed to reconstruct the data [2]_.
-
-    Use it where many features are redundant. What the features have in common with noise is kept too: with
-    few samples the span soon explains everything.
+    Use it if many features are redundant. Noise is explained too: with few samples the span soon explains
+    everything.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default=0.1
-        Number of features, or their share. ``"auto"`` chooses it by the held-out reconstruction error;
-        see ``count_curve_``. With a ``budget`` it is the most features.
+        Number of features, or a share of all features. ``"auto"`` sets it by the held-out reconstruction
+        error; see ``count_curve_``. With a ``budget`` it is the maximum number.
     target : {"scores", "features"}, default="scores"
-        What the selected features should explain.
+        What the selected features should explain: the leading principal-component scores, scaled to equal
+        variance so that weak directions count as much as strong ones [1]_, or all features, which is column
+        subset selection for reconstruction [2]_.
     n_components : int or "auto", default="auto"
-        Number m of scores. ``"auto"`` keeps a component while its share of the variance is larger than that
-        of a piece of a stick broken at random. Not used for ``target="features"``.
+        Number m of scores. ``"auto"`` follows the broken-stick rule: it keeps a component while its share of
+        the variance exceeds that of the corresponding piece of a randomly broken stick. Not used for
+        ``target="features"``.
     {placement}
     {constraints}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        For the t-th selected feature r + 1 − t; for the others their share, below 1, of what remains to be
-        explained.
+        For the t-th selected feature r + 1 − t; for the others their share, below 1, of what is unexplained.
     ranking_ : ndarray of shape (n_features,)
-        Rank of each feature, 1 for the best; the first ones in the order in which they were chosen.
+        Rank of each feature, 1 for the best; selected features in the order of selection.
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     n_components_ : int
         With ``target="scores"``: the m used.
     {count_curve}
 
+    See Also
+    --------
+    RebuildSelector : Also exchanges columns and shrinks noise; use it for reconstruction.
+    DOptimalLeverage : Uses the PCA loadings only; faster with many features.
+
     Notes
     -----
+    With :math:`P_C` the projection onto the span of the selected columns of the centred data A, features are
+    added greedily to maximise
+
+    .. math:: \|P_C\,T\|_F^2,
+
+    with T the m scaled scores :math:`U_m`, or A.
+
     Each step costs one or two products of S with a vector, 2 d² operations for d ≤ n and 4 n d otherwise, and
-    d times the number of features selected so far. Once the selected features span all others, a further
-    round begins among the rest. Constant features come last.
+    d times the number of features selected so far. Once the selected features span all others, a new round
+    begins among the rest. Constant features come last.
 
     References
     ----------
@@ -352,7 +356,7 @@ class GreedyProjection(PlacedSelector):
     def _target(
         self, gram: GramOperator, request: SelectionRequest
     ) -> tuple[Callable[[], Target], dict[str, Any]]:
-        """Return what makes the target, and the attributes that tell of it."""
+        """Return a function that makes the target, and its fitted attributes."""
         units = request.units
         if self.target == "features":
             return lambda: AllFeatures(gram, units), {}
@@ -362,7 +366,7 @@ class GreedyProjection(PlacedSelector):
 
 
 def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tuple[NDArray, NDArray]:
-    r"""Choose units of rows so that :math:`\log\det(\rho I + \sum v_j v_j^\top)` grows most, one at a time.
+    r"""Select units of rows so that :math:`\log\det(\rho I + \sum v_j v_j^\top)` grows most, one at a time.
 
     The gain of a row is :math:`\log(1 + v_j^\top M^{-1} v_j)` with M the matrix so far, that of several rows
     V :math:`\log\det(I + V M^{-1} V^\top)`. The function is submodular: gains never grow, and the greedy
@@ -373,16 +377,16 @@ def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tup
     rows : ndarray of shape (n_features, n_components)
         One vector per feature.
     request : UnitRequest
-        How many units to choose, and which first.
+        How many units to select, and which first.
     ridge : float
-        The positive weight ρ: the larger, the less a row similar to those chosen is marked down.
+        The positive weight ρ: the larger, the less a row similar to selected ones is penalised.
 
     Returns
     -------
-    order : ndarray of shape (n_chosen,)
-        The units chosen, first one first.
+    order : ndarray of shape (n_selected,)
+        The selected units, first one first.
     gains : ndarray of shape (n_units,)
-        Gain of each chosen unit when it was chosen, and of each other unit at the end.
+        Gain of each selected unit when it was selected, and of each other unit at the end.
 
     References
     ----------
@@ -419,17 +423,9 @@ def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tup
 class DOptimalLeverage(GramSelector):
     r"""Select features with large PCA loadings in different directions.
 
-    With :math:`v_j` the row of feature j in the m leading loadings, features are added one at a time so that
-
-    .. math:: \log\det\Bigl(\rho I + \sum_{j \in C} v_j v_j^\top\Bigr)
-
-    grows most: the D-optimal criterion of experimental design [1]_, regularised by ρ. A feature whose
-    loadings point where earlier ones already point gains little, so that the choice is less redundant than
-    that of :class:`~ufselect.PCALeverage`, to which it tends for large ρ.
-
-    The cost is that of a truncated PCA and r d m operations more. Use it where many features are near copies
-    of each other, as pixels or spectra are. Features with a large unit dominate: standardise first unless
-    units are comparable.
+    Use it if many features are nearly identical, such as pixels or the wavelengths of spectra: a feature
+    gains little if its loadings have the direction of selected ones. Features with a large unit dominate:
+    standardise first unless units are comparable.
 
     Parameters
     ----------
@@ -437,7 +433,7 @@ class DOptimalLeverage(GramSelector):
     {n_components}
     ridge : float, default=0.01
         The weight ρ in units of the mean leverage :math:`\|v_j\|^2` of the r features where it is largest.
-        Small values punish redundancy more; below 1e-12 rounding leaves nothing of them.
+        Small values penalise redundancy more; values below 1e-12 would be lost to rounding.
     {constraints}
 
     Attributes
@@ -447,6 +443,20 @@ class DOptimalLeverage(GramSelector):
     {ranking_and_support}
     n_components_ : int
         The m used.
+
+    See Also
+    --------
+    PCALeverage : The limit for large ρ; simpler, but its selection may be redundant.
+    GreedyProjection : Selects features by how much of the data their span explains; slower.
+
+    Notes
+    -----
+    With :math:`v_j` the row of feature j in the m leading loadings, features are added one at a time so that
+
+    .. math:: \log\det\Bigl(\rho I + \sum_{j \in C} v_j v_j^\top\Bigr)
+
+    grows most: the D-optimal criterion of experimental design [1]_, regularised by ρ. The cost is that of a
+    truncated PCA plus r d m operations.
 
     References
     ----------
@@ -468,7 +478,7 @@ class DOptimalLeverage(GramSelector):
     n_components_: int
 
     _parameter_constraints: ClassVar = {
-        # the inverse starts at 1/ρ, and what rounding leaves of that after a row has joined is no leverage
+        # the inverse starts at 1/ρ; for smaller ρ, rounding after the first update exceeds the leverages
         "ridge": [Interval(Real, 1e-12, None, closed="left")],
     }
 
@@ -495,7 +505,7 @@ class DOptimalLeverage(GramSelector):
         order, gains = greedy_determinant(loadings, request, self.ridge * float(largest.mean()))
         added = order[request.kept.size :]
         if added.size:
-            # Gains fall by theory; where they are equal up to rounding the order of choice decides.
+            # Gains fall in theory; if they are equal up to rounding, the order of selection decides.
             gains[added] = np.minimum.accumulate(gains[added])
             rest = np.ones(gains.size, dtype=bool)
             rest[order] = False

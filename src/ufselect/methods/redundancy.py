@@ -30,10 +30,9 @@ class RedundancyFilter(GramSelector):
     - with ``prefer="variance"`` or scores the selection does not depend on the order of the columns; equal
       values go by name, without names by position.
 
-    There is no number of columns to give: use it to clean a table of near-copies. It compares pairs only; a
-    column that several others determine together is not redundant by this rule, and
-    :class:`~ufselect.RebuildSelector` is the selector for that. Constant columns correlate with nothing and
-    are selected; scikit-learn's ``VarianceThreshold`` drops them.
+    There is no number of columns to set: use it to remove near-copies from a table. It compares pairs only:
+    a column that several others determine together is not redundant by this rule. Constant columns correlate
+    with nothing and are selected; scikit-learn's ``VarianceThreshold`` drops them.
 
     Parameters
     ----------
@@ -46,7 +45,7 @@ class RedundancyFilter(GramSelector):
         Which of two redundant columns to select: the one of larger variance, the one that comes first, or
         the one with the larger of these scores.
     keep : sequence of str or int, default=None
-        Columns, by name or index, to select in any case.
+        Columns, by name or index, that are always selected.
     exclude : sequence of str or int, default=None
         Columns, by name or index, that are never selected and not compared.
 
@@ -60,23 +59,23 @@ class RedundancyFilter(GramSelector):
     ranking_ : ndarray of shape (n_features,)
         1 for the column selected first; dropped columns come last.
     representatives_ : ndarray of shape (n_features,)
-        Index of the selected column that represents each column: itself where it is selected, −1 where it is
-        excluded. Equal numbers are a cluster of columns.
+        Index of the selected column that represents each column: itself if it is selected, −1 if it is
+        excluded. Columns with equal numbers form a cluster.
     correlations_ : ndarray of shape (n_features,)
         Correlation of each column with its representative, with its sign.
     represented_by_ : dict
-        For each dropped column the selected one that represents it and their correlation; names where X has
-        them, else indices.
+        For each dropped column the selected one that represents it and their correlation; by name if X has
+        column names, else by index.
 
     See Also
     --------
-    RebuildSelector : Columns from which the others can be reconstructed.
+    RebuildSelector : Also drops columns that several others determine together.
 
     Notes
     -----
     The correlations of selected columns with all others are computed in blocks, at most n d k operations for
     k columns visited; no matrix of all correlations is formed. With missing values (NaN) in an array in
-    memory, two columns are compared by the rows that have both; with fewer than three such rows they count
+    memory, two columns are compared on the rows that have both; with fewer than three such rows they count
     as uncorrelated. Ranks are those among the values of a column. With weights or batches, missing values
     are filled in as by other selectors.
 
@@ -202,14 +201,14 @@ def pairwise_correlations(X: NDArray, columns: NDArray) -> NDArray:
     own_spread = there.T @ own_squares - own_sums**2 / counts
     sizes = np.sqrt(np.maximum(spread, 0.0) * np.maximum(own_spread, 0.0))
     whole = np.sqrt(squares.sum(axis=0))
-    is_known = (counts >= 3) & (sizes > 1e-12 * whole[:, None] * whole[columns])  # else constant there
+    is_known = (counts >= 3) & (sizes > 1e-12 * whole[:, None] * whole[columns])  # else one is constant
     return np.round(np.clip(np.divide(products, sizes, out=np.zeros_like(sizes), where=is_known), -1, 1), 12)
 
 
 def _ranks(X: Any) -> Any:
-    """Return the ranks of the values of each column; of sparse columns those above or below the rank of zero.
+    """Return the ranks of the values of each column, of sparse columns relative to the rank of zero.
 
-    A shift changes no correlation, so that sparse data stay sparse.
+    A shift changes no correlation, and with this one sparse data stay sparse.
     """
     if not sparse.issparse(X):
         return np.asarray(stats.rankdata(X, axis=0, nan_policy="omit"), dtype=np.float64)

@@ -239,7 +239,7 @@ def test_too_few_rows_to_hold_out_are_refused():
 
 def test_a_batch_that_only_held_out_rows_have_is_refused():
     batches = np.where(np.arange(40) % 5 == 2, 1, 0)
-    with pytest.raises(ValueError, match="no other row"):
+    with pytest.raises(ValueError, match="all rows of some batches are held out"):
         RebuildSelector("auto").fit(table(2, 40), batch=batches)
 
 

@@ -1,4 +1,4 @@
-"""The best features, proven: branch and bound for row-sparse PCA on few features."""
+"""Branch and bound for row-sparse PCA: features that are proven to be the best, if features are few."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ufselect.methods.dscofs.problem import PROVEN_GAP, spectral_bound
 
 @dataclass(frozen=True)
 class BestSubset:
-    """The end of a search.
+    """The result of a search.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class BestSubset:
     captured : float
         Its variance along m axes.
     bound : float
-        No subset carries more.
+        Upper bound on the variance of any subset.
     is_proven : bool
         Whether the search was complete, so that the subset is the best.
     """
@@ -43,9 +43,9 @@ class BranchAndBound:
 
     A node forces some features in and some out; what it can reach is bounded by the variance of the forced
     features plus the largest diagonal entries of the free ones, and by the eigenvalues and the spectral
-    bound of all that are not out. The node with the largest bound is split first. Where features come in
-    groups, T is the union of r groups, a group counts with the sum of its entries, and all numbers but those
-    of ``support`` are numbers of groups.
+    bound of all that are not out. The node with the largest bound is split first. If features come in groups,
+    T is the union of r groups, a group counts with the sum of its entries, and all indices but those of
+    ``support`` are indices of groups.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class BranchAndBound:
     n_rows, n_components : int
         r and m.
     units : Units, optional
-        The groups; without them each feature is one.
+        The groups; by default each feature is its own group.
     """
 
     def __init__(self, S: NDArray, n_rows: int, n_components: int, units: Units | None = None) -> None:
@@ -69,7 +69,7 @@ class BranchAndBound:
     def run(self, incumbent: NDArray, max_nodes: int, fixed: Sequence[int] = ()) -> BestSubset:
         """Search from a good subset until it is proven that none is better, or for ``max_nodes`` nodes.
 
-        All subsets have the ``fixed`` groups, or else features; so must the incumbent.
+        All subsets, the incumbent included, contain the ``fixed`` groups or features.
         """
         self._offer(np.unique(self.units.codes[incumbent]))
         order = count()
@@ -103,13 +103,13 @@ class BranchAndBound:
             self.best, self.support = captured, support
 
     def _look_at(self, forced: tuple[int, ...], allowed: tuple[int, ...]) -> tuple[float, int]:
-        """Bound a node, offer the subset it suggests, and name the group to branch on."""
+        """Return a bound on a node and the group to branch on, and offer the subset that it suggests."""
         free = np.array([unit for unit in allowed if unit not in forced], dtype=np.intp)
         n_open = self.n_rows - len(forced)
         if n_open == 0 or free.size <= n_open:
             self._offer(forced if n_open == 0 else allowed)
             return -np.inf, -1
-        # Eigenpairs of what is allowed, with the norm over each group as its entry.
+        # Eigenpairs of the allowed features, with the norm over each group as its entry.
         features = self._features(allowed)
         pairs = leading_pairs(self.S[np.ix_(features, features)], features.size)
         firsts = np.cumsum([0, *self.units.sizes[list(allowed[:-1])]])

@@ -1,4 +1,4 @@
-"""ConstrainedDSCOFS: the sparsity constraints met exactly, and how far from the best the result can be."""
+"""ConstrainedDSCOFS: sparsity constraints met exactly, and a bound on the distance to the optimum."""
 
 from __future__ import annotations
 
@@ -32,45 +32,31 @@ from ufselect.methods.dscofs.x_steps import make_x_step
 from ufselect.methods.fspca import FeatureSparsePCA, loadings_on, proxy_diagonal, quotient_diagonal, spread
 
 RELATIVE_GAIN = 1e-9  # smaller gains are rounding
-SHORTLIST = 2  # rows or groups tried exactly in place of each leaving one
-LONG_LIST = 8  # the same before giving up for good
+SHORTLIST = 2  # rows or groups tried exactly in place of each removed one
 
 
 class ConstrainedDSCOFS(DoubleSparseSelector):
-    r"""Select features by PCA with exactly r non-zero rows and s non-zero entries, and say how good it is.
+    r"""Select features by PCA with at most r non-zero rows and s entries, with an optimality bound.
 
-    .. math::
-
-        \max_{X}\; \mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad
-        X^\top X = I,\; \|X\|_{2,0} \le r,\; \|X\|_0 \le s,
-
-    with S the scatter matrix of the centred data: the problem that :class:`DSCOFS` penalises [1]_. From its
-    default penalties on, these grow until X is close to its sparse copies. Rows, or groups of them, are then
-    exchanged until no single exchange carries more variance; on up to 50 features branch and bound goes on
-    until they are proven to be the best, or for 500 nodes. Where s is below r·m, the loadings on these rows
-    are turned towards sparsity and cut.
-
-    Rows are exchanged by solving r eigenproblems of order r a round, so that a fit takes seconds for a
-    hundred features, where :class:`DSCOFS` takes a fraction of one.
-
-    Use it when the loadings themselves are wanted, sparse and orthonormal, or a guarantee on the variance
-    that the features carry.
+    Use it if you need the loadings themselves, sparse and orthonormal, or a guarantee on the variance of the
+    selected features. A fit takes seconds for a hundred features, :class:`DSCOFS` a fraction of a second.
 
     Parameters
     ----------
     {n_features_to_select}
     n_components : int or "auto", default="auto"
-        Number m of components, at most r. ``"auto"`` keeps a component while its share of the variance
-        is larger than that of a piece of a stick broken at random, and takes r where that asks for more.
+        Number m of components, at most r. ``"auto"`` follows the broken-stick rule: it keeps a component
+        while its share of the variance exceeds that of the corresponding piece of a randomly broken stick,
+        and at most r of them.
     entry_sparsity : float, int or None, default=None
-        Entries of X to keep: a share α of all d·m, their number s, or None for no entry constraint. It can
-        bind only if s < r·m.
+        Non-zero entries of X: a share α of all d·m entries, their number s, or None for no entry constraint.
+        It has an effect only if s < r·m.
     init : {"pca", "random", "graph"} or ndarray of shape (n_features, n_components), default="pca"
         Start, as in :class:`DSCOFS`.
     n_init : int, default=10
-        Number of random starting points to choose from.
+        Number of random starts, of which the best is used.
     max_iter : int, default=100
-        Most iterations to make for each value of the penalties.
+        Maximum number of iterations for each value of the penalties.
     {random_start}
     verbose : bool, default=False
         Log each value of the penalties.
@@ -89,12 +75,12 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
         Variance along each of the leading principal axes of the selected features alone, as a share of the
         total variance of all features.
     optimality_gap_ : float
-        Upper bound on the share of the best possible objective that X misses: no feasible matrix carries more
+        Upper bound on the share of the best possible objective that X misses: no feasible matrix has more
         than :math:`\mathrm{Tr}(X^\top SX)` divided by one minus this. 0 if X is proven to be optimal.
     optimality_message_ : str
         The same in words, such as "within 3.1 % of the best possible".
     is_proven_optimal_ : bool
-        Whether no feasible matrix carries more, up to rounding.
+        Whether X is proven to be optimal, up to rounding.
     constraint_residuals_ : dict
         Distances of X to the row-sparse and to the entry-sparse matrices, "row" and "entry"; both are 0.
     objective_history_ : ndarray
@@ -104,6 +90,26 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
         Number of iterations over all values of the penalties.
     converged_ : bool
         Always True: the search ends when it finds no improvement.
+
+    See Also
+    --------
+    DSCOFS : Faster; penalises the constraints instead of meeting them exactly.
+    FSPCA : Limits the number of rows only; faster.
+
+    Notes
+    -----
+    The problem is the one that :class:`DSCOFS` penalises [1]_,
+
+    .. math::
+
+        \max_{X}\; \mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad
+        X^\top X = I,\; \|X\|_{2,0} \le r,\; \|X\|_0 \le s,
+
+    with S the scatter matrix of the centred data. The penalties start at the defaults of :class:`DSCOFS` and
+    grow until X is close to its sparse copies. Rows, or groups of them, are then exchanged until no single
+    exchange gives more variance. On up to 50 features, branch and bound continues until they are proven to be
+    the best, or for 500 nodes. If s is below r·m, the loadings on these rows are rotated towards sparsity and
+    truncated. A round of exchanges solves r eigenproblems of order r.
 
     References
     ----------
@@ -188,9 +194,9 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
         n_loaded = int(np.count_nonzero(scores))
         if n_loaded < request.n_selected:
             warn_user(
-                f"The loadings rest on {n_loaded} features; the other {request.n_selected - n_loaded} "
-                "selected ones are those of largest variance and add nothing to them: ask for fewer "
-                "features, or for more components or entries.",
+                f"Only {n_loaded} features have non-zero loadings; the other "
+                f"{request.n_selected - n_loaded} are selected by their variance. Select fewer features, or "
+                "use more components or entries.",
                 InactiveConstraintWarning,
             )
         ranking, support = choose(scores, request, lambda: gram, ties=diagonal)
@@ -220,10 +226,10 @@ def raise_penalties(
     problem: DoubleSparsePCA, start: Start, max_iter: int, callback: Callback | None = None
 ) -> tuple[NDArray, int]:
     """Return an X that is close to both of its sparse copies, and the iterations over all penalties."""
-    least = 1e-3 * problem.unit  # a penalty to grow from where none is given
+    least = 1e-3 * problem.unit  # a positive value to grow from
     problem = replace(problem, mu_row=max(problem.mu_row, least), mu_entry=max(problem.mu_entry, least))
     n_iter = 0
-    for _ in range(12):  # by seven orders of magnitude
+    for _ in range(12):  # a growth by seven orders of magnitude
         step = make_x_step("auto", problem)
         method = ProximalAlternatingMinimisation(problem, start, step, EARLY_ONSET)
         result = iterate(method, max_iter=max_iter, tol=1e-5)
@@ -237,20 +243,12 @@ def raise_penalties(
     return result.state.X, n_iter
 
 
-def search_rows(
-    problem: DoubleSparsePCA,
-    start: Start,
-    X: NDArray,
-    *,
-    max_proof_features: int = 50,
-    max_nodes: int = 500,
-) -> tuple[NDArray, list[float], float]:
-    """Return the rows that carry the most variance, as if entries were free.
+def search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float], float]:
+    """Return the rows with the most variance, without regard to the entry constraint.
 
     The best loadings on a support are eigenvectors. The supports of X, of the start, of the largest variances
-    and a few random ones are improved by a proxy and by exchanges, the best of them further. On up to
-    ``max_proof_features`` branch and bound goes on for ``max_nodes``; beyond, a proof takes too many on real
-    data.
+    and a few random ones are improved by a proxy and by exchanges, the best of them further. On up to 50
+    features branch and bound follows, with up to 500 nodes; beyond, a proof takes too many on real data.
 
     Returns
     -------
@@ -259,17 +257,17 @@ def search_rows(
     history : list of float
         The objective of each improvement.
     bound : float
-        No rows carry more variance; infinite where none was worked out.
+        Upper bound on the variance of any rows; infinite without branch and bound.
     """
     gram, units, n_components = problem.gram, problem.units, X.shape[1]
     product = gram.matmat(start.point) if start.product is None else start.product
-    # As many random supports as have 240 rows together, which bounds their time. They are the same for
-    # everyone, and go by what a feature is and not by where it stands: the order of columns does not matter.
+    # As many random supports as have 240 rows together, which bounds their time. The seed is fixed, and the
+    # numbers follow the order of the norms, so that the order of columns does not matter.
     n_random = int(np.clip(240 // problem.n_rows, 1, 8))
     norms = gram.squared_column_norms()
     random = np.random.default_rng(20240917).random((n_random, gram.shape[0]))
     random = random[:, np.argsort(np.argsort(norms, kind="stable"))]
-    # Standardised features have equal variances up to rounding; their ties go by what they share with others.
+    # Standardised features have equal variances up to rounding; their ties are broken by the norms of S.
     variances = np.round(gram.diag() / gram.trace(), 9) + 1e-9 * norms / norms.max()
 
     supports = {}
@@ -289,10 +287,10 @@ def search_rows(
     support, _ = improve_by_exchanges(
         gram, support, n_components, units, fixed, report=lambda value: history.append(-value)
     )
-    if gram.shape[0] > max_proof_features:
+    if gram.shape[0] > 50:
         return support, history, np.inf
     proof = BranchAndBound(gram.to_dense(), problem.n_rows, n_components, units)
-    best = proof.run(support, max_nodes, fixed)
+    best = proof.run(support, 500, fixed)
     return best.support, [*history, min(-best.captured, history[-1])], best.bound
 
 
@@ -303,14 +301,14 @@ def improve_by_exchanges(
     units: Units | None = None,
     fixed: Collection[int] = (),
     *,
-    shortlist: int = LONG_LIST,
+    shortlist: int = 8,
     report: Callable[[float], None] | None = None,
 ) -> tuple[NDArray, float]:
     r"""Exchange single rows, or groups of rows, until no exchange helps; return the rows and their value.
 
-    ``support`` has the rows of whole groups, and fixed groups never leave. For each leaving one the loadings
-    of the remaining rows give a proxy whose diagonal :math:`q_j` bounds from below what each entering row j
-    adds; the few groups with the largest sums are tried exactly.
+    ``support`` has the rows of whole groups, and fixed groups are never removed. For each removed group the
+    loadings of the remaining rows give a proxy whose diagonal :math:`q_j` bounds from below what a new row j
+    adds; the groups with the largest sums, at first `SHORTLIST` and finally ``shortlist``, are tried exactly.
     """
     units = Units.single(gram.shape[0]) if units is None else units
     rows = np.sort(support)
@@ -373,8 +371,8 @@ def improve_by_exchanges(
 def _ritz_pairs(matrix: NDArray, vectors: NDArray, count: int) -> Spectrum:
     """Return the leading eigenpairs within the span of some vectors and their images.
 
-    Where the vectors are eigenvectors of a matrix that differs by a row, little is missing, and rows never
-    seem to carry more than they do.
+    If the vectors are eigenvectors of a matrix that differs by a row, this is nearly exact, and never an
+    overestimate.
     """
     basis = np.linalg.qr(np.hstack([vectors, matrix @ vectors]))[0]
     values, rotation = np.linalg.eigh(basis.T @ matrix @ basis)

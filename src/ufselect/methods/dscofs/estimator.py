@@ -40,7 +40,7 @@ from ufselect.methods.dscofs.problem import (
 from ufselect.methods.dscofs.start import Start, best_random_start, given_start, graph_start, pca_start
 from ufselect.methods.dscofs.x_steps import make_x_step
 
-SINGLE_TOL = 1e-6  # relative decreases of the objective down to this are seen in float32
+SINGLE_TOL = 1e-6  # the smallest relative decrease of the objective that float32 resolves
 
 
 class DoubleSparseSelector(GramSelector):
@@ -77,11 +77,11 @@ class DoubleSparseSelector(GramSelector):
         return super()._needs_rows() or (isinstance(self.init, str) and self.init == "graph")
 
     def _spectrum(self, gram: GramOperator) -> Spectrum:
-        """Return the leading eigenpairs, by default as many as a starting matrix has columns."""
+        """Return the leading eigenpairs, with ``"auto"`` as many as a given start has columns."""
         count = self.n_components
         if isinstance(count, str) and count == "auto" and np.ndim(self.init) == 2:
             count = int(np.shape(self.init)[1])
-        # As exact as the steps will end.
+        # As accurate as the tolerance of the iterations requires.
         return component_spectrum(gram, count, min(max(self.tol, 2e-6), 4e-4) if self.tol else EXACT)
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
@@ -103,7 +103,7 @@ class DoubleSparseSelector(GramSelector):
         )
 
     def _warn_if_entries_are_free(self, n_entries: int, n_components: int, request: SelectionRequest) -> None:
-        """Warn when every matrix with as many non-zero rows meets the entry constraint anyway."""
+        """Warn if every matrix with as many non-zero rows meets the entry constraint."""
         n_rows = request.units.most_rows(request.n_selected)
         is_given = self.entry_sparsity is not None and not isinstance(self.entry_sparsity, str)
         if is_given and n_entries >= n_rows * n_components:
@@ -115,7 +115,7 @@ class DoubleSparseSelector(GramSelector):
             )
 
     def _start(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> Start:
-        """Return the start that ``init`` names or gives."""
+        """Return the start that ``init`` names, or the given one."""
         n_components = spectrum.values.size
         if not isinstance(self.init, str):
             start = given_start(self.init, request.n_features, n_components, gram.dtype)
@@ -126,7 +126,7 @@ class DoubleSparseSelector(GramSelector):
             return pca_start(spectrum)
         if request.data is None:
             raise ValueError(
-                'init="graph" needs rows in memory to find neighbours among: fit to an array or a sample of '
+                'init="graph" needs rows in memory to find their neighbours; fit to an array or a sample of '
                 'rows, or use init="pca".'
             )
         point = graph_start(request.data, gram, n_components)
@@ -141,18 +141,18 @@ def entry_count(
     Raises
     ------
     ValueError
-        If more entries are asked for than there are, or fewer than columns: no such matrix is orthonormal.
+        If s exceeds the number of entries, or is too small for orthonormal columns.
     """
     total = n_features * n_components
     if entry_sparsity is None:
         return total
     if isinstance(entry_sparsity, str):
-        # Of 0.2, 0.4, 0.6, 0.8 and all of them, 0.4 gave the best clusters on fifteen labelled sets.
+        # Of shares 0.2, 0.4, 0.6, 0.8 and 1, 0.4 gave the best clusters on fifteen labelled sets.
         return max(n_components, round(0.4 * n_rows * n_components))
     if isinstance(entry_sparsity, Integral):
         count = int(entry_sparsity)
     else:
-        count = int(np.floor(entry_sparsity * total * (1 + 1e-12)))  # 0.1 · 30 is 3, rounding aside
+        count = int(np.floor(entry_sparsity * total * (1 + 1e-12)))  # so that 0.1 · 30 is 3
     if count < n_components:
         raise ValueError(
             f"entry_sparsity={entry_sparsity} keeps {count} of the {total} entries of the loading matrix; "
@@ -175,37 +175,22 @@ def row_norms(X: NDArray, units: Units) -> NDArray:
 class DSCOFS(DoubleSparseSelector):
     r"""Select features by double-sparsity constrained PCA.
 
-    Set ``n_features_to_select`` and, if you know how many groups or directions to expect, ``n_components``;
-    ignore the rest. The other parameters are for repeating published experiments.
+    Use it if there are many correlated features and the leading principal components carry the structure. It
+    sees linear structure only, and features with a large unit dominate, as in PCA: standardise first unless
+    units are comparable.
 
-    It finds an orthonormal loading matrix X (n_features × n_components) that captures as much variance as
-    possible while few rows (features) and few entries are non-zero [1]_:
-
-    .. math::
-
-        \min_{X}\; -\mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad
-        X^\top X = I,\; \|X\|_{2,0} \le r,\; \|X\|_0 \le s,
-
-    with S the scatter matrix of the centred data. The two sparsity constraints are penalised with an
-    entry-sparse copy Y (weight ``mu_entry``) and a row-sparse copy Z (weight ``mu_row``), and X, Y and Z are
-    updated in turn. Features are ranked by the row norms of X.
-
-    Each iteration costs one product with S and one step back to orthonormal columns: 2 d² m operations for
-    d ≤ n features, 4 n d m otherwise, and d m² more. The whole fit takes about the time of a PCA.
-
-    Use it when features are many and correlated and the leading principal components carry the structure.
-    It sees linear structure only, and features with a large unit dominate, as in PCA: standardise first
-    unless units are comparable.
+    Set ``n_features_to_select`` and, if you know how many clusters or directions to expect, ``n_components``.
+    The other parameters are for repeating published experiments.
 
     Parameters
     ----------
     {n_features_to_select}
     {n_components}
     entry_sparsity : "auto", float, int or None, default="auto"
-        Entries of X to keep: with ``"auto"`` 0.4 of the r·m entries of as many rows as are selected, a share
-        α of all d·m, their number s, or None for no entry constraint. It has an effect only if s < r·m. A
-        share of d·m, as in [1]_, has none where few features are selected; of 0.2, 0.4, 0.6, 0.8 and all of
-        the r·m entries, 0.4 gave the best clusters.
+        Non-zero entries of X: ``"auto"`` for 0.4 of the r·m entries of r rows, a share α of all d·m entries,
+        their number s, or None for no entry constraint. It has an effect only if s < r·m; a share of d·m, as
+        in [1]_, has none if few features are selected. Of 0.2, 0.4, 0.6, 0.8 and all of the r·m entries, 0.4
+        gave the best clusters.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
     penalty_scale : {"relative", "absolute"}, default="relative"
@@ -215,22 +200,22 @@ class DSCOFS(DoubleSparseSelector):
         Proximal weight of all three steps.
     init : {"pca", "random", "graph"} or ndarray of shape (n_features, n_components), default="pca"
         Start: the leading PCA loadings, the best of ``n_init`` random orthonormal matrices as in [1]_,
-        loadings that predict the smooth vectors of the graph of neighbours in the whitened scores, or a
-        matrix with orthonormal columns. For large penalties the result is largely that of the start, and
-        the graph's serves clusters better than the others.
+        loadings that predict the smooth vectors of the neighbour graph of the whitened scores, or a matrix
+        with orthonormal columns. With large penalties the result depends mostly on the start, and "graph"
+        shows clusters better than the others.
     n_init : int, default=10
-        Number of random starting points to choose from.
+        Number of random starts, of which the best is used.
     x_solver : {"auto", "power", "rotated", "pencf"}, default="auto"
-        How X is updated: one power step, extrapolated once steps have become small; a power step turned to
-        the best basis of its span, which takes far fewer steps where the penalties are small beside the
-        eigenvalues; the exact penalty method of [1]_ run to convergence; or, with ``"auto"``, one of the two
-        power steps by the size of the penalties. With the default penalties that is the plain one.
-    max_iter : int, default=100
-        Most iterations to make.
+        How X is updated: ``"power"``, one power step, extrapolated once steps have become small;
+        ``"rotated"``, a power step rotated to the best basis of its span, which takes far fewer steps if the
+        penalties are small compared with the eigenvalues; ``"pencf"``, the exact penalty method of [1]_ run
+        to convergence; or ``"auto"``, "power" or "rotated" by the size of the penalties. With the default
+        penalties that is "power".
+    {max_iter}
     tol : float, default=1e-3
-        Stop once the relative decrease of the objective is at most this. The default is that of [1]_. It
-        stops early: 1 to 44 of 100 features still change on the way to the settled selection, which
-        ``tol=1e-7`` with ``max_iter=1000`` reaches.
+        Stop once the relative decrease of the objective is at most this. The default, that of [1]_, stops
+        early: 1 to 44 of 100 features still change before the selection settles, which ``tol=1e-7`` with
+        ``max_iter=1000`` reaches.
     {random_start}
     {verbose}
     {constraints}
@@ -250,8 +235,8 @@ class DSCOFS(DoubleSparseSelector):
         Variance along each of the leading principal axes of the selected features alone, as a share of the
         total variance of all features.
     optimality_gap_ : float
-        Upper bound on the share of variance lost: no selection of as many features carries, along as many
-        orthonormal axes, more than the selected features' variance divided by one minus this.
+        Upper bound on the share of variance lost: no selection of as many features has, along as many
+        orthonormal axes, more than the variance of the selected features divided by one minus this.
     optimality_message_ : str
         The same in words, such as "within 3.1 % of the best possible".
     constraint_residuals_ : dict
@@ -262,6 +247,29 @@ class DSCOFS(DoubleSparseSelector):
         Number of iterations.
     converged_ : bool
         Whether the relative decrease fell to ``tol`` within ``max_iter``. See ``tol`` for what that means.
+
+    See Also
+    --------
+    ConstrainedDSCOFS : Meets the sparsity constraints exactly and bounds the distance to the optimum; slower.
+    dscofs_path : Fit for many numbers of features at once.
+    AutoSelector : Selects without settings and compares the result with random columns.
+
+    Notes
+    -----
+    It finds an orthonormal loading matrix X (n_features × n_components) that captures as much variance as
+    possible while few rows (features) and few entries are non-zero [1]_:
+
+    .. math::
+
+        \min_{X}\; -\mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad
+        X^\top X = I,\; \|X\|_{2,0} \le r,\; \|X\|_0 \le s,
+
+    with S the scatter matrix of the centred data. The two sparsity constraints are penalised with an
+    entry-sparse copy Y (weight ``mu_entry``) and a row-sparse copy Z (weight ``mu_row``), and X, Y and Z are
+    updated in turn. Features are ranked by the row norms of X.
+
+    Each iteration costs one product with S and one step back to orthonormal columns: 2 d² m operations for
+    d ≤ n features, 4 n d m otherwise, plus d m². The whole fit takes about the time of a PCA.
 
     References
     ----------
@@ -370,10 +378,10 @@ class DSCOFS(DoubleSparseSelector):
     def _solve(
         self, problem: DoubleSparsePCA, start: Start, progress: FitProgress | None = None
     ) -> SolverResult:
-        # A tolerance of 1e-5 or less means that the selection is to settle.
+        # A tolerance of 1e-5 or less asks for a settled selection.
         onset = EARLY_ONSET if self.tol <= 1e-5 else LATE_ONSET
         if self.x_solver == "pencf":
-            onset = 0.0  # X-steps that are solved to convergence are no steps of one smooth map
+            onset = 0.0  # X-steps solved to convergence are not steps of one smooth map
 
         def run(problem: DoubleSparsePCA, start: Start | PamState, first: int, tol: float) -> SolverResult:
             method = ProximalAlternatingMinimisation(
@@ -390,7 +398,7 @@ class DSCOFS(DoubleSparseSelector):
         reached = problem.objective(state.X, None, state.Y, state.Z)
         shift = reached - quick.objective_history[-1]
         if abs(shift) > 1e-5 * (problem.unit + abs(reached)):
-            return run(problem, replace(start, product=None), 0, self.tol)  # float32 has lost the problem
+            return run(problem, replace(start, product=None), 0, self.tol)  # float32 was too coarse
         if self.tol >= SINGLE_TOL:
             return replace(quick, state=state, objective_history=quick.objective_history + shift)
         exact = run(problem, state, quick.n_iter, self.tol)
@@ -402,17 +410,17 @@ class DSCOFS(DoubleSparseSelector):
         )
 
     def _single_problem(self, problem: DoubleSparsePCA, start: Start) -> DoubleSparsePCA | None:
-        """Return the problem in float32, in which steps take half the time; None where float64 is needed.
+        """Return the problem in float32, in which steps take half the time; None to stay in float64.
 
-        It is where penalties drown the variance, and where columns that may be selected vary so little beside
-        the largest that their products are lost in its rounding. On small data, or in a run that is over
-        after a few steps, the change of precision takes longer than it saves.
+        float64 is needed if the penalties exceed the variance, or if columns that may be selected vary so
+        little that their products are lost in the rounding of the largest. On small data, or in a run of a
+        few steps, the change of precision takes longer than it saves.
         """
         gram = problem.gram
         n_features, n_components = start.point.shape
         n_vectors = n_components * (1 if self.tol > 1e-5 else 20)
-        is_drowned = problem.mu_row + problem.mu_entry > n_components * problem.leading_variance
-        if self.x_solver == "pencf" or is_drowned or not gram.pays_in_single(n_vectors):
+        exceeds_variance = problem.mu_row + problem.mu_entry > n_components * problem.leading_variance
+        if self.x_solver == "pencf" or exceeds_variance or not gram.pays_in_single(n_vectors):
             return None
         variances = np.sort(gram.diag())
         if variances[-min(problem.n_rows, n_features)] < 1e-6 * variances[-1]:
@@ -424,7 +432,7 @@ class DSCOFS(DoubleSparseSelector):
     def explained_variance_ratio_(self) -> NDArray:
         """Share of the total variance along each leading principal axis of the selected features.
 
-        Computed on access: it would be a fair part of the time of a small fit.
+        Computed on access, because it would take a large part of the time of a small fit.
         """
         check_is_fitted(self, "support_")
         values = linalg.eigvalsh(self._selected_scatter, check_finite=False)[::-1]
@@ -432,7 +440,7 @@ class DSCOFS(DoubleSparseSelector):
 
     @property
     def optimality_gap_(self) -> float:
-        """Share of the best possible variance that the selected features may miss, at most."""
+        """Largest share of the best possible variance that the selected features can miss."""
         captured = float(self.explained_variance_ratio_.sum(dtype=np.float64))
         return optimality_gap(captured, self._variance_bound)
 

@@ -1,4 +1,4 @@
-"""Loadings on given rows with few non-zero entries that carry much variance."""
+"""Loadings on given rows with few non-zero entries and much variance."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from ufselect._utils.arrays import orthonormality_defect, polar_factor, rotate_t
 from ufselect.gram.spectrum import leading_pairs
 from ufselect.methods._iterate import barzilai_borwein
 
-# Relative gains below this do not show in the variance that is reported. Every loop here ends by itself once
-# it gains no more; the numbers of rounds are safeguards.
+# Smaller relative gains do not show in the reported variance. Every loop here ends once it gains no more; the
+# numbers of rounds are safeguards.
 LEAST_GAIN = 1e-6
 
 
 def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDArray, list[float]]:
-    r"""Return orthonormal X with few entries and a large ``Tr(XᵀSX)``, and the values on the way to it.
+    r"""Return orthonormal X with few entries and a large ``Tr(XᵀSX)``, and the values of each improvement.
 
     Every rotation of the loadings carries the same variance, so the one whose largest entries hold most of
     its length comes first, as in SPCArt [1]_. X is then moved to a nearby orthonormal matrix within the
-    pattern of these entries and uphill there, and the pattern chosen anew after a power step, as long as that
-    helps. Columns without common rows, which always exist, are the other way to begin.
+    pattern of these entries and improved there, and the pattern is set again after a power step, as long as
+    that helps. The other start is a matrix whose columns have no common rows, which always exists.
 
     Parameters
     ----------
     S : ndarray of shape (n_rows, n_rows)
         Scatter matrix of the rows at hand.
     loadings : ndarray of shape (n_rows, n_components)
-        Orthonormal columns that carry much variance.
+        Orthonormal columns with much variance.
     n_entries : int
         Most non-zero entries; at least the number of columns.
 
@@ -64,12 +64,12 @@ def variance(S: NDArray, X: NDArray) -> float:
 
 
 def _power_step(S: NDArray, X: NDArray) -> NDArray:
-    """Return the power step, turned to be as near to X as its span allows."""
+    """Return the power step, rotated to be as near to X as its span allows."""
     return rotate_towards(polar_factor(S @ X), X)
 
 
 def largest_pattern(X: NDArray, n_entries: int) -> NDArray:
-    """Mark the largest entries, the largest of each column first so that none is empty."""
+    """Mark the largest entries, first the largest of each column, so that no column is empty."""
     weights = np.abs(X)
     weights[weights.argmax(axis=0), np.arange(X.shape[1])] += weights.max() + 1
     flat = np.zeros(X.size, dtype=bool)
@@ -122,7 +122,7 @@ def disjoint_columns(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
 
 
 def _feasible(X: NDArray, n_entries: int) -> NDArray | None:
-    """Return orthonormal columns in the pattern of X's largest entries, or of fewer where these hold none."""
+    """Return orthonormal columns in the pattern of X's largest entries, or of fewer if there are none."""
     for share in (1.0, 0.8, 0.6, 0.4, 0.2):
         pattern = largest_pattern(X, max(X.shape[1], int(share * n_entries)))
         near = X
@@ -157,7 +157,7 @@ def restore(X: NDArray, pattern: NDArray) -> NDArray | None:
 
 
 def ascend(S: NDArray, X: NDArray, pattern: NDArray) -> NDArray:
-    """Increase ``Tr(XᵀSX)`` over orthonormal matrices with the pattern, from a feasible X; never lose.
+    """Increase ``Tr(XᵀSX)`` over orthonormal matrices with the pattern, from a feasible X.
 
     Projected gradient steps of Barzilai and Borwein's length, shortened until they gain.
     """
@@ -195,14 +195,14 @@ def _multiplier(X: NDArray, pattern: NDArray, right: NDArray) -> NDArray:
     blocks = (pattern.T[:, None, :] * X.T) @ X
     diagonal = np.diagonal(blocks, axis1=1, axis2=2)
     diagonal = (diagonal + diagonal.T).ravel()
-    diagonal = np.where(diagonal > 0, diagonal, 1.0)  # two columns without common rows: nothing to solve
+    diagonal = np.where(diagonal > 0, diagonal, 1.0)  # two columns without common rows need no correction
 
     def apply(flat: NDArray) -> NDArray:
         mixed = np.matmul(blocks, flat.reshape(m, m, 1))[:, :, 0]
         return (mixed + mixed.T).ravel()
 
     shape = (m * m, m * m)
-    solution, _ = minres(  # where no Λ solves the system it ends at a least-squares one
+    solution, _ = minres(  # if no Λ solves the system, a least-squares one
         LinearOperator(shape, matvec=apply, dtype=np.float64),
         right.ravel(),
         rtol=1e-12,  # below the defect that counts as zero after one more Newton step

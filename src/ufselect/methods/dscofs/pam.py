@@ -15,13 +15,13 @@ from ufselect.methods._sets import Support
 from ufselect.methods.dscofs.problem import SplitPCA, squared_distance
 from ufselect.methods.dscofs.start import Start
 
-# Relative decrease of the objective at which extrapolation sets in. A run that stops near the paper's
-# tolerance is over sooner without it. One that is to settle takes a third of the steps with it, the earlier
-# it sets in the fewer.
+# Relative decrease of the objective at which extrapolation begins. A run that stops near the paper's
+# tolerance is faster without it. A run to a settled selection takes a third of the steps with it, and fewer
+# the earlier it begins.
 LATE_ONSET = 1e-3
 EARLY_ONSET = 1e-2
-# Share of the last change that is added again while the supports still move. Of 0.85 to 0.98 this needed the
-# fewest steps on seven real data sets, and ended at lower objectives than a slowly growing share.
+# Share of the last change that is added again while the supports still change. Of 0.85 to 0.98 this needed
+# the fewest steps on seven real data sets, and ended at lower objectives than a slowly growing share.
 MOMENTUM = 0.95
 DEPTH = 5  # differences remembered; more gain nothing before a relative decrease of 1e-11
 
@@ -31,8 +31,8 @@ class PamState:
     """A point of the iteration.
 
     ``product`` is S @ X, ``ascent`` half the negative gradient of the X-step; ``entries`` and ``rows`` are
-    the supports of Y and Z, None where everything is kept; ``trail`` is what extrapolation knows, None
-    before it has set in.
+    the supports of Y and Z, None if everything is kept; ``trail`` is the history for extrapolation, None
+    before it begins.
     """
 
     X: NDArray
@@ -48,14 +48,14 @@ class PamState:
     def astype(self, dtype: DTypeLike) -> PamState:
         """Return the point in another precision, with orthonormal columns.
 
-        Its momentum is kept: without it the first step would be short, and might pass for the last one.
+        Its momentum is kept: without it the first step would be short, and the run might end there.
         """
         trail = self.trail and Trail(self.trail.change.astype(dtype), self.trail.residual.astype(dtype))
         Y, Z = self.Y.astype(dtype), self.Z.astype(dtype)
         return replace(self, X=polar_factor(self.X.astype(dtype)), Y=Y, Z=Z, trail=trail)
 
 
-# Returns the X after a state, given its ascent, or what extrapolation proposes in place of that.
+# Returns the X after a state, given its ascent or an extrapolated one.
 XStep = Callable[[SplitPCA, PamState, NDArray], NDArray]
 
 
@@ -67,12 +67,12 @@ class ProximalAlternatingMinimisation(Descent):
     problem : SplitPCA
         What to minimise.
     start : Start or PamState
-        Where to begin; a state, of another run, is gone on from. From a point that does not know the
-        data yet, a first X-step is made with Y = Z = X, before any sparsity, as the authors' program does.
+        Where to begin; the state of another run is continued. From a start that does not depend on the data,
+        a first X-step is made with Y = Z = X, before any sparsity, as in the authors' program.
     x_step : callable
-        Solves the X-step, or makes descent on it.
+        Solves the X-step, or lowers its objective.
     onset : float
-        Relative decrease of the objective at which extrapolation sets in; 0 for never.
+        Relative decrease of the objective at which extrapolation begins; 0 for never.
     """
 
     def __init__(
@@ -146,16 +146,16 @@ def _same(first: Support | None, second: Support | None) -> bool:
 
 @dataclass
 class Trail:
-    """The last steps of an iteration that maps a point to its image.
+    """The last steps of an iteration, each of which maps a point to its image.
 
     Attributes
     ----------
     change : ndarray
         Difference of the last two images.
     residual : ndarray
-        Last image minus the point that it is the image of.
+        Last image minus its point.
     n_steps : int
-        Number of steps on one smooth piece, 0 where the last one crossed to another piece.
+        Number of steps without a change of supports; 0 if the last step changed them.
     differences : ndarray of shape (2, DEPTH, n_entries)
         Changes of the residual and of the image over each of the last of these steps, in any order.
     gram : ndarray
@@ -185,7 +185,7 @@ class Trail:
     def extrapolate(self, image: NDArray) -> NDArray:
         r"""Return the point to try next instead of the last image.
 
-        While pieces change this is heavy-ball momentum. On one smooth piece it is Anderson's mixing [1]_:
+        While supports change, this is heavy-ball momentum; afterwards it is Anderson's mixing [1]_:
         with residuals :math:`r_k` and images :math:`f_k`, the combination
         :math:`f_k - \sum_i \gamma_i \Delta f_i` whose weights minimise
         :math:`\|r_k - \sum_i \gamma_i \Delta r_i\|`.

@@ -39,9 +39,14 @@ class DSCOFSPath:
     objective : ndarray of shape (n_counts, n_sparsities)
         Final objective in units of the data squared.
     n_iter, converged, entries_bind : ndarray of shape (n_counts, n_sparsities)
-        Iterations made, whether the stopping rule was met, and whether the entry constraint can bind.
+        Iterations, whether the stopping rule was met, and whether the entry constraint can have an effect.
     n_components : int
-        Number of components used throughout.
+        Number of components at all grid points.
+
+    See Also
+    --------
+    dscofs_path : Compute a path.
+    ufselect.plotting.SelectionPathDisplay : Plot which features enter and leave along it.
     """
 
     n_features_to_select: tuple[int, ...]
@@ -78,7 +83,7 @@ def dscofs_path(
     warm_start: bool = True,
     **parameters: Any,
 ) -> DSCOFSPath:
-    """Fit DSCOFS on a whole grid, sharing the Gram matrix, its decomposition and warm starts.
+    """Fit DSCOFS for many feature counts and entry sparsities, faster than by separate fits.
 
     Parameters
     ----------
@@ -89,16 +94,25 @@ def dscofs_path(
     entry_sparsity : sequence of float, int, "auto" or None
         Values of DSCOFS's parameter of that name.
     warm_start : bool, default=True
-        Start each point from the solution for the next larger count at the same entry sparsity. Its steps
-        add up along the way, so with the default tolerance points end nearer to settled selections, at
-        lower objectives, than separate fits that stop early, and share some 80 to 95 per cent of their
-        features. False starts every point as a separate fit would and gives exactly its result.
+        Start each point from the solution for the next larger count at the same entry sparsity. With the
+        default tolerance, separate fits stop early; warm-started points continue, end at lower objectives,
+        and share some 80 to 95 per cent of their features with separate fits. With False, each point has
+        exactly the result of a separate fit.
     **parameters
-        Further parameters of :class:`DSCOFS`, ``keep``, ``exclude`` and the like included.
+        Further parameters of :class:`DSCOFS`, such as ``keep`` and ``exclude``.
 
     Returns
     -------
     DSCOFSPath
+
+    See Also
+    --------
+    DSCOFS : Fit for one feature count.
+    ufselect.plotting.SelectionPathDisplay : Plot which features enter and leave along the path.
+
+    Notes
+    -----
+    All points share the Gram matrix and its eigendecomposition.
 
     Examples
     --------

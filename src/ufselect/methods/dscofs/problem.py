@@ -17,7 +17,7 @@ PROVEN_GAP = 1e-10  # sums of eigenvalues that differ by less, relatively, diffe
 
 
 class SplitPCA(ABC):
-    r"""PCA whose loadings X are drawn towards an entry-sparse copy Y and a row-sparse copy Z.
+    r"""PCA whose loadings X are pulled towards an entry-sparse copy Y and a row-sparse copy Z.
 
     .. math::
 
@@ -40,7 +40,7 @@ class SplitPCA(ABC):
     unit : float
         What counts as 1 in the stopping rule and in the bounds on step sizes.
     leading_variance : float
-        Mean of the m largest eigenvalues of S, beside which penalties are small or large; 0 if not known.
+        Mean of the m largest eigenvalues of S, with which penalties are compared; 0 if not known.
     """
 
     gram: GramOperator
@@ -53,18 +53,18 @@ class SplitPCA(ABC):
 
     @abstractmethod
     def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
-        """Return the Y after X and the last Y, and its support (flat); None where all entries are kept."""
+        """Return the Y after X and the last Y, and its support (flat); None if all entries are kept."""
 
     @abstractmethod
     def row_step(self, X: NDArray, Z: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
-        """Return the Z after X and the last Z, and the support of its rows; None where all are kept."""
+        """Return the Z after X and the last Z, and the support of its rows; None if all are kept."""
 
     def penalty(self, Y: NDArray, Z: NDArray) -> float:
         """Return g(Y) + h(Z)."""
         return 0.0
 
     def pull(self, Y: NDArray, Z: NDArray) -> NDArray:
-        r"""Return :math:`\mu_1 Y + \mu_2 Z`, which draws X towards its sparse copies."""
+        r"""Return :math:`\mu_1 Y + \mu_2 Z`, which pulls X towards its sparse copies."""
         total = self.mu_entry * Y
         total += self.mu_row * Z
         return total
@@ -80,7 +80,7 @@ class SplitPCA(ABC):
         return total
 
     def objective(self, X: NDArray, product: NDArray | None, Y: NDArray, Z: NDArray) -> float:
-        """Return f(X, Y, Z), given ``product = S @ X`` where it is known."""
+        """Return f(X, Y, Z), given ``product = S @ X`` if it is known."""
         captured = self.gram.captured(X) if product is None else inner(X, product)
         to_entries = self.mu_entry * squared_distance(X, Y)
         return -captured + to_entries + self.mu_row * squared_distance(X, Z) + self.penalty(Y, Z)
@@ -95,7 +95,7 @@ class DoubleSparsePCA(SplitPCA):
     n_rows, n_entries : int
         r and s. With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
     rules : UnitRequest or None
-        Groups of rows that count as one in r, and rows that Z keeps in any case; None without any.
+        Groups of rows that count as one in r, and rows that Z always keeps; None without any.
     gram, mu_row, mu_entry, tau, memory, unit, leading_variance
         As in `SplitPCA`.
     """
@@ -132,9 +132,9 @@ class DoubleSparsePCA(SplitPCA):
 def penalty_unit(
     gram: GramOperator, spectrum: Spectrum, penalties: Mapping[str, float], *, is_relative: bool
 ) -> float:
-    """Return what a penalty of 1 is in units of the operator, refusing penalties that would overflow.
+    """Return a penalty of 1 in units of the operator; raise an error if penalties would overflow.
 
-    Relative penalties count in units of the largest eigenvalue of S, absolute ones in those of the data.
+    Relative penalties are in units of the largest eigenvalue of S, absolute ones in those of the data.
     """
     unit = float(spectrum.values[0]) if is_relative else 1 / gram.scale / gram.scale
     largest = float(np.finfo(gram.dtype).max) ** 0.4  # its square leaves a fifth of the range for sums
@@ -162,21 +162,21 @@ def squared_distance(first: NDArray, second: NDArray) -> float:
 
 
 def inner(first: NDArray, second: NDArray) -> float:
-    """Return the Frobenius inner product; column by column, since in float32 one long sum loses digits."""
+    """Return the Frobenius inner product, column by column: in float32 one long sum loses digits."""
     return float(np.vecdot(first.T, second.T).sum(dtype=np.float64))
 
 
 def variance_bound(
     spectrum: Spectrum, diagonal: NDArray, n_rows: int, n_components: int, units: Units | None = None
 ) -> float:
-    r"""Bound the variance that ``n_rows`` features can carry along ``n_components`` orthonormal axes.
+    r"""Bound the variance that ``n_rows`` features can have along ``n_components`` orthonormal axes.
 
     .. math::
 
         \max_{X}\; \mathrm{Tr}(X^\top S X) \quad\text{s.t.}\quad X^\top X = I_m,\; \|X\|_{2,0} \le r
 
     is at most the sum of the m largest eigenvalues of S, at most the sum of the r largest diagonal entries,
-    and at most the value of :func:`spectral_bound`; the smallest of the three is returned. Where rows come in
+    and at most the value of :func:`spectral_bound`; the smallest of the three is returned. If rows come in
     groups, a group counts as one row, with the norm over it in each eigenvector and the sum over it in the
     diagonal.
 
@@ -203,7 +203,7 @@ def variance_bound(
     eigenvalues = float(spectrum.values[:n_components].sum(dtype=np.float64))
     largest = float(np.sort(np.asarray(diagonal, dtype=np.float64))[::-1][:n_rows].sum())
     spectral = spectral_bound(spectrum, n_rows, n_components, is_complete=False)
-    # Rounding must not make it a false claim.
+    # Rounding must not make the bound too small.
     return min(eigenvalues, largest, spectral) * (1 + max(spectrum.error, 1e-12))
 
 
@@ -216,7 +216,7 @@ def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_com
     columns give :math:`\sum_k \theta_k \le m`. Filling the largest eigenvalues first solves this linear
     programme. It is the relaxation by projections on eigenvectors of [1]_, [2]_ with the bound on each
     projection that row sparsity gives. Unless the spectrum ``is_complete``, with all non-zero eigenvalues,
-    what the given pairs leave of m counts with the smallest of them.
+    the rest of m counts with the smallest given eigenvalue.
 
     References
     ----------
@@ -238,14 +238,14 @@ def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_com
 def optimality_gap(captured: float, bound: float) -> float:
     """Return the largest share of the best possible variance that can be missing, between 0 and 1.
 
-    It is 0 where the bound is reached up to rounding: what is captured is then proven to be the best.
+    It is 0 if the bound is reached up to rounding: the captured variance is then proven to be the best.
     """
     gap = 1 - captured / bound if bound > 0 else 0.0
     return float(min(gap, 1.0)) if gap > PROVEN_GAP else 0.0
 
 
 def optimality_message(gap: float) -> str:
-    """Return in words what a gap means."""
+    """Return the meaning of a gap in words."""
     if gap < 5e-4:  # would read 0.0 %
         return "provably the best possible, to within 0.05 %"
     return f"within {100 * gap:.1f} % of the best possible"

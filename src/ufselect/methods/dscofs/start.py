@@ -1,4 +1,4 @@
-"""Where DSCOFS begins: at the loadings of PCA, a random or a given matrix, or by a graph of neighbours."""
+"""The start of DSCOFS: PCA loadings, a random or given matrix, or loadings from a neighbour graph."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ufselect.graphs.score_graph import centred_basis, score_graph, score_widths
 class Start:
     """A point with orthonormal columns and what is known about it.
 
-    ``product`` is S @ point where it came for free. ``is_informed`` tells points that already follow the
-    data (loadings, an earlier solution) from points that deserve a first step without sparsity.
+    ``product`` is S @ point if it is known. ``is_informed`` marks points that already follow the data
+    (loadings, an earlier solution); others get a first step without sparsity.
     """
 
     point: NDArray
@@ -34,7 +34,7 @@ class Start:
 
 
 def pca_start(spectrum: Spectrum) -> Start:
-    """Return the leading loadings; S times an eigenvector is known."""
+    """Return the leading loadings, whose products with S are known."""
     return Start(spectrum.vectors, spectrum.vectors * spectrum.values, is_informed=True)
 
 
@@ -60,19 +60,19 @@ def given_start(point: Any, n_features: int, n_components: int, dtype: np.dtype)
             f"init has shape {point.shape}; it must be (n_features, n_components) = "
             f"({n_features}, {n_components})."
         )
-    # What float32 or a printed matrix leaves of orthonormal columns is made exact.
+    # Columns that float32 or printing has rounded are made exactly orthonormal.
     if not np.all(np.isfinite(point)) or not is_orthonormal(point, tol=1e-3):
         raise ValueError("The columns of init are not orthonormal; pass np.linalg.qr(init)[0] instead.")
     return Start(polar_factor(point))
 
 
-def graph_start(X: Any, gram: GramOperator, n_components: int, max_rows: int = 2000) -> NDArray:
+def graph_start(X: Any, gram: GramOperator, n_components: int) -> NDArray:
     r"""Return loadings from which the smooth vectors of the whitened neighbour graph can be predicted.
 
     Samples are joined with their 5 nearest neighbours in the leading m, 1.5 m and 2 m whitened scores. The m
     smoothest vectors U of that graph are regressed on the standardised features Z by ridge regression with
     the mean non-zero eigenvalue of :math:`Z Z^\top` as penalty; the nearest orthonormal matrix is the start.
-    The graph takes n² operations, and more than ``max_rows`` rows hardly change its smooth vectors.
+    The graph takes n² operations, and more than 2000 rows hardly change its smooth vectors.
 
     Raises
     ------
@@ -81,8 +81,8 @@ def graph_start(X: Any, gram: GramOperator, n_components: int, max_rows: int = 2
     """
     if not np.all(np.isfinite(X.data if sparse.issparse(X) else X)):
         raise ValueError('init="graph" needs rows without missing values; fill them in or use init="pca".')
-    if X.shape[0] > max_rows:
-        X = X[np.sort(generator(0).choice(X.shape[0], max_rows, replace=False))]
+    if X.shape[0] > 2000:
+        X = X[np.sort(generator(0).choice(X.shape[0], 2000, replace=False))]
     matrix: Any
     if sparse.issparse(X):
         matrix = sparse.csr_array(X, dtype=np.float64)
@@ -100,18 +100,16 @@ def graph_start(X: Any, gram: GramOperator, n_components: int, max_rows: int = 2
     basis = centred_basis(smooth_vectors(graph, n_components + 1)[1])[:, :n_components]
     if basis.shape[1] < n_components:
         raise ValueError(
-            f'init="graph" finds {basis.shape[1]} smooth vectors for n_components={n_components}; '
+            f'init="graph" found {basis.shape[1]} smooth vectors for n_components={n_components}; '
             f"use at most {basis.shape[1]} components."
         )
-    return regressed_start(matrix, mean, squares, basis, ridge=1.0)
+    return regressed_start(matrix, mean, squares, basis)
 
 
-def regressed_start(matrix: Any, mean: NDArray, squares: NDArray, targets: NDArray, ridge: float) -> NDArray:
+def regressed_start(matrix: Any, mean: NDArray, squares: NDArray, targets: NDArray) -> NDArray:
     r"""Return the orthonormal matrix nearest to the coefficients of targets on standardised features.
 
-    .. math:: W = Z^\top \Bigl(Z Z^\top + \rho \tfrac{\|Z\|_F^2}{\min(n, d)} I\Bigr)^{-1} U,
-
-    or :math:`Z^\top U`, the correlations, for infinite ρ.
+    .. math:: W = Z^\top \Bigl(Z Z^\top + \tfrac{\|Z\|_F^2}{\min(n, d)} I\Bigr)^{-1} U
 
     Parameters
     ----------
@@ -121,17 +119,14 @@ def regressed_start(matrix: Any, mean: NDArray, squares: NDArray, targets: NDArr
         Means of the columns, and the sums of squares about them.
     targets : ndarray of shape (n_samples, n_targets)
         The orthonormal, centred vectors U.
-    ridge : float
-        The penalty ρ.
     """
     inverse = np.divide(1, np.sqrt(squares), where=squares > 0, out=np.zeros_like(squares))
-    if np.isfinite(ridge):
-        is_sparse = sparse.issparse(matrix)
-        scaled = matrix @ sparse.diags_array(inverse) if is_sparse else matrix * inverse
-        kernel = (scaled @ scaled.T).toarray() if is_sparse else scaled @ scaled.T
-        shift = scaled @ (mean * inverse)
-        kernel += float(np.square(mean * inverse).sum()) - shift[:, None] - shift
-        kernel[np.diag_indices_from(kernel)] += ridge * np.trace(kernel) / min(matrix.shape)
-        targets = linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
+    is_sparse = sparse.issparse(matrix)
+    scaled = matrix @ sparse.diags_array(inverse) if is_sparse else matrix * inverse
+    kernel = (scaled @ scaled.T).toarray() if is_sparse else scaled @ scaled.T
+    shift = scaled @ (mean * inverse)
+    kernel += float(np.square(mean * inverse).sum()) - shift[:, None] - shift
+    kernel[np.diag_indices_from(kernel)] += np.trace(kernel) / min(matrix.shape)
+    targets = linalg.solve(kernel, targets, assume_a="pos", check_finite=False)
     coefficients = np.asarray(matrix.T @ targets) - np.outer(mean, targets.sum(axis=0))
     return polar_factor(coefficients * inverse[:, None])

@@ -1,4 +1,4 @@
-"""X-steps: how X moves on the Stiefel manifold while its sparse copies stand still."""
+"""X-steps: updates of X on the Stiefel manifold for fixed sparse copies."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from ufselect.methods.dscofs.problem import SplitPCA
 
 
 def make_x_step(name: str, problem: SplitPCA) -> XStep:
-    """Return the X-step of that name; ``"auto"`` rotates the power step where penalties are small.
+    """Return the X-step of that name; ``"auto"`` rotates the power step if penalties are small.
 
     Penalties that together stay below a tenth of the mean leading eigenvalue leave the rotation of X nearly
-    free, and finding it at once saves up to nine products in ten. Above, the rotation that suits the last Y
-    and Z best holds on to them. On seven data sets the two are about equal between 0.1 and 0.2.
+    free, and finding it at once saves up to nine products in ten. With larger penalties, the rotation that
+    fits the last Y and Z best slows their change. On seven data sets the two are about equal between 0.1
+    and 0.2.
     """
     if name == "auto":
         is_small = problem.mu_entry + problem.mu_row <= 0.1 * problem.leading_variance
@@ -43,14 +44,14 @@ def rotated_power_step(problem: SplitPCA, state: PamState, ascent: NDArray) -> N
 
         Q = \mathrm{polar}(SX + B), \qquad X \leftarrow Q\,\mathrm{polar}(Q^\top(\mu_1 Y + \mu_2 Z))
 
-    Rotating within a span leaves :math:`\mathrm{Tr}(X^\top SX)` alone, so the best rotation is known in
-    closed form and needs no product with S. The power step by itself turns X by a share of about
-    :math:`\mu/\lambda` a step, which takes hundreds of steps where the penalties are small beside the
+    Rotating within a span does not change :math:`\mathrm{Tr}(X^\top SX)`, so the best rotation is known in
+    closed form and needs no product with S. The power step alone rotates X by a share of about
+    :math:`\mu/\lambda` per step, which takes hundreds of steps if the penalties are small compared with the
     eigenvalues.
     """
     X = polar_factor(ascent)
     if problem.mu_entry == 0:
-        return X  # every rotation is as good, since Z turns with X
+        return X  # all rotations are equal, since Z rotates with X
     return rotate_towards(X, problem.pull(state.Y, state.Z))
 
 
@@ -66,13 +67,13 @@ class PenCF:
     Parameters
     ----------
     tol : float
-        Fall of the Riemannian gradient at which the subproblem counts as solved.
+        Relative decrease of the Riemannian gradient at which the subproblem counts as solved.
     max_steps : int
-        Most gradient steps in one X-step.
+        Maximum number of gradient steps in one X-step.
     max_run_steps : int
-        Most gradient steps of one object, which serves one run; power steps, which lower the objective too,
-        follow. With penalties up to the size of the data a run takes a few thousand; with far larger ones no
-        X-step may reach the tolerance, and each would use up its own thousand.
+        Maximum number of gradient steps of one object, which serves one run; power steps, which also lower
+        the objective, follow. With penalties up to the size of the data a run takes a few thousand; with far
+        larger ones no X-step may reach the tolerance, and each would use all of its ``max_steps``.
 
     References
     ----------
@@ -97,7 +98,7 @@ class PenCF:
         gradient = 2 * (weight * X - ascent)
         beta = 0.5 * float(np.linalg.norm(gradient)) / X.shape[1]
         direction, stationarity = penalty_direction(X, gradient, beta)
-        # A gradient of some units in the last place of SX + B is zero.
+        # A gradient of the size of the rounding of SX + B is zero.
         target = max(self.tol * stationarity, 64 * float(finfo.eps) * float(np.linalg.norm(ascent)))
         step = 0.01 * float(np.linalg.norm(X)) / max(float(np.linalg.norm(direction)), float(finfo.tiny))
         for iteration in range(min(self.max_steps, self.n_left)):
@@ -108,7 +109,7 @@ class PenCF:
             norm = float(np.linalg.norm(moved))
             moved = moved * (radius / norm) if norm > radius else moved
             if np.linalg.norm(orthonormality_defect(moved)) > 0.1:
-                moved = polar_factor(moved)  # it has strayed too far from the manifold
+                moved = polar_factor(moved)  # too far from the manifold
             gradient = 2 * (weight * moved - problem.gram.matmat(moved) - linear)
             new_direction, stationarity = penalty_direction(moved, gradient, beta)
             step = barzilai_borwein(

@@ -1,1 +1,1 @@
-"""Columns from which the others can be reconstructed."""
+"""Select columns for reconstruction, and reconstruct the others from them."""

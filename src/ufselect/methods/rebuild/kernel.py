@@ -1,4 +1,4 @@
-"""The map from selected columns back to all columns: linear, or bent by a kernel near the rows seen."""
+"""The map from selected columns back to all columns: linear, or nonlinear near the rows of the fit."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from sklearn.utils import gen_batches
 
 from ufselect.methods.rebuild.ridge import LinearMap, in_row_space
 
-# Rows at which the kernel is laid out: with as many rows or fewer it is kernel ridge regression without
-# approximation. 500 lost a tenth of what 2,100 gained on the development sets, 1,000 a twentieth.
+# Landmark rows of the kernel: with as many rows or fewer it is kernel ridge regression without approximation.
+# 500 lost a tenth of what 2,100 gained on the development sets, 1,000 a twentieth.
 MOST_LANDMARKS = 1000
 BLOCK_ROWS = 4000
 
 
 @dataclass(frozen=True)
 class ColumnMap:
-    r"""Reconstruct all columns from selected ones, in arrays alone, so that it can be stored as such.
+    r"""A map from selected columns to all columns, held in plain arrays so that it can be stored.
 
     With x the selected columns less their mean, in one unit for all of them, :math:`l_i` the landmarks and
-    :math:`k(x, l) = \exp(-\|x - l\|^2 / 2 w^2)` the bent map is
+    :math:`k(x, l) = \exp(-\|x - l\|^2 / 2 w^2)` the nonlinear map is
 
     .. math:: b(x) = o + x S + \sum_i k(x, l_i)\, c_i.
 
-    Beyond the reach of the landmarks, the distance that 95 % of them have to their nearest, it passes over
-    into the linear map W: the weight of b is :math:`\min(1, e^{(r^2 - \|x - l\|^2) / 2 w^2})` for the
+    Beyond the reach of the landmarks, the distance within which 95 % of them have their nearest, it changes
+    gradually to the linear map W: the weight of b is :math:`\min(1, e^{(r^2 - \|x - l\|^2) / 2 w^2})` for the
     nearest landmark l and the reach r.
     """
 
@@ -46,7 +46,7 @@ class ColumnMap:
 
     @classmethod
     def of(cls, linear: LinearMap, design: NDArray, columns: NDArray) -> ColumnMap:
-        """Return a linear map, given the selected columns of the rows seen, less their mean."""
+        """Return a linear map, given the selected columns of the rows of the fit, less their mean."""
         n_rows, n_features = len(design), linear.mean.size
         unit = float(np.sqrt(np.einsum("ij,ij->", design, design) / max(n_rows, 1))) or 1.0
         landmarks = some_rows(design, MOST_LANDMARKS) / unit
@@ -75,7 +75,7 @@ class ColumnMap:
         return found + self.mean
 
     def is_far(self, values: NDArray) -> NDArray:
-        """Return a mask of the rows that no row seen is near, within 1.5 times the reach."""
+        """Return a mask of the rows farther than 1.5 times the reach from every landmark."""
         if np.isinf(self.reach):
             return np.zeros(len(values), dtype=bool)
         part = (np.asarray(values, dtype=np.float64) - self.mean[self.columns]) / self.unit
@@ -83,7 +83,7 @@ class ColumnMap:
 
 
 def some_rows(rows: NDArray, most: int) -> NDArray:
-    """Return all rows, or some of them at random, always the same, where there are more."""
+    """Return all rows or, if there are more, a random sample of them with a fixed seed."""
     if len(rows) <= most:
         return rows
     return rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:most])]
@@ -92,8 +92,8 @@ def some_rows(rows: NDArray, most: int) -> NDArray:
 def linear_errors(linear: LinearMap, rows: NDArray, columns: NDArray) -> NDArray:
     r"""Return the squared leave-one-out error of each row by the linear map.
 
-    With P the design in units of the ridge λ it is that of the fit over :math:`(1 - h_i)^2`, with
-    :math:`h_i = 1/n + p_i^\top (P^\top P + \lambda I)^{-1} p_i`; a column left to its mean has h = 1/n.
+    With P the design in units of the ridge λ it is the error of the fit over :math:`(1 - h_i)^2`, with
+    :math:`h_i = 1/n + p_i^\top (P^\top P + \lambda I)^{-1} p_i`; a column set to its mean has h = 1/n.
     """
     n_rows = len(rows)
     design = rows[:, columns] - linear.mean[columns]
@@ -118,8 +118,8 @@ def bend(
 
     The kernel is a linear one times a weight, plus a Gaussian whose width is in units of the median distance
     between rows. Width, weight and penalty are those of least leave-one-out error in a sample of 300 rows;
-    the penalty does not depend on the number of rows. Errors are sums of squares, and those of a column that
-    is not reconstructed better than by its mean are those of the mean; by row they are before that.
+    the penalty does not depend on the number of rows. Errors are sums of squares. A column that is not
+    reconstructed better than by its mean has the error of the mean; errors by row do not include this step.
     """
     n_rows, n_features = rows.shape
     columns, landmarks = flat.columns, flat.landmarks
@@ -130,7 +130,7 @@ def bend(
         return np.exp(-euclidean_distances(landmarks, part, squared=True) / (2 * width**2))
 
     inner = kernel(landmarks)
-    inner[np.diag_indices_from(inner)] += 1e-8  # rows that are equal make it singular
+    inner[np.diag_indices_from(inner)] += 1e-8  # equal rows would make it singular
     lower = linalg.cholesky(inner, lower=True, check_finite=False)
 
     def laid_out(block: slice) -> tuple[NDArray, NDArray]:
@@ -176,7 +176,7 @@ def _search(
 
     With the kernel matrix K of centred features and :math:`K = Q \Lambda Q^\top` the error of row i is that
     of the fit, :math:`\sum_j Q_{ij} s_j (Q^\top Y)_j` with :math:`s = \lambda / (\Lambda + \lambda)`, over
-    :math:`\sum_j Q_{ij}^2 s_j - 1/n`. 32 random combinations of the columns stand for all of them.
+    :math:`\sum_j Q_{ij}^2 s_j - 1/n`. 32 random combinations of the columns represent all of them.
     """
     rng = np.random.default_rng(0)
     rows = some_rows(rows, 300)

@@ -1,4 +1,4 @@
-"""Which columns may be selected together: what they cost, where they lie, how far apart, how many."""
+"""Which columns may be selected together: costs and budget, regions and quotas, positions and distances."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from ufselect.methods.rebuild.ridge import count_curve
 
 @dataclass(frozen=True)
 class Placement:
-    """The rules of a selection of at most ``size`` columns, all of them ``allowed``.
+    """The rules for selecting at most ``size`` of the ``allowed`` columns.
 
-    Together they may cost the ``budget``, given what each costs. Regions, one a column and numbered from 0,
-    hold at ``least`` and at ``most`` so many of them; positions, a row a column, have a least distance.
+    Their ``prices`` may add up to the ``budget``. ``regions`` has the region of each column, numbered from 0;
+    ``least`` and ``most`` bound the columns selected in each. ``positions`` has one row per column.
     """
 
     allowed: NDArray
@@ -50,7 +50,7 @@ class Placement:
     def open_to(self, members: Sequence[int]) -> NDArray:
         """Return the mask of the columns that may join these members without breaking a rule.
 
-        Where regions must hold some columns, places and money that these still need are kept for them.
+        Places and costs that regions still need to reach their minimum are reserved for them.
         """
         mask = self.allowed.copy()
         reserved: NDArray | float = 0.0
@@ -61,7 +61,7 @@ class Placement:
             if len(members) + needed.sum() >= self.size:
                 mask &= needed[self.regions] > 0
             if self.prices is not None and needed.any():
-                # for each column, the least that the regions in need will cost once it has joined
+                # for each column, the least cost of what regions still need once it has joined
                 cheapest = np.full(needed.size, np.inf)
                 np.minimum.at(cheapest, self.regions[self.allowed], self.prices[self.allowed])
                 cheapest[needed == 0] = 0.0
@@ -71,7 +71,7 @@ class Placement:
             for near in self._tree.query_ball_point(self.positions[list(members)], radius):
                 mask[near] = False
         if self.prices is not None:
-            # Near the budget sums are exact, so that ten columns at 0.1 fit a budget of 1.
+            # Sums near the budget are exact, so that ten columns at 0.1 fit a budget of 1.
             paid = self.prices[list(members)]
             totals = self.prices + math.fsum(paid) + reserved
             fits = totals <= self.budget
@@ -84,7 +84,7 @@ class Placement:
         return mask
 
     def broken_by(self, members: NDArray) -> str:
-        """Return the name of a rule that some columns break together, or nothing."""
+        """Return the name of a rule that these columns break, or an empty string."""
         if self.prices is not None and math.fsum(self.prices[members]) > self.budget:
             return "budget"
         if self.regions is not None and np.any(self._region_counts(members) > self.most):
@@ -97,7 +97,7 @@ class Placement:
         return ""
 
     def unmet(self, members: NDArray) -> NDArray:
-        """Return the regions that hold fewer columns than they must."""
+        """Return the regions with fewer columns than their minimum."""
         if self.regions is None:
             return np.zeros(0, dtype=np.intp)
         return np.flatnonzero(self._region_counts(members) < self.least)
@@ -111,10 +111,10 @@ class Placement:
 
 
 class PlacedSelector(GramSelector):
-    """Base class of the selectors that add columns one at a time: ``"auto"`` counts, costs and places.
+    """Base class of selectors that add columns one at a time, with ``"auto"`` counts, costs and positions.
 
-    A subclass implements ``_fit_gram`` and ``_path(request)``, which returns a function of a Gram operator
-    and a count that gives the first units it would take.
+    A subclass implements ``_fit_gram`` and ``_path(request)``, which returns a function: given a Gram
+    operator and a count, it returns the units that the method would select first.
     """
 
     chooses_count = True
@@ -136,7 +136,7 @@ class PlacedSelector(GramSelector):
 
     @abstractmethod
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
-        """Return what gives the first units that it would take, best first."""
+        """Return a function of a Gram operator and a count that returns so many units, best first."""
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -144,7 +144,7 @@ class PlacedSelector(GramSelector):
             if (getattr(self, first) is None) != (getattr(self, second) is None):
                 raise ValueError(f"{first} and {second} go together; give both or neither.")
         if self.positions is not None and self.min_distance is None:
-            raise ValueError("positions serve min_distance; give both, or neither.")
+            raise ValueError("positions are used only with min_distance; set min_distance or drop positions.")
         if self._is_ruled and (self.groups is not None or self.max_correlation is not None):
             raise ValueError(
                 "groups and max_correlation cannot be combined with costs, regions or min_distance; drop one."
@@ -159,7 +159,7 @@ class PlacedSelector(GramSelector):
         return self.costs is not None or self.regions is not None or self.min_distance is not None
 
     def _request(self, n_features: int) -> SelectionRequest:
-        if self._is_auto:  # while the count is open, all columns are asked for
+        if self._is_auto:  # until the count is known, all columns are requested
             return ColumnConstraints.of(self, n_features).request(1.0)
         return super()._request(n_features)
 
@@ -187,8 +187,8 @@ class PlacedSelector(GramSelector):
         return attributes.get("n_components_", request.n_selected)
 
     def _placement(self, gram: GramOperator, request: SelectionRequest, size: int) -> Placement:
-        """Return the rules of a selection of so many of the columns that the method gets."""
-        rank_limit(gram)
+        """Return the rules for selecting so many of the columns that the method gets."""
+        rank_limit(gram)  # raises an error if all columns are constant
         n_features = request.n_features
         rules: dict[str, Any] = {}
         if self.costs is not None:
@@ -216,7 +216,7 @@ class PlacedSelector(GramSelector):
         kept = np.flatnonzero(np.isin(request.units.codes, request.kept))
         broken = placement.broken_by(kept) if rules else ""
         if broken:
-            raise ValueError(f"The columns to keep break {broken}; keep fewer, or change it.")
+            raise ValueError(f"The columns in keep violate {broken}; keep fewer columns, or change {broken}.")
         return placement
 
     def _region_bounds(self, n_features: int) -> tuple[NDArray, NDArray, NDArray]:
@@ -252,19 +252,19 @@ class PlacedSelector(GramSelector):
         attributes: dict[str, Any],
         units: Units,
     ) -> FitResult:
-        """Turn an order of units into scores and, where rules decided their number, into a selection."""
+        """Turn an order of units into scores and, if there are rules, into a selection."""
         unmet = placement.unmet(order)
         if unmet.size > 0:
             label = np.unique(np.asarray(self.regions))[unmet[0]]
             raise ValueError(
-                f"quotas ask for {placement.least[unmet[0]]} columns of region {label!r}, which the other "
-                "rules leave no room for; lower that quota or loosen the other rules."
+                f"quotas ask for {placement.least[unmet[0]]} columns of region {label!r}, but the other "
+                "constraints leave no room for them; lower that quota or relax the other constraints."
             )
         if placement.prices is not None and order.size == 0:
-            raise ValueError(f"budget={self.budget} is less than any column costs; raise it.")
+            raise ValueError(f"budget={self.budget} is less than the cost of any column; raise it.")
         if self._is_ruled and placement.prices is None and order.size < placement.size:
             raise ValueError(
-                f"Only {order.size} columns could be placed, not {placement.size}; lower "
+                f"Only {order.size} columns meet the constraints, not {placement.size}; lower "
                 "n_features_to_select or min_distance, or raise quotas."
             )
         scores = gains / (1 + gains.sum())

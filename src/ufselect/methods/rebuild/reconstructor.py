@@ -37,22 +37,22 @@ NUMBERS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
 class Reconstructor(TransformerMixin, BaseEstimator):
     r"""Select columns and reconstruct all others from them, by a linear or nonlinear map.
 
-    The linear map, ridge regression, works for every kind of data. Kernel ridge regression is nonlinear: it
-    reconstructs images, spectra and speech better, genes hardly. ``regressor="auto"`` uses it where its
-    leave-one-out error is lower by more than one standard error. A column that the map reconstructs worse
-    than its mean does, on held-out rows, is set to its mean.
+    The linear map, ridge regression, works for every kind of data. The nonlinear map, kernel ridge
+    regression, reconstructs images, spectra and speech better, but hardly genes. ``regressor="auto"`` uses it
+    if its leave-one-out error is lower by more than one standard error. A column that the map reconstructs
+    worse than its mean, on held-out rows, is set to its mean.
 
     Parameters
     ----------
     selector : selector, list of columns or None, default=None
         What selects the columns: a selector of this library, any other object with ``fit`` and
-        ``get_support``, or the columns themselves, by name or position. None takes ``RebuildSelector()``.
+        ``get_support``, or the columns themselves, by name or position. None uses ``RebuildSelector()``.
     regressor : {"auto", "ridge", "kernel"} or regressor, default="auto"
-        The map back. A regressor of scikit-learn is fitted to the selected columns, with all others as
+        The map to all columns. A scikit-learn regressor is fitted to the selected columns, with all others as
         targets. Sparse, missing and out-of-core data, fewer than ten rows and ``noise_variance`` need
-        "ridge", which is what "auto" then takes.
+        "ridge", which "auto" then uses.
     ridge : float or "auto", default="auto"
-        The weight λ of the linear map.
+        The weight λ of the linear map; ``"auto"`` minimises the held-out error.
     noise_variance : float or array-like of shape (n_features,), optional
         Variance of the noise with which the selected columns will be measured.
 
@@ -72,12 +72,12 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     reason_ : str
         Why this map is used.
     column_map_ : object
-        The linear or bent map as arrays.
+        The linear or nonlinear map as arrays.
     weights_ : ndarray of shape (n_selected, n_features)
-        The linear map W, selected columns in the order of the data. The kernel's passes over into it for
-        rows far from those seen.
+        The linear map W, selected columns in the order of the data. For rows far from those of ``fit``, the
+        nonlinear map changes gradually to it.
     ridge_ : float
-        The λ of the linear map; infinite where no map does better than the mean.
+        The λ of the linear map; infinite if no map is better than the mean.
     column_errors_ : ndarray of shape (n_features,)
         Error of each reconstructed column on held-out rows, in units of the error of its mean: 0 is perfect,
         1 no better than the mean.
@@ -90,6 +90,12 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
+    See Also
+    --------
+    RebuildSelector : Select the columns only.
+    ufselect.metrics.variance_rebuilt : The share of variance that given columns reconstruct.
+    ufselect.plotting.ReconstructionDisplay : Plot the error against the number of columns.
+
     Notes
     -----
     With :math:`c` the means of the columns, C the selected ones and S the Gram matrix of the centred data,
@@ -99,14 +105,14 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     with :math:`D_{ii}` halfway from :math:`S_{ii}` to the mean over C, and N the variances of the noise with
     which C is measured. Without noise the selected columns are returned unchanged. The ridge λ is the one of
-    least error on held-out rows, out of 21 and of the mean alone, in five folds. Data that are not in memory
-    are read once, and no rows are held out: λ is then the shrinkage of least expected squared error of the
-    correlations, and errors are those of the fit, corrected for the number of columns.
+    least error on held-out rows in five folds, among 21 values and the mean alone. Data that are not in
+    memory are read once, and no rows are held out: λ is then the shrinkage of least expected squared error of
+    the correlations, and errors are those of the fit, corrected for the number of columns.
 
-    The kernel is a linear plus a Gaussian one, in one unit for all columns: in units of each column's own
-    deviation a heavy-tailed column ruins new rows. It is laid out at 1,000 rows at most (with more it is
-    Nyström's approximation) and fitted to at most 20,000. Beside the data it needs 80 megabytes for work and
-    1,000 × n_features numbers for the map.
+    The kernel is a linear plus a Gaussian one. All columns have one unit: in units of its own deviation, a
+    heavy-tailed column would spoil the reconstruction of new rows. The kernel has at most 1,000 landmark rows
+    (with more rows it is Nyström's approximation) and is fitted to at most 20,000. Besides the data it needs
+    80 megabytes of memory and 1,000 × n_features numbers for the map.
 
     Examples
     --------
@@ -142,15 +148,15 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         self.noise_variance = noise_variance
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Select columns and fit the map back.
+        """Select columns and fit the map from them to all columns.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The data; where the selector works through the Gram matrix, also what its ``fit`` takes besides,
-            missing values among it.
+            The data. If the selector works through the Gram matrix, also anything else that its ``fit``
+            takes, including data with missing values.
         y : array-like of shape (n_samples,), optional
-            Given to the selector; those of this library ignore it.
+            Passed to the selector; those of this library ignore it.
 
         Returns
         -------
@@ -164,8 +170,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                 gram, limit = X.gram, "the data are not in memory"
                 if gram.mean is None:
                     raise ValueError(
-                        "X does not tell the means of its columns; give them, as gram_from_covariance does, "
-                        "or pass rows in memory."
+                        "X has no means of its columns; pass mean to gram_from_covariance, or pass rows in "
+                        "memory."
                     )
             else:
                 rows = self._checked(tabular(X), ensure_min_samples=2)
@@ -208,7 +214,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             measured = dense(np.zeros((0, columns.size)) if rows is None else rows[:, columns])
             self.column_map_ = ColumnMap.of(linear, measured - self.mean_[columns], columns)
             if rows is not None and not limit and self.regressor != "ridge":
-                # Beyond, the kernel, which is laid out at 1,000 rows, would take minutes.
+                # With more rows the kernel would take minutes.
                 most = 20_000 if isinstance(self.regressor, str) else len(rows)
                 self._compare(np.asarray(some_rows(rows, most), dtype=np.float64))
         return self
@@ -219,7 +225,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return validate_data(self, X, ensure_all_finite=finite, **options, **NUMBERS)
 
     def _selector(self) -> Any:
-        """Return the selector to fit; columns that are given are those that one must keep."""
+        """Return the selector to fit; given columns become its ``keep``."""
         if self.selector is None:
             return RebuildSelector()
         if isinstance(self.selector, list | tuple | np.ndarray):
@@ -229,7 +235,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return clone(self.selector)
 
     def _compare(self, rows: NDArray) -> None:
-        """Fit the map asked for to dense rows, and take it instead of the linear one if it is better."""
+        """Fit the requested map to dense rows, and use it instead of the linear one if it is better."""
         n_rows, columns, others = len(rows), self.column_map_.columns, ~self.support_
         squares = np.square(rows - self.mean_).sum(axis=0)
         if not np.any(squares[others] > 0):
@@ -308,14 +314,14 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If there are more or fewer columns, or the names of a frame are others or in another order.
+            If the number of columns is wrong, or a frame has other names or another order of columns.
         """
         check_is_fitted(self, "weights_")
         values = check_array(tabular(as_numpy(X)), accept_sparse=True, dtype=[np.float64, np.float32])
         values = values.toarray() if hasattr(values, "toarray") else values
         if values.shape[1] != len(self.weights_):
             raise ValueError(
-                f"X has {values.shape[1]} columns, but {len(self.weights_)} were selected; give those alone."
+                f"X has {values.shape[1]} columns, but {len(self.weights_)} were selected; pass only those."
             )
         given, known = list(getattr(X, "columns", ())), getattr(self, "feature_names_in_", None)
         if given and all(isinstance(name, str) for name in given):
@@ -325,7 +331,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                     "X has the selected columns in another order than fit; order them as "
                     f"get_feature_names_out() does: {listed(asked)}."
                 )
-            # without names in fit there is nothing that other names could contradict
+            # without names in fit any names are accepted
             if known is not None and given != asked:
                 others = [name for name in given if name not in asked]
                 raise ValueError(
@@ -335,10 +341,11 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return like(self._reconstruct(values).astype(values.dtype, copy=False), X)
 
     def is_far(self, X: Any) -> NDArray:
-        """Tell which rows are far from all those of ``fit``: their errors may be larger than expected.
+        """Return which rows are far from all rows of ``fit``; their errors may be larger than expected.
 
-        A row is far if no row of ``fit``, of up to 1,000, is within 1.5 times the distance that 95 % of these
-        have to their nearest. After a fit without rows in memory none is far.
+        Up to 1,000 rows of ``fit`` are compared. A row is far if its distance to the nearest exceeds 1.5
+        times the distance within which 95 % of them have their nearest. After a fit without rows in memory
+        no row is far.
 
         Parameters
         ----------
@@ -356,9 +363,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     def score(self, X: Any, y: Any = None) -> float:
         """Return the share of the variance that is reconstructed: 1 less the squared relative error.
 
-        The selected columns are taken as they stand in X. No noise is added to them, so with
-        ``noise_variance`` this is what the map is worth for X as it is; for what to expect of noisy values,
-        see ``error_``, or give rows that have been measured with that noise.
+        The selected columns are used as they are in X, without added noise. For the error to expect with
+        ``noise_variance``, see ``error_``, or pass rows that were measured with that noise.
 
         Parameters
         ----------
@@ -377,8 +383,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     def curve(self, X: Any, counts: int | Sequence[int] | None = None) -> list[dict[str, Any]]:
         """Return the error of reconstructing from fewer of the selected columns, the best by their ranking.
 
-        As in :meth:`score`, the values of X are taken as they stand. The linear map from fewer columns comes
-        from that of all; other maps are fitted anew, to at most 1,000 rows of ``fit``.
+        As in :meth:`score`, the values of X are used as they are. The linear map from fewer columns follows
+        from that of all; other maps are fitted again, to at most 1,000 rows of ``fit``.
 
         Parameters
         ----------
@@ -391,7 +397,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         Returns
         -------
         list of dict
-            One row a count with ``count`` and ``error``, the error in units of the error of the mean.
+            One dict per count with ``count`` and ``error``, the error in units of the error of the mean.
         """
         rows, rebuilt = self._both(X)
         chosen = np.flatnonzero(self.support_)
@@ -438,7 +444,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return rows, self._reconstruct(rows[:, self.support_])
 
     def _relative_error(self, rows: NDArray, rebuilt: NDArray) -> float:
-        """Return the error of reconstructed rows in units of the mean's error; 0 where there is none."""
+        """Return the error of reconstructed rows in units of the mean's error; 0 if that is 0."""
         total = float(np.linalg.norm(rows - self.mean_))
         return float(np.linalg.norm(rows - rebuilt)) / total if total > 0 else 0.0
 

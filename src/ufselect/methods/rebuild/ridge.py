@@ -41,7 +41,7 @@ def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
     squares = float(diagonal @ diagonal)
     off_diagonal = max(squared_norm - squares, 0.0)
     noise = (diagonal.sum() ** 2 - squares + off_diagonal) / gram.n_samples
-    # beyond nine tenths nothing would be left to tell columns apart
+    # a larger share would make columns indistinguishable
     share = min(noise / off_diagonal, 0.9) if off_diagonal > 0 else 0.9
     return share / (1 - share)
 
@@ -61,11 +61,11 @@ def errors_by_ridge(
 
     ``train`` and ``test`` have the products of the design columns with themselves and then with the targets,
     over the rows of the fit and held-out ones; ``squares`` are those of :math:`T'`, summed for each target.
-    Targets of sign −1 are taken off.
+    Targets of sign −1 are subtracted.
     """
     size = len(train)
     values, vectors = np.linalg.eigh(train[:, :size])
-    # turned before they are squared: of directions without variance nothing is left to be divided by λ
+    # rotated before they are squared: directions without variance vanish before they are divided by λ
     fitted, seen = vectors.T @ train[:, size:], vectors.T @ test[:, size:]
     shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges)
     signed = fitted * signs
@@ -77,17 +77,17 @@ def errors_by_ridge(
 def ridge_units(variances: NDArray) -> NDArray:
     """Return the units D of the ridge: the mean of each variance and of all; 1 where all are 0.
 
-    A penalty in units of each column's own variance would let a column that hardly varies in the rows of the
-    fit have large weights, and with them the last word on a row where it does; one and the same for all would
-    hardly touch a column that varies most. On the development sets halfway did better than either.
+    With a penalty in units of each column's own variance, a column that hardly varies in the rows of the fit
+    could have large weights, and dominate a row in which it does vary. An equal penalty would hardly affect
+    the column that varies most. On the development sets halfway did better than either.
     """
     return (variances + np.mean(variances)) / 2 if np.any(variances > 0) else np.ones(len(variances))
 
 
 def in_row_space(design: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """Return centred design columns in the ridge's units, no more than rows; roots of units, and the turn.
+    """Return centred design columns in the ridge's units, at most as many as rows; roots of units; rotation.
 
-    A ridge in equal units does not see the turn, so that many columns cost no more than few rows.
+    A ridge in equal units does not depend on the rotation, so that many columns cost no more than few rows.
     """
     roots = np.sqrt(ridge_units(np.einsum("ij,ij->j", design, design)))
     design, turn = design / roots, np.eye(design.shape[1])
@@ -108,11 +108,11 @@ def fold_moments(
 ) -> tuple[NDArray, list[tuple[NDArray, NDArray, NDArray]]]:
     """Return products of design columns with each other and then with targets, over all rows and for folds.
 
-    Of each fold there are those over the other rows and over its own, less the others' mean, and the sums of
-    squares of the targets over its own. Targets are taken less a shift, the mean of all rows, and are never
-    made dense; ``noise`` has the variances with which the design columns will be measured. Unless these are
-    ``in_units`` of the ridge already, they are for folds in those of the other rows. Rows that have weights
-    are multiplied by their roots.
+    For each fold these are the products over the other rows and over its own rows, less the mean of the
+    others, and the sums of squares of the targets over its own rows. A shift, the mean of all rows, is
+    subtracted from targets, which are never made dense. ``noise`` has the variances of the noise with which
+    the design columns will be measured. Unless design columns are already ``in_units`` of the ridge, each
+    fold uses those of its other rows. Weighted rows come multiplied by the roots of their weights.
     """
     size, products, squares, pairs = design.shape[1], [], [], []
     ones = np.ones(len(design)) if weights is None else np.sqrt(weights)
@@ -161,10 +161,10 @@ def map_weights(cross: NDArray, columns: NDArray, ridge: float, noise_sums: NDAr
 
 
 class LinearMap:
-    r"""The map back, :math:`W = (S_{CC} + \lambda D + n N)^{-1} S_{C:}`, and its errors.
+    r"""The linear map :math:`W = (S_{CC} + \lambda D + n N)^{-1} S_{C:}`, and its errors.
 
-    Columns that it reconstructs worse than the mean are left to that. Names are those of ``Reconstructor``;
-    ``cross`` is :math:`S_{C:}` and ``noise_sums`` n N, zero where ``noise`` is None and columns C are known.
+    Columns that it reconstructs worse than their mean are set to that. Names are those of ``Reconstructor``;
+    ``cross`` is :math:`S_{C:}` and ``noise_sums`` n N, zero if ``noise`` is None and columns C are exact.
     Errors and squares are sums over rows for each column, less the mean.
     """
 
@@ -201,7 +201,8 @@ class LinearMap:
     ) -> LinearMap:
         """Fit to dense or sparse rows, of which every fifth is held out in turn.
 
-        Held-out rows tell the errors and, unless it is given, the ridge: one of `RIDGES`, or the mean alone.
+        Errors are those of held-out rows, and so is the choice of the ridge, unless it is given: one of
+        `RIDGES`, or the mean alone.
         """
         n_samples, n_features = X.shape
         shift = column_means(X) if sparse.issparse(X) else mean_and_scale(X)[0]
@@ -238,7 +239,7 @@ class LinearMap:
     ) -> LinearMap:
         """Fit to the Gram matrix alone.
 
-        Without a ridge it takes the shrinkage of least expected squared error of the correlations. Errors are
+        The default ridge is the shrinkage of least expected squared error of the correlations. Errors are
         those of the fit, times (n − 1) / (n − 1 − p) for p columns.
         """
         n_samples = gram.n_samples
@@ -260,7 +261,7 @@ def held_out_error(
 ) -> float:
     """Return the error of reconstructing test rows from columns, in units of the error of the mean.
 
-    Without a ridge five folds of the train rows choose one.
+    By default the ridge is chosen by five folds of the train rows.
     """
     columns = np.sort(np.asarray(columns, dtype=np.intp))
     found = LinearMap.from_rows(train, columns, ridge)
@@ -270,7 +271,7 @@ def held_out_error(
 
 
 def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArray:
-    """Return the held-out errors of as many principal components, which no columns can beat in span."""
+    """Return the held-out errors of so many principal components of the train rows."""
     gram = gram_operator(train)
     vectors = np.asarray(gram.eigenpairs(max(counts)).vectors, dtype=np.float64)
     rows = test - np.asarray(gram.mean, dtype=np.float64)
@@ -289,8 +290,8 @@ def count_curve(
 ) -> tuple[int, list[dict[str, Any]]]:
     r"""Return how many columns are enough, and the cross-validated error of reconstructing the others.
 
-    The count is the smallest whose error is within one standard error of the least one. An error is in units
-    of that of the mean, over the columns that are not selected; its standard error is that over five folds.
+    The count is the smallest whose error is within one standard error of the least one. Errors are over the
+    columns that are not selected, in units of the error of the mean; standard errors are over five folds.
 
     Every fifth row of X is held out in turn; given the Gram operator of the others and a number, ``path``
     returns that many units, best first. ``max_count`` is by default half of the units, with at most 100
@@ -307,7 +308,7 @@ def count_curve(
         most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
         fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
         max_count = max(1, min(units.count // 2, int(fits.sum())))
-    # every count up to 20, then steps of a tenth
+    # every count up to 20, then steps of 10 %
     steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
     counts = np.unique(np.minimum(steps, max_count)).astype(int)
     every = []
@@ -337,9 +338,9 @@ def count_curve(
 
 
 def fold_data(X: Any, rows: RowInfo | None) -> Iterator[tuple[GramOperator, NDArray]]:
-    """Yield S of the rows that stay, and rows held out, less the mean of those that stay, in units of S.
+    """Yield S of the other rows, and held-out rows less the mean of the others, in units of S.
 
-    A held-out row of weight w is multiplied by the root of w, and less the mean of its own batch.
+    A held-out row of weight w is multiplied by the root of w; the mean is that of its own batch.
     """
     info = RowInfo(np.ones(X.shape[0])) if rows is None else rows
     for fold in range(N_FOLDS):
@@ -349,8 +350,8 @@ def fold_data(X: Any, rows: RowInfo | None) -> Iterator[tuple[GramOperator, NDAr
         out = np.flatnonzero(is_out & np.isin(info.batches, known))[:500]
         if out.size == 0:
             raise ValueError(
-                'n_features_to_select="auto" holds out rows, and some batches have no other row than those '
-                "held out; give a number."
+                'n_features_to_select="auto" holds out rows, but all rows of some batches are held out at '
+                "once; give a number."
             )
         kept = X[~is_out]
         gram = gram_operator(kept, rows=stay.scaled())
@@ -362,10 +363,10 @@ def fold_data(X: Any, rows: RowInfo | None) -> Iterator[tuple[GramOperator, NDAr
 
 
 def _errors_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray], counts: NDArray) -> NDArray:
-    """Return the relative errors of the other columns on held-out rows: a row a count, a column a ridge.
+    """Return the relative held-out errors of the other columns, one row per count, one column per ridge.
 
-    The maps from the first columns, the first two and so on come from one Cholesky factor, each of them by
-    a term more.
+    The maps from the first column, the first two and so on follow from one Cholesky factor, each by one more
+    term.
     """
     columns, ends = np.concatenate(parts), np.cumsum([part.size for part in parts])
     ends = ends[np.minimum(counts, ends.size) - 1]
@@ -374,7 +375,7 @@ def _errors_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray]
     squares = np.einsum("ij,ij->j", held_out, held_out)
     totals = squares.sum() - np.cumsum(squares[columns])[ends - 1]
     errors = []
-    # next to none beside rounding, some, and much
+    # little more than rounding, some, and much
     for ridge in (max(1e-10, 100 * np.finfo(gram.dtype).eps), 1e-3, 0.1):
         root = linalg.cholesky(cross[:, columns] + ridge * units, lower=True, check_finite=False)
         fitted = linalg.solve_triangular(root, cross, lower=True, check_finite=False)
@@ -383,7 +384,7 @@ def _errors_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray]
         overlaps[np.diag_indices(columns.size)] /= 2
         left = squares + np.cumsum(fitted * (overlaps @ fitted - 2 * (seen @ held_out)), axis=0)
         others = left.sum(axis=1) - np.tril(left[:, columns]).sum(axis=1)
-        # errors below 1e-5 are those of rounding and of the least ridge
+        # errors below 1e-5 come from rounding and from the least ridge
         shares = np.where(totals > 1e-10 * squares.sum(), others[ends - 1], 0.0) / np.maximum(totals, 1e-300)
         errors.append(np.sqrt(np.maximum(shares, 1e-10)))
     return np.array(errors).T

@@ -1,4 +1,4 @@
-"""The search for columns that reconstruct all others: greedy steps, exchanges, and the penalty of noise."""
+"""The search for columns that reconstruct all others: greedy steps, exchanges, and a penalty for noise."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from ufselect.methods.rebuild.ridge import (
     shrinkage_weight,
 )
 
-# An exchange has to lower the error by this share: what is less is not worth a product with S.
+# An exchange must lower the error by this share; less is not worth a product with S.
 MIN_RELATIVE_GAIN = 1e-4
-# A row that fits itself but for rounding cannot be left out; this keeps the quotient finite. What rounding
-# has left of a squared error, 1e-16 of it, stays small beside the square of this.
+# A row that is fitted exactly by itself cannot be left out; this bound keeps the quotient finite. The
+# rounding of a squared error, 1e-16 of it, stays small compared with the square of this.
 LEAST_FREEDOM = 1e-6
 
 
 def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDArray, NDArray] | None:
     """Return the rows behind S, times the roots of their weights, and the weights.
 
-    None where entries are missing, or too many for a dense copy of 160 megabytes.
+    None if entries are missing, or too many for a dense copy of 160 megabytes.
     """
     if X is None or np.prod(X.shape) > 20_000_000 or has_missing(X.data if sparse.issparse(X) else X):
         return None
@@ -58,22 +58,22 @@ def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDAr
 class Problem:
     """S of the centred data A, the rules, and what is known before any column is selected.
 
-    ``placement`` says how many units to select, and which columns together where each is its own unit;
-    ``start`` has the units that are selected from the beginning and stay. ``rows`` are those of
-    `centred_rows`. Products of many sparse columns with a vector cost more than those with an array of
-    ``most_targets`` columns of S, which then stand for all: enough for counts up to about a thousand.
+    ``placement`` has the number of units to select and, for single columns, which may be selected together;
+    ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. With many sparse
+    columns, a product of S with a vector costs more than one with an array of ``most_targets`` columns of S,
+    which then represent all: enough for counts up to about a thousand.
 
     Attributes
     ----------
     factor, products : ndarray or None
-        A and its row products, where S is known through wide rows.
+        A and its row products, if S is given by wide rows.
     weights : ndarray or None
-        The weights of the rows, where these are so few that each is left out at every step.
+        The weights of the rows, if these are so few that the leave-one-out error is used.
     is_heavy_tailed : bool
-        Whether rows are as few and some of them hold more of the variance than in any normal data. Such rows
-        decide both the covariances and the error on held-out rows; one tells little of the next.
+        Whether rows are as few and some of them have more of the variance than in any normal data. Such rows
+        dominate both the covariances and the held-out error, and say little about new rows.
     targets : ndarray of shape (n_features, n_targets) or None
-        Weighted columns of S that stand for all of them, where there are many sparse ones.
+        Weighted columns of S that represent all of them, if there are many sparse ones.
     norms : ndarray of shape (n_features,)
         Each column's sum of squared products with the targets, or with all columns.
     """
@@ -101,8 +101,8 @@ class Problem:
             self.products = self.factor @ self.factor.T
             self._look_at_rows(gram)
         elif isinstance(gram, SparseGram) and gram.shape[0] > most_targets:
-            # Columns are drawn with a chance proportional to their variance and divided by its root, so that
-            # sums of squares over them estimate those over all columns. Nothing in it is random.
+            # Columns are sampled systematically, without randomness, in proportion to their variance and
+            # divided by its root, so that sums of squares over them estimate those over all columns.
             expected = most_targets * self.variances / self.variances.sum()
             places = np.searchsorted(np.cumsum(expected), np.arange(most_targets) + 0.5, side="right")
             drawn, times = np.unique(np.minimum(places, expected.size - 1), return_counts=True)
@@ -116,17 +116,17 @@ class Problem:
             self.norms = gram.squared_column_norms()
 
     def _look_at_rows(self, gram: FactoredGram) -> None:
-        """Find out whether rows are few, fewer than columns, and whether some of them hold the variance."""
+        """Set ``weights`` or ``is_heavy_tailed`` if rows are few, and fewer than columns."""
         weights = np.ones(len(gram.factor)) if gram.row_weights is None else gram.row_weights
         n_rows = gram.n_samples
-        is_wide = gram.shape[0] > FORM_RATIO * n_rows  # so that weighted rows fare as repeated ones do
+        is_wide = gram.shape[0] > FORM_RATIO * n_rows  # so that weighted rows are treated as repeated ones
         are_rows = gram.row_weights is not None or len(gram.factor) == n_rows
-        # with more than 200 rows the leave-one-out error selects as the error itself does, and takes longer
+        # with more than 200 rows the leave-one-out error selects the same columns as the error, but slower
         if not (is_wide and are_rows and n_rows <= 200 and self.units.is_single):
             return
         # The mean fourth power of the lengths of rows, in units of their squared mean square, is at most 3
         # for normal data, whatever their covariances. Over n rows of one component it varies by the root of
-        # 24 / n; three times that is seldom an accident.
+        # 24 / n; three times that is seldom chance.
         squares = self.products.diagonal()
         fourth = weights.sum() * np.sum(np.square(squares) / weights)
         most = 3 + 3 * np.sqrt(24 / weights.sum())
@@ -135,7 +135,7 @@ class Problem:
             self.weights, self.rows = weights, (self.factor, weights)
 
     def greedy(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the units that ``GreedyProjection(target="features")`` takes, their columns, and gains."""
+        """Return the units that ``GreedyProjection(target="features")`` selects, their columns, and gains."""
         if self.targets is not None:
             search = Search(self, 0.0)
             search.grow()
@@ -149,7 +149,7 @@ class Problem:
         return order, np.flatnonzero(np.isin(self.units.codes, order)), gains
 
     def share_left(self, columns: NDArray) -> Callable[[float], float]:
-        """Return the share of the variance that columns leave as a function of the weight of penalties."""
+        """Return the unexplained share of the variance as a function of the weight of penalties."""
         if columns.size == 0:
             return lambda weight: 1.0
         if self.factor is not None:
@@ -166,7 +166,7 @@ class Problem:
     def errors_left_out(self, columns: NDArray) -> Callable[[float], NDArray]:
         """Return the squared error of each row by the map of all others as a function of the same weight.
 
-        The mean is refitted too, but for terms of the order 1/n².
+        The mean is refitted too, up to terms of the order 1/n².
         """
         rows, weights = self.rows  # type: ignore[misc]
         own = rows[:, columns]
@@ -191,7 +191,7 @@ class Problem:
         ranks, n_folds = np.argsort(np.argsort(first))[codes], min(N_FOLDS, first.size)
         folds = [np.flatnonzero(ranks % n_folds == fold) for fold in range(n_folds)]
         design, _, _ = in_row_space(rows[:, columns])
-        # the selected columns among the targets are taken off again
+        # the selected columns among the targets are subtracted again
         targets = np.hstack([self._row_targets, rows[:, columns]])
         signs = np.repeat([1.0, -1.0], [targets.shape[1] - columns.size, columns.size])
         _, pairs = fold_moments(targets, design, folds, np.zeros(len(signs)), weights=weights, in_units=True)
@@ -201,22 +201,22 @@ class Problem:
 
     @cached_property
     def _row_targets(self) -> NDArray:
-        """As many columns as rows that have A's row products, where A has more: errors see only these."""
+        """A, or if it is wide as many columns as rows with the same row products, which give equal errors."""
         rows = self.rows[0]  # type: ignore[index]
         if rows.shape[1] <= rows.shape[0]:
             return rows
         products = (rows @ rows.T if self.products is None else self.products).copy()
-        products[np.diag_indices(len(products))] += 1e-12 * products.trace()  # far beyond its rounding
+        products[np.diag_indices(len(products))] += 1e-12 * products.trace()  # more than its rounding
         return linalg.cholesky(products, lower=True, check_finite=False)
 
     def penalty(self, greedy: NDArray) -> float:
-        """Return the weight of the penalties that suits the noise in columns, given those of greedy steps.
+        """Return the weight of the penalties for the noise in columns, given those of greedy steps.
 
-        What is noise in a column cannot be more than what others leave of it. So the weight is that of the
-        best shrinkage times the share of the variance that greedy steps leave, which in turn depends on the
-        weight, and is a half to begin with. The best shrinkage of a covariance matrix is not the best for
-        columns selected by it, which prefer correlations that chance has made large: four times the weight
-        did best on the development sets.
+        The noise in a column is at most what the others leave unexplained. So the weight is that of the best
+        shrinkage times the share of the variance that greedy steps leave, which in turn depends on the
+        weight; the share starts at a half. The best shrinkage of a covariance matrix is not the best for
+        columns selected by it, because selection prefers correlations that are large by chance: four times
+        the weight did best on the development sets.
         """
         share = self.share_left(greedy)
         if self.weights is not None:
@@ -232,11 +232,10 @@ class Problem:
         return weight
 
     def favours(self, columns: NDArray, others: NDArray) -> bool:
-        """Tell whether columns are better than others by more than one standard error over five folds.
+        """Return whether columns are better than others by more than one standard error over five folds.
 
-        True also where rows are many: more than 400, each counted by its share of the variance. There, what
-        lowers the error of the fit lowers that of new rows: on the sets of the benchmark nothing was lost by
-        more than .002.
+        Also true with more than 400 rows, each counted by its share of the variance: then a lower error of
+        the fit is a lower error on new rows. On the benchmark sets no error rose by more than .002.
         """
         if self.rows is None:
             return True
@@ -245,14 +244,14 @@ class Problem:
         if np.square(squares.sum()) > 400 * np.sum(np.square(squares) / weights):
             return True
         gains = self.fold_errors(others) - self.fold_errors(columns)
-        # what a single fold gains is equal to the standard error, but for rounding
+        # a gain in a single fold equals the standard error up to rounding
         return bool(gains.mean() > (1 + 1e-9) * gains.std(ddof=1) / np.sqrt(gains.size))
 
 
 def _turned(inner: NDArray) -> tuple[NDArray, NDArray]:
     """Return the eigenvalues of correlations and, in the units of columns, their vectors.
 
-    Components that only rounding tells from nothing are left out.
+    Components with eigenvalues of the size of rounding are dropped.
     """
     roots = np.sqrt(inner.diagonal())
     roots[roots == 0] = 1.0  # constant columns, which keep or groups may name
@@ -267,25 +266,25 @@ class Search:
     .. math:: f(C) = \min_W \|A - A_C W\|_F^2 + \sum_{i \in C} \pi_i \|w_i\|^2
               = \operatorname{tr} S - \operatorname{tr}\, S_{C:}^\top (S_{CC} + \Pi_C)^{-1} S_{C:}
 
-    With :math:`M = I - A_C (S_{CC} + \Pi_C)^{-1} A_C^\top` every column a outside has what C leaves of its
-    variance, :math:`a^\top M a + \pi`, and its squared products with what is left of all,
-    :math:`a^\top M A A^\top M a`; the error falls by their quotient if it joins. When a column joins or
-    leaves, M changes by the outer product of a direction with itself, and both numbers follow from products
-    of all columns with two vectors. Directions are in the space of the rows where S is known through wide
-    rows, which takes two products with A, however many columns are in the set; else in that of the columns,
-    by stored columns of S and S², which takes three products with an n_features × k array. A unit G of
-    several columns has its blocks R and N of both numbers, and the error falls by
+    With :math:`M = I - A_C (S_{CC} + \Pi_C)^{-1} A_C^\top` every column a outside C has a residual variance,
+    :math:`a^\top M a + \pi`, and a sum of squared products with the residuals of all columns,
+    :math:`a^\top M A A^\top M a`. If the column joins, the error falls by the second over the first. When a
+    column joins or leaves, M changes by the outer product of a direction with itself, and both numbers follow
+    from products of all columns with two vectors. If S is given by wide rows, directions are in the space of
+    the rows, which takes two products with A, however many columns are in the set; else in that of the
+    columns, by stored columns of S and S², which takes three products with an n_features × k array. A unit G
+    of several columns has blocks R and N of both numbers, and the error falls by
     :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})`.
 
-    Where rows are few, the leave-one-out error decides among the columns of largest gain:
+    With few rows, the leave-one-out error decides among the columns of largest gain:
 
     .. math:: \sum_i \frac{\|e_i\|^2}{(1 - h_i)^2}, \qquad E = M A, \quad h_i = 1 - M_{ii} + 1/n,
 
-    which is exact for the linear map and very near for the mean. Columns that a single outlying row
-    recommends lose by it.
+    which is exact for the linear map and very accurate for the mean. It disfavours columns that gain by a
+    single outlying row.
 
-    ``penalty`` is the weight of the penalties π in units of the variances; greedy steps weigh gains by what
-    columns cost if ``per_price``, and rows are left out where they are few if ``leaves_out``.
+    ``penalty`` is the weight of the penalties π in units of the variances. With ``per_price``, greedy steps
+    divide gains by the prices of columns; with ``leaves_out``, few rows are left out one at a time.
     """
 
     def __init__(
@@ -300,8 +299,8 @@ class Search:
         self.variance = problem.variances + self.penalties
         self.explained = problem.norms
         self.blocks = [] if self.units.is_single else self._first_blocks()
-        # A column of which the members leave no more than this share of its variance, or so many roundings,
-        # lies in their span: the inverse would lose the digits that tell them apart.
+        # A column whose residual variance is at most this share of its variance, or the size of rounding,
+        # lies in the span of the members: with it the inverse would be inaccurate.
         self._floor = self.variance * max(1e-10, 1e3 * np.finfo(problem.gram.dtype).eps)
         size = self.variance.size if problem.factor is None else len(problem.factor)
         capacity = self.units.most_rows(self.placement.size)
@@ -327,7 +326,7 @@ class Search:
         return [(own, row @ row.transpose(0, 2, 1)) for own, row in zip(covariances, rows, strict=True)]
 
     def grow(self) -> None:
-        """Add the best unit until there are as many as asked for, or none may join."""
+        """Add the best unit until there are as many as requested, or none may join."""
         while len(self.chosen) < self.placement.size:
             unit = self._best(self._gains(self.placement.open_to(self.chosen)), self._prices)
             if unit < 0:
@@ -335,24 +334,24 @@ class Search:
             self.add(unit)
 
     def add(self, unit: int) -> None:
-        """Let the columns of a unit join, those that lie in the span without effect."""
+        """Add the columns of a unit; those that lie in the span have no effect."""
         self.chosen = [*self.chosen, unit]
-        # after others have left, also what had joined without effect may no longer lie in the span
+        # columns that lay in the span before others left may no longer do so
         columns = [unit] if self.units.is_single else np.flatnonzero(np.isin(self.units.codes, self.chosen))
         for column in columns:
             if column not in self.members and self.variance[column] > self._floor[column]:
                 self._join(int(column))
 
     def sweep(self) -> int:
-        """Exchange each unit that need not stay for a better one; return how many were exchanged.
+        """Exchange units, except kept ones, for better ones; return how many were exchanged.
 
-        Single columns for which there was none better when the sweep began are passed over.
+        Single columns for which none was better when the sweep began are skipped.
         """
         worth, n_swaps = MIN_RELATIVE_GAIN * max(self.error(), 0.0), 0
         units = [unit for unit in self.chosen if unit not in self.problem.start]
         for unit in self._exchangeable(units, worth) if self.units.is_single else units:
             columns = [column for column in self.units.members(unit) if column in self.members]
-            if not columns:  # it lies in the span of the others
+            if not columns:  # the unit lies in the span of the others
                 continue
             limit = (1 - MIN_RELATIVE_GAIN) * self.error_left_out() if self.leaves_out else 0.0
             self._put_last(columns)
@@ -362,7 +361,7 @@ class Search:
             gains[unit] = -np.inf
             gains[gains <= lost + worth] = -np.inf
             best = self._best(gains, limit=limit)
-            # a column that only rounding tells from the others is not exchanged
+            # a column that lies in the span of the others up to rounding is not exchanged
             if best >= 0 and np.all(self.variance[columns] > self._floor[columns]):
                 self.add(best)
                 n_swaps += 1
@@ -371,7 +370,7 @@ class Search:
         return n_swaps
 
     def error(self) -> float:
-        """Return the regularised error of the set, computed afresh."""
+        """Return the regularised error of the set."""
         return self.problem.total - float(np.sum(self.inverse * self._at_members(self._images)))
 
     def gains_outside(self) -> NDArray:
@@ -379,7 +378,7 @@ class Search:
         return self._gains(self.placement.allowed, 0.0)
 
     def order(self) -> NDArray:
-        """Return the units in the order in which greedy steps among them alone would take them.
+        """Return the units in the order in which greedy steps among them alone would select them.
 
         Units that lie in the span of earlier ones come last.
         """
@@ -407,7 +406,7 @@ class Search:
         return chosen[order]
 
     def error_left_out(self) -> float:
-        """Return the leave-one-out error, where rows are few."""
+        """Return the leave-one-out error; for few rows only."""
         return float(np.sum(self._squares / np.square(np.maximum(self._free, LEAST_FREEDOM))))
 
     def _gains(self, allowed: NDArray, closed: float = -np.inf) -> NDArray:
@@ -420,10 +419,10 @@ class Search:
         return gains
 
     def _best(self, gains: NDArray, prices: NDArray | None = None, limit: float = np.inf) -> int:
-        """Return the unit of largest gain for its price, −1 where none has any.
+        """Return the unit of largest gain for its price, −1 if there is none.
 
-        Where rows are few it is that of least error on held-out rows, below a limit, among the 30 of largest
-        gain; among more where rows are fewer still, which makes them both cheap and misleading.
+        With few rows it is the unit of least leave-one-out error, below a limit, among the 30 of largest
+        gain; among more with fewer than 200 rows, which make gains less reliable and the error cheaper.
         """
         if prices is not None:
             gains = gains / prices
@@ -439,7 +438,7 @@ class Search:
         return int(short[best]) if errors[best] < limit else -1
 
     def _join(self, column: int) -> None:
-        """Let a column join, unless it turns out to lie in the span."""
+        """Add a column, unless it turns out to lie in the span."""
         problem, size = self.problem, len(self.members)
         if problem.factor is not None:
             own = problem.factor[:, column]
@@ -454,7 +453,7 @@ class Search:
             overlap = own[self.members]
         weights = self.inverse @ overlap
         left = problem.variances[column] + self.penalties[column] - float(overlap @ weights)
-        if left <= self._floor[column]:  # its variance, kept up from step to step, has gathered rounding
+        if left <= self._floor[column]:  # its updated variance had accumulated rounding
             self.variance[column] = 0.0
             return
         self._own[:, size], self._images[:, size] = own, image
@@ -477,7 +476,7 @@ class Search:
                     stored[:, there] = stored[:, back]
 
     def _leave(self, unit: int, n_last: int) -> float:
-        """Let the columns of a unit, the last members, go; return by how much the error rises."""
+        """Remove the columns of a unit, the last members; return by how much the error rises."""
         root = np.linalg.cholesky(self.inverse[-n_last:, -n_last:])
         directions = self._directions(np.linalg.solve(root, self.inverse[-n_last:]).T)
         self._move(directions, 1.0)
@@ -506,7 +505,7 @@ class Search:
         return weights, direction, image, along, across, inner.T @ weights
 
     def _move(self, directions: tuple[NDArray, ...], sign: float) -> None:
-        """Take directions out of the remainders, or give them back for a positive sign."""
+        """Remove directions from the residuals, or add them back for a positive sign."""
         weights, moved, image, along, across, squared = directions
         half = 2 * sign * across + along @ squared
         self.variance = self.variance + sign * np.einsum("ij,ij->i", along, along)
@@ -531,7 +530,7 @@ class Search:
         found: list[int] = []
         closed = ~self.placement.allowed
         closed[self.chosen] = True
-        for first in range(0, len(columns), 64):  # arrays of so many columns stay small beside the stores
+        for first in range(0, len(columns), 64):  # arrays of so many columns stay small
             block = columns[first : first + 64]
             places = [self.members.index(column) for column in block]
             *_, along, across, squared = self._directions(
@@ -552,7 +551,7 @@ class Search:
     def _left_out_with(self, columns: NDArray) -> NDArray:
         """Return the leave-one-out error if one of some columns joined."""
         own, factor = self._own[:, : len(self.members)], self.problem.factor[:, columns]
-        roots = np.sqrt(self.variance[columns])  # the square of a small variance would be no number
+        roots = np.sqrt(self.variance[columns])  # the square of a small variance would underflow
         seen = (factor - own @ (self.inverse @ (own.T @ factor))) / roots
         images = self.problem.products @ seen
         images -= own @ (self.inverse @ (own.T @ images))
@@ -571,5 +570,5 @@ class Search:
 
 
 def _open_gains(variance: NDArray, explained: NDArray, floor: NDArray) -> NDArray:
-    """Return what each column adds; nothing where it lies in the span."""
+    """Return what each column adds; 0 if it lies in the span."""
     return np.maximum(explained, 0) / np.where(variance > floor, variance, np.inf)

@@ -1,4 +1,4 @@
-"""Columns from which the others can be reconstructed."""
+"""RebuildSelector: columns from which the others can be reconstructed."""
 
 from __future__ import annotations
 
@@ -21,63 +21,67 @@ from ufselect.methods.rebuild.search import Problem, Search, centred_rows
 class RebuildSelector(PlacedSelector):
     r"""Select the columns from which a linear map reconstructs all columns best.
 
-    Use it where few columns are to be measured in place of all: sensors, genes, wavelengths, questions. To
-    reconstruct the others, and for the error of that, see :class:`~ufselect.Reconstructor`. Columns with a
-    large unit dominate: standardise first unless units are comparable.
+    Use it if only a few columns will be measured instead of all: sensors, genes, wavelengths, questions.
+    Columns with a large unit dominate: standardise first unless units are comparable.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default=0.1
-        Number r of columns, or their share. ``"auto"`` chooses it by cross-validation; see ``count_curve_``.
-        With a ``budget`` it is the most columns.
+        Number r of columns, or a share of all columns. ``"auto"`` sets it by cross-validation; see
+        ``count_curve_``. With a ``budget`` it is the maximum number.
     penalty : float or "auto", default="auto"
-        The weight ρ.
+        Weight ρ of the penalty on the coefficients; ``"auto"`` derives it from the data.
     max_iter : int, default=2
-        Most sweeps of exchanges; 0 for greedy steps alone.
+        Maximum number of sweeps of exchanges; 0 for greedy steps alone.
     {placement}
     {constraints}
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        For the t-th selected column r + 1 − t; for the others their share, below 1, of what could still be
-        gained by one column more.
+        For the t-th selected column r + 1 − t; for the others their share, below 1, of the gains that one
+        more column could bring.
     ranking_ : ndarray of shape (n_features,)
-        Rank of each column, 1 for the best; the selected ones in the order in which greedy steps among them
-        would take them.
+        Rank of each column, 1 for the best; selected columns in the order in which greedy steps among them
+        would select them.
     support_ : ndarray of shape (n_features,)
         Mask of the selected columns.
     penalty_ : float
         The ρ used.
     objective_history_ : list of float
-        The error as a share of the variance, after the greedy steps and after each sweep; of greedy steps
-        alone where what they take stays.
+        The error as a share of the variance, after the greedy steps and after each sweep; a single value if
+        the greedy selection was kept.
     n_iter_ : int
-        Number of sweeps, also where they were in vain.
+        Number of sweeps, also if their result was not used.
     {count_curve}
+
+    See Also
+    --------
+    Reconstructor : Reconstruct the other columns from the selected ones, and estimate the error.
+    GreedyProjection : Greedy steps without exchanges and penalty.
+    RedundancyFilter : Drop near-copies without setting a number of columns.
 
     Notes
     -----
-    With :math:`A` the centred data and C the selected columns, it looks for a small
+    With :math:`A` the centred data, the selected columns C are to have a small error
 
     .. math:: \min_W \|A - A_C W\|_F^2 + \rho \sum_{i \in C} S_{ii} \|w_i\|^2, \qquad S = A^\top A.
 
     Columns are added one at a time, each the one that lowers this error most; then each selected column is
     exchanged for another one that lowers it further, until none does or ``max_iter`` sweeps are over.
 
-    The penalty keeps correlations that chance has made large from deciding. Its weight ρ comes from the data:
-    four times the shrinkage of least expected squared error of the correlations [1]_, times the share of the
-    variance that greedy steps without it leave; it vanishes as rows grow in number, and where columns have no
-    noise. With at most 200 rows and more columns than rows, the leave-one-out error [2]_ decides among the
-    columns of largest gain, so that no single row recommends a column; not with ``groups``, which count by
-    what their columns add together.
+    The penalty reduces the influence of correlations that are large by chance. With ``penalty="auto"`` its
+    weight ρ is four times the shrinkage of least expected squared error of the correlations [1]_, times the
+    share of the variance that greedy steps without penalty leave; it vanishes with many rows, and if columns
+    have no noise. With at most 200 rows and more columns than rows, the leave-one-out error [2]_ decides
+    among the columns of largest gain, so that no column is selected because of a single row. This does not
+    apply to ``groups``, whose columns are assessed together.
 
-    Nothing is exchanged once the columns span all others. Unless a penalty is given, the selection of
-    ``GreedyProjection(target="features")`` is kept, with ρ = 0, where a few of at most 200 rows hold more of
-    the variance than in any normal data; and, with few rows, unless other columns lower the error on held-out
-    rows, in five folds, by more than its standard error. Rows are few while they amount to 400 or fewer, each
-    counted by its share of the variance; they are held out where they are in memory, and have no more than 20
-    million entries.
+    No column is exchanged once the selected columns span all others. With ``penalty="auto"``, the selection
+    of ``GreedyProjection(target="features")`` is kept, with ρ = 0, in two cases: if a few of at most 200 rows
+    have more of the variance than in any normal data; and, with few rows, unless an alternative lowers the
+    held-out error, in five folds, by more than one standard error. Rows are few up to 400, each counted by
+    its share of the variance; they are held out if they are in memory and have at most 20 million entries.
 
     For d ≤ n a greedy step and an exchange cost one product of S with a vector, 2 d² operations, and three
     with an array of d × r; else two products of the data with a vector, 4 n d operations. More than 2000
@@ -145,17 +149,17 @@ class RebuildSelector(PlacedSelector):
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         placement = self._placement(gram, request, request.n_selected)
-        # With a penalty given nothing is compared on held-out rows, and they need not be copied.
+        # With a given penalty nothing is compared on held-out rows, and they need not be copied.
         is_given = self.penalty != "auto"
         rows = None if is_given else centred_rows(request.data, gram, request.rows)
         problem = Problem(gram, placement, request.units, request.kept.tolist(), rows)
         penalty, n_sweeps = float(self.penalty) if is_given else 0.0, 0
         if not is_given:
             order, columns, gains = problem.greedy()
-            # Of heavy tails neither the shrinkage, which is that of normal data, nor held-out rows tell what
-            # new rows will be like.
+            # With heavy tails, neither the shrinkage, which is that of normal data, nor held-out rows predict
+            # new rows.
             is_greedy = order.size == 0 or problem.is_heavy_tailed
-            # Columns that span all others need no better ones, unless single rows have a say.
+            # Columns that span all others cannot be improved, except by the leave-one-out error.
             is_greedy = is_greedy or (problem.weights is None and columns.size >= rank_limit(gram))
             if not is_greedy:
                 penalty = problem.penalty(columns)
@@ -181,8 +185,8 @@ class RebuildSelector(PlacedSelector):
         for per_price in (True, False)[: 1 if problem.placement.prices is None else 2]:
             search = Search(problem, penalty, per_price=per_price)
             search.grow()
-            errors = [max(search.error() / problem.total, 0.0)]  # below 0 by rounding alone
-            # as many columns as the rank reconstruct the rows of the fit, whichever they are
+            errors = [max(search.error() / problem.total, 0.0)]  # below 0 only by rounding
+            # any as many columns as the rank reconstruct the rows of the fit
             spans = len(search.members) >= rank_limit(problem.gram)
             for sweep in range(1, 1 + (0 if spans else self.max_iter)):
                 n_swaps = search.sweep()
@@ -196,8 +200,8 @@ class RebuildSelector(PlacedSelector):
         return min(found, key=lambda pair: pair[1][-1])
 
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
-        # A penalty from the data is that of the first fold, which has most rows in common with the next. In
-        # steps no row is left out: a curve shows where the error stops falling, for which it takes too long.
+        # A penalty from the data is that of the first fold, which shares most rows with the others. The
+        # leave-one-out error is not used: it would take too long for a curve.
         penalty = None if self.penalty == "auto" else float(self.penalty)
 
         def first_units(gram: GramOperator, count: int) -> NDArray:
