@@ -46,9 +46,9 @@ class NegativeGram(Quadratic):
 class SPCAFS(GramSelector):
     r"""Select features by PCA with a penalty on the rows of the loadings.
 
-    Use sparse PCA for feature selection [1]_ to concentrate PCA leverage on fewer features. ``gamma`` is
-    relative to the eigenvalues of the scatter matrix S: far below them the ranking is that of `PCALeverage`;
-    from about a tenth of the largest eigenvalue on, only ``n_components`` rows differ from zero.
+    Use sparse PCA for feature selection [1]_ to concentrate PCA leverage on fewer features. The effect of
+    ``gamma`` depends on the eigenvalues of the scatter matrix S: far below them the ranking is that of
+    `PCALeverage`; from about a tenth of the largest on, only ``n_components`` rows differ from zero.
 
     Features with large units dominate: standardise first unless units are comparable.
 

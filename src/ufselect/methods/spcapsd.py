@@ -158,8 +158,8 @@ class SPCAPSD(GramSelector):
     r"""Select features by reconstructing the data with a positive semidefinite matrix of small rows.
 
     Use sparse PCA via positive semidefinite projection [1]_, a convex relative of `PCALeverage` and `SPCAFS`,
-    when you cannot give a number of components. ``gamma`` and ``eta`` are relative to the eigenvalues of the
-    scatter matrix S.
+    when you cannot give a number of components. The effect of ``gamma`` and ``eta`` depends on the
+    eigenvalues of the scatter matrix S.
 
     It is the slowest PCA method here. Features with large units dominate: standardise first unless units are
     comparable.
