@@ -168,7 +168,7 @@ def test_nothing_is_downloaded_without_a_checksum(toy, monkeypatch):
     monkeypatch.setattr(pooch, "retrieve", lambda url, **options: asked.append(url))
     unchecked = [name for name, entry in ENTRIES.items() if entry.content_sha256 is None]
     for name in unchecked:
-        with pytest.raises(DatasetUnavailableError, match="what cannot be checked is not downloaded"):
+        with pytest.raises(DatasetUnavailableError, match="cannot be verified are not downloaded"):
             load_dataset(name)
     assert unchecked == ["mstar_soc_cnn"]
     assert not asked
@@ -176,7 +176,7 @@ def test_nothing_is_downloaded_without_a_checksum(toy, monkeypatch):
 
 def test_size_is_checked_where_no_checksum_is_known(toy, no_network):
     np.savez(toy / "chosen" / "mstar_soc_cnn.npz", X=DATA, y=LABELS)
-    with pytest.raises(ValueError, match="2425 samples of 1024 features"):
+    with pytest.raises(ValueError, match="2425 samples and 1024 features"):
         load_dataset("mstar_soc_cnn")
     rng = np.random.default_rng(0)
     X, y = rng.random((2425, 1024), dtype=np.float32), rng.integers(1, 11, 2425)

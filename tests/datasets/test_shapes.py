@@ -67,7 +67,7 @@ def test_crescents_resemble_the_published_ones(real):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"kind": "moons"}, "two_spirals, banana, dartboard"),
+        ({"kind": "moons"}, '"two_spirals", "banana", "dartboard"'),
         ({"kind": "banana", "n_noise": -1}, "n_noise"),
         ({"kind": "banana", "n_noise": 2.0}, "n_noise"),
         ({"kind": "banana", "n_noise": True}, "n_noise"),

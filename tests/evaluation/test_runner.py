@@ -184,7 +184,7 @@ def test_progress_counts_to_the_end(blobs):
         ({"methods": ["Nonsense"]}, "Unknown method"),
         ({"counts": [500]}, "None of the counts"),
         ({"seeding": "magic"}, "seeding must be one of"),
-        ({"n_runs": 0}, "n_runs must be at least 1"),
+        ({"n_runs": 0}, "n_runs must be an integer of at least 1"),
     ],
 )
 def test_bad_settings_are_refused_at_once(blobs, change, message):
@@ -193,7 +193,7 @@ def test_bad_settings_are_refused_at_once(blobs, change, message):
 
 
 def test_one_class_is_refused(blobs):
-    with pytest.raises(ValueError, match="one class only"):
+    with pytest.raises(ValueError, match="only one class"):
         compare(blobs[0], np.zeros(60))
 
 

@@ -85,17 +85,17 @@ def test_input_is_not_changed():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"features": [4]}, "between 0 and 3"),
-        ({"features": [-1]}, "between 0 and 3"),
+        ({"features": [4]}, "indices from 0 to 3"),
+        ({"features": [-1]}, "indices from 0 to 3"),
         ({"features": []}, "selects no feature"),
         ({"features": [0, 0]}, "more than once"),
-        ({"features": [True, False]}, "2 entries for 4"),
+        ({"features": [True, False]}, "2 entries, but X has 4"),
         ({"features": [False] * 4}, "selects no feature"),
         ({"features": ["width"]}, "integer indices"),
         ({"n_runs": 0}, "n_runs"),
         ({"n_runs": True}, "n_runs"),
         ({"seeding": "best"}, "seeding"),
-        ({"y": SPECIES[:-1]}, "150 samples and y 149"),
+        ({"y": SPECIES[:-1]}, "150 samples and y has 149"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

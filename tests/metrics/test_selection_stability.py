@@ -30,7 +30,7 @@ def test_similarity_of_indices_and_masks():
         ([0, 0], [0, 1], "more than once"),
         ([], [], "no feature"),
         ([False, False], [True, False], "no feature"),
-        ([True, False], [True, False, False], "2 and 3 features"),
+        ([True, False], [True, False, False], "2 and 3 entries"),
         ([0.5, 1.0], [0, 1], "integer indices"),
         ([[0, 1]], [0, 1], "flat"),
     ],
@@ -78,7 +78,7 @@ def test_identical_empty_or_full_masks_are_stable(masks):
 
 @pytest.mark.parametrize(
     ("masks", "message"),
-    [([[1, 0]], "at least two"), ([1, 0], "table"), ([[0, 2], [1, 3]], "True and False")],
+    [([[1, 0]], "at least two"), ([1, 0], "one mask per row"), ([[0, 2], [1, 3]], "True and False")],
 )
 def test_bad_masks_are_refused(masks, message):
     with pytest.raises(ValueError, match=message):

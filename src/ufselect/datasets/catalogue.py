@@ -1,7 +1,7 @@
-"""What is known of each data set: its public source, its size, its checksums.
+"""The data sets: public source, size and checksum of each.
 
 The publishers give no checksums, and the files may be stored again with other compression. So a data set is
-recognised by the SHA-256 of its content: the bytes of ``X`` (float64, C order) followed by those of ``y``
+verified by the SHA-256 of its content: the bytes of ``X`` (float64, C order) followed by those of ``y``
 (int64), little-endian.
 """
 
@@ -27,9 +27,9 @@ class Entry:
     summary: str
     repository: str  # on GitHub
     path: str
-    content_sha256: str | None = None  # None where no copy could be had: such a set is never downloaded
+    content_sha256: str | None = None  # None if no public copy was found: such a set is never downloaded
     image_shape: tuple[int, int] | None = None  # rows × columns
-    image_order: str = "F"  # where the pixels run down the columns first
+    image_order: str = "F"  # "F" if the pixels run down the columns first
 
     @property
     def file_name(self) -> str:

@@ -25,7 +25,15 @@ logger = logging.getLogger("ufselect")
 
 
 def list_datasets() -> list[str]:
-    """Return the names that :func:`load_dataset` knows.
+    """Return the names that :func:`load_dataset` accepts.
+
+    Returns
+    -------
+    list of str
+
+    See Also
+    --------
+    load_dataset : Load one of them.
 
     Examples
     --------
@@ -37,18 +45,11 @@ def list_datasets() -> list[str]:
 
 
 def load_dataset(name: str) -> Bunch:
-    """Load a data set by name.
+    """Load a labelled data set by name.
 
-    The sets of the published comparisons are looked for, in this order, in the folder named by the
-    environment variable ``UFSELECT_DATA``, in the cache (the folder ``UFSELECT_CACHE``, else the user's cache
-    folder), and at their public source, from where they are downloaded into the cache
-    (``pip install "ufselect[data]"``). In a folder, ``isolet.npz`` (arrays ``X`` and ``y``) or the original
-    ``Isolet.mat`` is taken. Each step is logged to the logger ``ufselect``. Files are never unpickled.
-
-    The content is verified by the SHA-256 of the decoded arrays (``X`` as float64 in C order, then ``y`` as
-    int64), since the publishers give no checksums.
-
-    ``digits``, ``breast_cancer``, ``wine`` and ``iris`` come with scikit-learn and need no file.
+    ``digits``, ``breast_cancer``, ``wine`` and ``iris`` come with scikit-learn and need no file. The data
+    sets of the published comparisons are downloaded once from their public source into a cache, which needs
+    ``pip install "ufselect[data]"``.
 
     Parameters
     ----------
@@ -67,6 +68,21 @@ def load_dataset(name: str) -> Bunch:
         If the name is unknown or a file's content is not that of the data set.
     DatasetUnavailableError
         If the data set is not on this machine and cannot be downloaded.
+
+    See Also
+    --------
+    list_datasets : The names that can be loaded.
+    make_noisy_shapes : Generate data with known features and any number of noise features.
+
+    Notes
+    -----
+    Before a download, files are searched for in the folder named by the environment variable
+    ``UFSELECT_DATA``, then in the cache (the folder ``UFSELECT_CACHE``, else the user's cache folder). In a
+    folder, ``isolet.npz`` (arrays ``X`` and ``y``) or the original ``Isolet.mat`` is used. Each step is
+    logged to the logger ``ufselect``. Files are never unpickled.
+
+    The content is verified by the SHA-256 of the decoded arrays (``X`` as float64 in C order, then ``y`` as
+    int64), since the publishers give no checksums.
 
     Examples
     --------
@@ -95,7 +111,7 @@ def load_dataset(name: str) -> Bunch:
         data, labels = _read_verified(entry, path)
     except ValueError:
         if local is None:
-            path.unlink()  # a wrong file must not be taken from the cache next time
+            path.unlink()  # a wrong file must not stay in the cache
         raise
     shape, order = entry.image_shape, entry.image_order
     return Bunch(
@@ -127,7 +143,7 @@ def local_file(name: str, entry: Entry) -> Path | None:
 
 
 def _cache_folder() -> Path | None:
-    """Return the cache folder, or None where neither the user nor pooch names one."""
+    """Return the cache folder, or None if UFSELECT_CACHE is not set and pooch is not installed."""
     chosen = os.environ.get("UFSELECT_CACHE")
     if not chosen and find_spec("pooch") is not None:
         import pooch
@@ -148,7 +164,7 @@ def _download(name: str, entry: Entry) -> Path:
         )
     if entry.content_sha256 is None:
         raise DatasetUnavailableError(
-            f"{entry.title} is not on this machine, and what cannot be checked is not downloaded. "
+            f"{entry.title} is not on this machine, and files that cannot be verified are not downloaded. "
             f"{entry.summary} {help_yourself}"
         )
     import pooch
@@ -164,17 +180,17 @@ def _download(name: str, entry: Entry) -> Path:
 
 
 def _read_verified(entry: Entry, path: Path) -> tuple[NDArray, NDArray]:
-    """Read a file and make sure that it holds what the catalogue says."""
+    """Read a file and check that it holds the data set of the catalogue."""
     data, labels = read_labelled(path)
     if entry.content_sha256 not in (None, content_sha256(data, labels)):
         raise ValueError(
-            f"{path} does not hold the published {entry.title} data, its SHA-256 differs; remove the file "
-            "or give it another name."
+            f"{path} does not hold the published {entry.title} data (its SHA-256 differs); remove or rename "
+            "the file."
         )
     if data.shape != (entry.n_samples, entry.n_features):
         raise ValueError(
-            f"{path} holds data of shape {data.shape}; {entry.title} has {entry.n_samples} samples of "
-            f"{entry.n_features} features."
+            f"{path} holds data of shape {data.shape}, but {entry.title} has {entry.n_samples} samples and "
+            f"{entry.n_features} features; remove or rename the file."
         )
     return data, labels
 
@@ -220,8 +236,10 @@ def read_labelled(path: Path) -> tuple[NDArray, NDArray]:
         raise ValueError(f"{path} must hold a two-dimensional array X and a label array y; found {found}.")
     labels = labels.ravel()
     if not np.all(np.isfinite(labels)) or np.any(labels != np.rint(labels)):
-        raise ValueError(f"The labels in {path} are not whole numbers.")
+        raise ValueError(f"The labels in {path} are not whole numbers; store integer labels.")
     turned = turned_to(labels, data)
     if turned is None:
-        raise ValueError(f"{path} holds {labels.size} labels for data of shape {data.shape}.")
+        raise ValueError(
+            f"{path} holds {labels.size} labels for data of shape {data.shape}; store one label per sample."
+        )
     return np.ascontiguousarray(turned, dtype=np.float64), labels.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Shapes in the plane, hidden among noise features."""
+"""Shapes in the plane with added noise features."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ufselect._utils.validation import check_choice
+
 POINTS_PER_CLASS = 500
 
 
 def make_noisy_shapes(kind: str, n_noise: int = 7, random_state: Any = None) -> tuple[NDArray, NDArray]:
-    """Generate a plane shape whose two features stand among Gaussian noise features.
+    """Generate two features that form a shape in the plane, and Gaussian noise features.
 
-    The construction of the DSCOFS paper: a table of 2 + ``n_noise`` features in which the fourth and the
-    fifth hold the shape. The noise features are independent of the classes and of each other; each takes the
-    mean and the variance of one of the two true features, in turn.
+    As in the DSCOFS paper, the fourth and fifth of the 2 + ``n_noise`` features hold the shape. The noise
+    features are independent of the classes and of each other; they alternate between the means and variances
+    of the two true features.
 
     Parameters
     ----------
     kind : {"two_spirals", "banana", "dartboard"}
         Two interleaved spirals (2 × 500 points), two interlocked crescents (2 × 500 points) or four
         concentric circles (4 × 250 points). Spirals and circles are the points of the published files; the
-        crescents are drawn anew from a model of the published ones.
+        crescents are random, from a model of the published ones.
     n_noise : int, default=7
-        Number of noise features. With fewer than three the true features follow the last of them.
+        Number of noise features. With fewer than three, the true features come last.
     random_state : int, RandomState instance or None, default=None
-        Draws the noise and the crescents.
+        Seed of the noise and the crescents.
 
     Returns
     -------
@@ -37,6 +39,10 @@ def make_noisy_shapes(kind: str, n_noise: int = 7, random_state: Any = None) -> 
     y : ndarray of shape (1000,)
         The classes, counted from 0.
 
+    See Also
+    --------
+    load_dataset : Load published data sets, among them the original shapes.
+
     Examples
     --------
     >>> from ufselect.datasets import make_noisy_shapes
@@ -44,8 +50,7 @@ def make_noisy_shapes(kind: str, n_noise: int = 7, random_state: Any = None) -> 
     >>> X.shape
     (1000, 9)
     """
-    if kind not in SHAPES:
-        raise ValueError(f"kind must be one of {', '.join(SHAPES)}, not {kind!r}.")
+    check_choice("kind", kind, SHAPES)
     if isinstance(n_noise, bool) or not isinstance(n_noise, int | np.integer) or n_noise < 0:
         raise ValueError(f"n_noise must be an integer of at least 0, not {n_noise!r}.")
     rng = check_random_state(random_state)
@@ -56,8 +61,8 @@ def make_noisy_shapes(kind: str, n_noise: int = 7, random_state: Any = None) -> 
 def among_noise(points: NDArray, n_noise: int, rng: np.random.RandomState) -> NDArray:
     """Put two features behind the first three noise features and before the others.
 
-    The paper says that the noise takes the mean and variance of the true features, not which column takes
-    those of which; here they take turns.
+    The paper says that the noise has the means and variances of the true features, but not which column has
+    which; here they alternate.
     """
     source = np.arange(n_noise) % 2
     noise = rng.normal(points.mean(axis=0)[source], points.std(axis=0)[source], (len(points), n_noise))
@@ -65,7 +70,7 @@ def among_noise(points: NDArray, n_noise: int, rng: np.random.RandomState) -> ND
 
 
 def _two_spirals(rng: np.random.RandomState) -> tuple[NDArray, NDArray]:
-    """Let the radius grow from 1.5 to 6.5 over one and a half turns; the second class is the mirror image."""
+    """Increase the radius from 1.5 to 6.5 over one and a half turns; the second class is the mirror image."""
     step = np.arange(POINTS_PER_CLASS)
     radius, angle = 1.5 + 0.01 * step, 6 * np.pi * step / 1000
     first = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])

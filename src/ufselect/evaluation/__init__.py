@@ -1,4 +1,4 @@
-"""Evaluation: any method on any labelled data, with baselines, resumable runs and tables."""
+"""Compare methods on labelled data, with baselines, resumable runs and tables."""
 
 from ufselect.evaluation.compare import Comparison, compare
 from ufselect.evaluation.protocol import Protocol

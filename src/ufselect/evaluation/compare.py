@@ -1,4 +1,4 @@
-"""Which method works on my data?"""
+"""Compare selectors on one labelled data set."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ufselect.evaluation.tables import METRICS, Row, Table, main_table
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison found.
+    """Results of a comparison.
 
     Attributes
     ----------
     rows : list of dict
-        One for each method, parameter point and count with a final score: a flat table, which
-        ``pandas.DataFrame(rows)`` takes as it is.
+        One row for each method, parameter point and count with a final score; ``pandas.DataFrame(rows)``
+        makes a table of them.
     tables : dict of str to Table
         ``"acc"`` and ``"nmi"``: mean ± std of each method; the title says how parameters were chosen.
     mode : str
@@ -29,7 +29,11 @@ class Comparison:
     protocol : Protocol
         How scores were computed.
     failures : dict
-        Why a fit failed, by method and parameters; empty if none did.
+        Error messages of failed fits, by method and parameters.
+
+    See Also
+    --------
+    compare : Run a comparison.
     """
 
     rows: list[Row] = field(repr=False)
@@ -43,7 +47,7 @@ class Comparison:
         return "\n".join(table.to_markdown() for table in self.tables.values())
 
     def to_csv(self) -> str:
-        """Return the numbers, one line for each method, parameters and count."""
+        """Return the scores as CSV, one line for each method, parameter point and count."""
         figures = ("acc_mean", "acc_std", "nmi_mean", "nmi_std", "n_runs", "seconds")
         body = tuple(
             (row["label"], row["params"], str(row["n_features"]), *(f"{row[name]:.6g}" for name in figures))
@@ -52,7 +56,7 @@ class Comparison:
         return Table("compare", "", ("method", "parameters", "n_features", *figures), body).to_csv()
 
     def by_count(self) -> Table:
-        """Return one line for each method and number of columns; in other modes, for each method."""
+        """Return a table with a line for each method and count, or in other modes for each method."""
         if self.mode != "fixed":
             accuracy, information = self.tables["acc"], self.tables["nmi"]
             lines = zip(accuracy.body, information.body, strict=True)
@@ -94,18 +98,20 @@ def compare(
 ) -> Comparison:
     """Compare selectors by how well K-means on their features recovers known classes.
 
-    All features, random features and PCA leverage are always among the methods.
+    The baselines (all features, random features and PCA leverage) are always included. Without labels, use
+    `ufselect.assess`.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The data, as they are to be clustered; they are not scaled.
+        The data to be clustered; they are not scaled.
     y : array-like of shape (n_samples,)
         The known classes, of any type.
     methods : sequence of str, default=None
-        Class names or labels of selectors; None for all that can run here, save TSFS, which must be named.
+        Class names or labels of selectors. None for all whose requirements are installed, except
+        AutoSelector, ConstrainedDSCOFS, PartitionSelector and TSFS, which must be named.
     counts : sequence of int, default=None
-        Numbers of features; None for 10, 20, …, 100 or what fits the data.
+        Numbers of features; None for 10, 20, …, 100, or about ten smaller ones if X has few features.
     mode : {"fixed", "oracle", "auto"}, default="fixed"
         ``"fixed"``: default parameters and the largest count, no labels used. ``"oracle"``: for each method
         the best of up to 100 parameter points and of the counts by the labels, which flatters every method
@@ -113,24 +119,31 @@ def compare(
     n_runs : int, default=50
         K-means runs per selection.
     seeding : {"random", "k-means++", "greedy-k-means++"}, default="k-means++"
-        How K-means is seeded. Compare only scores of one seeding.
+        How K-means is seeded. Only compare scores of the same seeding.
     store : path-like, default=None
-        Folder of results, from which a run that was stopped is taken up again; None keeps nothing. It is a
-        cache of joblib, which is unpickled: name only folders that you trust.
+        Folder of stored results, from which an interrupted run continues; None stores nothing. It is a joblib
+        cache, which is unpickled: use only folders that you trust.
     n_jobs : int, default=None
-        Processes; None for one, or for what ``joblib.parallel_config`` says, such as a dask cluster.
+        Number of processes; None for one, or for the setting of ``joblib.parallel_config``, such as a dask
+        cluster.
     quick : bool, default=False
-        Fewer runs, parameter points and starts.
+        Use fewer runs, parameter points and starts.
     progress : bool or callable, default=None
-        True shows progress on a terminal; a function gets an event after each task; the log always does.
+        True shows progress on a terminal; a function is called with an event after each task. Events are
+        always logged.
     name : str, default="data"
         Name of the data set in tables.
     random_state : int, default=0
-        Seed of the K-means runs and of methods that are random.
+        Seed of the K-means runs and of random methods.
 
     Returns
     -------
     Comparison
+
+    See Also
+    --------
+    ufselect.assess : Measure one selection without labels, on held-out rows.
+    ufselect.metrics.evaluate_selection : Score one given selection by labels.
 
     Examples
     --------

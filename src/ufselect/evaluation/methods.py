@@ -1,4 +1,4 @@
-"""The methods of a comparison: every selector that can run here, the baselines, and the points to try."""
+"""The methods of a comparison: selectors, baselines, and the parameter points to try."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ufselect._utils.validation import check_choice
 from ufselect.auto import AutoSelector
 from ufselect.evaluation.protocol import Problem, Protocol
 from ufselect.methods._base import UnsupervisedSelector
@@ -19,13 +20,13 @@ from ufselect.methods.rne import RNE
 from ufselect.registry import SELECTORS, all_selectors, missing_requirements
 
 ALL_FEATURES = "AllFeatures"
-# Left out unless named: slow to fit, or candidates of another one.
+# Left out unless named: slow to fit, or built from other selectors.
 ON_REQUEST = ("AutoSelector", "ConstrainedDSCOFS", "PartitionSelector", "TSFS")
 BEST_DRAW = "BestRandomSubset"
 Point = dict[str, Any]  # parameters of a fit
-# The grids over which published comparisons tune the methods, but for three: α is left out for NDFS and RUFS,
-# where another α selects the columns of another β or the same; and with the published decades as its two
-# weights nearly all points of BSUFS leave the loadings of PCA as they are.
+# The grids over which published comparisons tune the methods, with three exceptions: α is left out for NDFS
+# and RUFS, as a change of α acts like a change of β or does nothing; and the two weights of BSUFS are left
+# out, as with the published decades nearly all points leave the loadings of PCA as they are.
 PAPER_REGULARISERS = (1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6)
 DECADES, NEIGHBORS = (1e-3, 1e-2, 0.1, 1.0, 10.0), (3, 5, 10, 15, 20)
 PAPER_GRIDS: dict[str, dict[str, tuple]] = {
@@ -60,12 +61,12 @@ class Method:
     selector: type[UnsupervisedSelector] | None  # None for all features
     points: tuple[Point, ...] = ({},)  # to try
     n_seeds: int = 1  # over which a random method is averaged
-    starts_apart: bool = False  # whether labels choose anew for each seed; the mean is then over the choices
+    starts_apart: bool = False  # choose by labels for each seed separately, and average the choices
 
     @property
     def is_nested(self) -> bool:
         """Whether one fit serves all counts."""
-        if self.selector is RNE:  # only its number of components, where left open, follows the count
+        if self.selector is RNE:  # by default its number of components is the count
             return all("n_components" in point for point in self.points)
         return self.selector is not None and self.selector.is_nested
 
@@ -73,22 +74,21 @@ class Method:
 def choose_methods(
     names: Sequence[str] | None, mode: str, problem: Problem, protocol: Protocol
 ) -> list[Method]:
-    """Return the methods of a comparison as `compare` does, the three baselines always among them."""
-    if mode not in ("fixed", "oracle", "auto"):
-        raise ValueError(f"mode must be one of fixed, oracle, auto, not {mode!r}.")
+    """Return the methods of `compare`, always with the three baselines."""
+    check_choice("mode", mode, ("fixed", "oracle", "auto"))
     methods = []
     for name, selector in _resolve(names).items():
         if mode == "auto" and selector is AutoSelector:
             continue
         points = parameter_points(selector, problem, protocol.max_points) if mode == "oracle" else [{}]
-        # Ten random subsets behind the baseline's mean; beside the spread over K-means runs theirs is small.
+        # Ten are enough for the mean of the baseline: K-means runs vary more than sets of random columns.
         n_seeds = 10 if name == "RandomSubset" else (1 if mode == "oracle" else protocol.n_starts)
         methods.append(Method(name, selector.label, selector, tuple(points), n_seeds))
     if mode == "auto":
         known_count = {"n_clusters": problem.n_classes}
         methods.append(Method("AutoSelector", "AutoSelector", AutoSelector, (known_count,)))
     if mode == "oracle":
-        # Seeds apart from those of the baseline's mean.
+        # Other seeds than those of the baseline's mean.
         draws = tuple({"random_state": 1000 + k} for k in range(protocol.max_points))
         label = f"Random, best of {len(draws)}"
         methods.append(Method(BEST_DRAW, label, all_selectors()["RandomSubset"], draws))
@@ -119,14 +119,14 @@ def _resolve(names: Sequence[str] | None) -> dict[str, type[UnsupervisedSelector
         missing = missing_requirements(known[name])
         if missing:
             raise ValueError(
-                f"{name} needs {', '.join(missing)}, which is not installed; install or omit it."
+                f"{name} needs {', '.join(missing)}, which is not installed; install it or omit {name}."
             )
         chosen[name] = known[name]
     return {**baselines, **chosen}
 
 
 def is_random(selector: type[UnsupervisedSelector], params: Mapping[str, Any]) -> bool:
-    """Tell whether a fit with these parameters depends on a seed that they leave open."""
+    """Return whether a fit with these parameters depends on a seed that they do not set."""
     if "random_state" in params or "random_state" not in inspect.signature(selector).parameters:
         return False
     return selector.is_stochastic or params.get("init") == "random"
@@ -135,7 +135,7 @@ def is_random(selector: type[UnsupervisedSelector], params: Mapping[str, Any]) -
 def make_selector(
     selector: type[UnsupervisedSelector], params: Mapping[str, Any], seed: int, count: int
 ) -> UnsupervisedSelector:
-    """Return the estimator of a grid point, seeded where it is random."""
+    """Return the estimator of a parameter point, with the seed if it takes one."""
     settings = {"n_features_to_select": count, **params}
     if "random_state" in inspect.signature(selector).parameters:
         settings.setdefault("random_state", seed)
@@ -145,17 +145,16 @@ def make_selector(
 def parameter_points(selector: type[UnsupervisedSelector], problem: Problem, max_points: int) -> list[Point]:
     """Return at most ``max_points`` parameter points of a method's search space.
 
-    The space is the published grid, save that of DSCOFS: there penalties are relative to the largest
-    eigenvalue, which mean the same on every data set. The paper draws a random start; each start is a point
-    here, since choosing among starts by the labels is choosing. A space that is too large is thinned by a
-    fixed random choice.
+    The space is the published grid, except for DSCOFS, whose penalties are relative to the largest eigenvalue
+    and so comparable across data sets. Each random start of DSCOFS is a point, because choosing among starts
+    by the labels is tuning too. From a space that is too large, a fixed random choice of points is used.
     """
     points = published_points(selector, problem)
-    if selector is DSCOFS:  # 96 points, within the budget of 100 that every method has
+    if selector is DSCOFS:  # 96 points, within the budget of 100 per method
         starts: list[Point] = [{"init": "random", "random_state": seed} for seed in range(7)]
         tuned = ("mu_entry", "mu_row", "entry_sparsity")
         m, size = problem.n_components, problem.X.shape[1] * problem.n_components
-        # Orthonormal columns have an entry each at least; on a handful of features a share keeps fewer.
+        # Orthonormal columns need at least one entry each; for few features a share may allow fewer.
         shares = [share for share in (0.02, 0.05, 0.3) if int(share * size) >= m] or [m]
         space = itertools.product([{"init": "pca"}, *starts], (0.1, 1.0), (0.01, 0.1), shares)
         points = [
@@ -175,7 +174,7 @@ def published_points(selector: type[UnsupervisedSelector], problem: Problem) -> 
     """
     common = class_count(selector, problem)
     if selector is RNE:
-        # One fit of the largest width ranks for all counts; a fit for each count takes ten times as long.
+        # One fit of the largest width ranks for all counts; one fit per count takes ten times as long.
         common["n_components"] = max(problem.counts)
     grid = PAPER_GRIDS.get(selector.__name__, {})
     return [
@@ -184,7 +183,7 @@ def published_points(selector: type[UnsupervisedSelector], problem: Problem) -> 
 
 
 def class_count(selector: type[UnsupervisedSelector], problem: Problem) -> Point:
-    """Return the number of classes as the number of components and clusters, where a selector has them."""
+    """Return the number of classes as the number of components and clusters, if a selector has them."""
     parameters = inspect.signature(selector).parameters
     found: Point = {}
     if "n_components" in parameters and parameters["n_components"].default == "auto":

@@ -1,4 +1,4 @@
-"""What is evaluated and how: the data with their classes, the K-means runs, the numbers of features."""
+"""Settings of an evaluation: the data with their classes, the K-means runs, the numbers of features."""
 
 from __future__ import annotations
 
@@ -11,32 +11,36 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
-from ufselect._utils.validation import tabular
+from ufselect._utils.validation import check_choice, check_positive_int, tabular
 from ufselect.metrics.clustering import encode_labels
 from ufselect.metrics.kmeans import SEEDINGS
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
-# Settings for a first look: seconds on a table of a thousand rows, and means good to a few points.
+# For a first look: seconds on a table of a thousand rows, with means accurate to a few points.
 QUICK: dict[str, Any] = {"n_runs": 10, "max_points": 6, "n_starts": 2}
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """The settings on which scores depend.
+    """Settings on which the scores of a comparison depend.
 
     Attributes
     ----------
     n_runs : int
-        K-means runs of a final score.
+        Number of K-means runs of a final score.
     seeding : str
         How K-means is seeded; see :func:`ufselect.metrics.evaluate_selection`.
     seed : int
-        Seeds the K-means runs.
+        Seed of the K-means runs.
     n_starts : int
-        Fits with different seeds of a method that is random, whose scores are averaged. In oracle mode every
-        start is a point of its own, and points with open seeds are fitted once.
+        Number of fits of a random method, with different seeds, over which scores are averaged. In oracle
+        mode every start is a parameter point, and points that set no seed are fitted once.
     max_points : int
-        Parameter points per method, the same for all.
+        Largest number of parameter points per method.
+
+    See Also
+    --------
+    compare : Run a comparison.
     """
 
     n_runs: int = 50
@@ -46,11 +50,9 @@ class Protocol:
     max_points: int = 100
 
     def __post_init__(self) -> None:
-        if self.seeding not in SEEDINGS:
-            raise ValueError(f"seeding must be one of {', '.join(SEEDINGS)}, not {self.seeding!r}.")
+        check_choice("seeding", self.seeding, SEEDINGS)
         for name in ("n_runs", "n_starts", "max_points"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)!r}.")
+            check_positive_int(name, getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -75,19 +77,19 @@ def make_problem(name: str, X: Any, y: Any, counts: Sequence[int] | None = None)
     codes, n_classes = encode_labels(y)
     check_consistent_length(X, codes)
     if n_classes < 2:
-        raise ValueError("The labels name one class only; a comparison by clustering needs at least two.")
+        raise ValueError("The labels have only one class; give labels of at least two classes.")
     counts = default_counts(X.shape[1]) if counts is None else counts
     usable = tuple(sorted({int(count) for count in counts if 1 <= count < X.shape[1]}))
     if not usable:
         raise ValueError(
             f"None of the counts {list(counts)} lies between 1 and {X.shape[1] - 1}, one less than the "
-            "number of features; pass smaller counts."
+            "number of features; give counts in this range."
         )
     return Problem(name, X, codes, n_classes, usable)
 
 
 def default_counts(n_features: int) -> tuple[int, ...]:
-    """Return the paper's counts where five of them fit, else about ten up to four fifths of the features."""
+    """Return the paper's counts if five of them fit, else about ten up to four fifths of the features."""
     largest = max(1, int(0.8 * n_features))
     fitting = tuple(count for count in PAPER_COUNTS if count <= largest)
     if len(fitting) >= 5:

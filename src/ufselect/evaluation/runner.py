@@ -1,7 +1,7 @@
-"""From a data set and methods to rows: fit, cluster, score.
+"""Fit methods on a data set, cluster the rows and score the clusters.
 
-Fits and scores are calls of functions that joblib caches in a folder. The data enter its keys by their
-digest, the code by the version of the package: a run that was stopped finds what it had done.
+Joblib caches fits and scores in a folder, by a digest of the data and the version of the package, so that an
+interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ Selector = type[UnsupervisedSelector] | None
 Selection = dict[str, Any]  # of fit_points
 Features = tuple[int, ...]
 Failures = dict[tuple[str, str], str]  # by method and parameters
-# Method, parameters, number of features and, where labels choose anew for each, the start.
+# Method, parameters, number of features and, if labels choose for each start separately, the start.
 Place = tuple[str, str, int, int | None]
 
 
 class Event(NamedTuple):
-    """One step of a long run: where it is, what was done last, and the seconds since the stage began."""
+    """Progress of a long run: stage, last task, tasks done, and seconds since the stage began."""
 
     dataset: str
     stage: str
@@ -57,7 +57,7 @@ class Event(NamedTuple):
     def __str__(self) -> str:
         left = self.elapsed / self.done * (self.total - self.done)
         return (
-            f"{self.dataset}: {self.stage} {self.done}/{self.total}, {self.elapsed:.0f} s gone, "
+            f"{self.dataset}: {self.stage} {self.done}/{self.total}, {self.elapsed:.0f} s elapsed, "
             f"about {left:.0f} s left ({self.what})"
         )
 
@@ -72,14 +72,14 @@ class Runner:
     progress: Callable[[Event], object] | bool | None = None
 
     def run(self, problem: Problem, methods: Sequence[Method]) -> tuple[list[Row], Failures]:
-        """Return the rows of the methods on one data set, and why fits failed."""
+        """Return the rows of the methods on one data set, and the errors of failed fits."""
         selections, failures = self.fit(problem, methods)
         return self.score(problem, methods, selections, self.protocol.n_runs), failures
 
     def fit(
         self, problem: Problem, methods: Sequence[Method]
     ) -> tuple[dict[Place, list[Selection]], Failures]:
-        """Return the selections of the methods, one for each start that is averaged, and why fits failed."""
+        """Return the selections of the methods, one per averaged start, and the errors of failed fits."""
         key = data_key(problem)
         calls = {}
         for method in methods:
@@ -107,18 +107,18 @@ class Runner:
         n_runs: int,
         places: Collection[Place] | None = None,
     ) -> list[Row]:
-        """Return the rows of all places, or of some, by a number of K-means runs."""
+        """Return the rows of all places, or of some, scored by ``n_runs`` K-means runs."""
         chosen = {place: found for place, found in selections.items() if places is None or place in places}
         labels = {method.key: method.label for method in methods}
-        subsets: dict[Features, str] = {}  # one that several points find is clustered once
+        subsets: dict[Features, str] = {}  # a subset that several points find is clustered once
         for (method, *_), starts in chosen.items():
             for start in starts:
                 subsets.setdefault(start["features"], method)
         protocol, key = self.protocol, data_key(problem)
         calls: dict[tuple[str, int], tuple] = {}
-        for method in labels:  # method by method, so that one more leaves the calls of the others
+        for method in labels:  # method by method, so that adding one does not change the calls of others
             own = [features for features, finder in subsets.items() if finder == method]
-            # Ten outweigh the sending of a call, and an interruption loses seconds.
+            # Ten per call make its overhead small, and an interruption loses only seconds.
             for first in range(0, len(own), 10):
                 settings = (own[first : first + 10], n_runs, protocol.seeding, protocol.seed, key)
                 calls[method, first] = (problem.X, problem.y, *settings)
@@ -148,15 +148,16 @@ class Runner:
         stage: str,
         ignore: Sequence[str] = (),
     ) -> dict[Any, Any]:
-        """Return ``work(*arguments)``, from the cache or computed, by what names the call.
+        """Return ``work(*arguments)`` for each of the named calls, from the cache or computed.
 
-        ``work`` is a function of a module, so that other processes can import it; ``dataset`` and ``stage``
-        say in messages where the run is; arguments to ``ignore`` are implied by others, as data by a digest.
+        ``work`` is a module-level function, so that other processes can import it. ``dataset`` and ``stage``
+        are shown in progress messages. Arguments to ``ignore`` follow from others, as the data from their
+        digest.
         """
         memory = joblib.Memory(None if self.store is None else str(self.store), verbose=0)
         cached = memory.cache(work, ignore=list(ignore))
         run = joblib.delayed(partial(_call, cached))
-        # One call at a time: joblib would put slow calls that follow quick ones into one batch.
+        # One call per batch: joblib would put slow calls that follow quick ones into one batch.
         parallel = joblib.Parallel(n_jobs=self.n_jobs, return_as="generator", batch_size=1)
         start, found = time.monotonic(), {}
         for key, result in zip(calls, parallel(run(*each) for each in calls.values()), strict=True):
@@ -175,36 +176,36 @@ class Runner:
 
 def _call(cached: Callable[..., Any], *arguments: Any) -> Any:
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Persisting input arguments")  # joblib's note where a disk is slow
+        warnings.filterwarnings("ignore", "Persisting input arguments")  # joblib warns if the disk is slow
         return cached(*arguments)
 
 
 def params_text(point: Mapping[str, Any], *without: str) -> str:
-    """Return parameters, save some, as text that is equal exactly when they are."""
+    """Return the parameters, without some of them, as text that is equal if and only if they are."""
     return json.dumps({name: value for name, value in point.items() if name not in without}, sort_keys=True)
 
 
 def data_key(problem: Problem) -> str:
-    """Name the data and the version of the package, for the cache."""
+    """Return what identifies the data and the version of the package in the cache."""
     return f"{joblib.hash((problem.X, problem.y))} {ufselect.__version__}"
 
 
 def code_key(method: Method) -> str:
-    """Return a digest of the source of a selector, which may change while the version does not."""
+    """Return a digest of the source of a selector, which may change without a new version."""
     try:
         return joblib.hash(inspect.getsource(sys.modules[method.selector.__module__]))
-    except (AttributeError, OSError, TypeError):  # all features; a class typed into a session
+    except (AttributeError, OSError, TypeError):  # all features, or a class defined in an interactive session
         return "" if method.selector is None else str(id(method.selector))
 
 
 def fit_families(
     method: Method, counts: Sequence[int], n_features: int
 ) -> Iterator[tuple[list[Point], Features, int]]:
-    """Divide a method's grid into points, counts and a seed that one call of :func:`fit_points` serves."""
+    """Yield the points, counts and seed of each call of :func:`fit_points` for a method."""
     if method.selector is None:
         yield [{}], (n_features,), 0
         return
-    # The points of a family of DSCOFS share the Gram operator, and an interruption loses no more than them.
+    # The points of a family of DSCOFS share the Gram operator; an interruption loses one family at most.
     shared = ("entry_sparsity", "mu_row") if method.selector is DSCOFS else ()
     families: dict[str, list[Point]] = defaultdict(list)
     for point in method.points:
@@ -245,7 +246,7 @@ def fit_points(
 def _subsets(
     X: NDArray, selector: Selector, points: list[Point], counts: tuple[int, ...], seed: int
 ) -> dict[tuple[str, int], NDArray]:
-    """Return the selected features, rising, by parameters and count."""
+    """Return the selected features, in ascending order, by parameters and count."""
     if selector is None:
         return {("{}", X.shape[1]): np.arange(X.shape[1])}
     if selector is not DSCOFS:
@@ -254,7 +255,7 @@ def _subsets(
         return {(params_text(point), count): np.flatnonzero(fitted.ranking_ <= count) for count in counts}
     gram = gram_operator(X, copy=DSCOFS.copies_wide_data)
     paths: dict[str, list[Point]] = defaultdict(list)
-    for point in points:  # those that differ in entries alone are one path
+    for point in points:  # points that differ only in entry_sparsity form one path
         paths[params_text(point, "entry_sparsity")].append(point)
     found = {}
     for text, family in paths.items():

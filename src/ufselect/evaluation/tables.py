@@ -1,4 +1,4 @@
-"""Rows of results: selecting the one that represents a method, and tables as csv, Markdown and LaTeX."""
+"""Rows of results: the row that represents each method, and tables as CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ HOW = {
     "fixed": "default parameters, number of features given, no labels used",
     "auto": "method and parameters chosen without labels, numbers of features and of clusters given",
 }
-# A grid point's result, flat: what it is (dataset, method, label, params as JSON, n_features), how often it
-# was run (n_starts, n_runs), acc and nmi in per cent with their mean, their std over all runs and over the
+# The result of a parameter point: what it is (dataset, method, label, params as JSON, n_features), how often
+# it was run (n_starts, n_runs), acc and nmi in per cent with their mean, their std over all runs and over the
 # means of the starts, and all runs; CPU seconds of a fit, a note, the features of each start. ``start`` is
-# the seed of the one start behind the row where labels choose anew for each, None elsewhere.
+# the seed of the row's only start if labels choose for each start separately, else None.
 Row = dict[str, Any]
 
 
 def grouped(rows: Iterable[Row], *names: str) -> dict[tuple, list[Row]]:
-    """Return the rows by the values of some columns, in the order of their first rows."""
+    """Return the rows grouped by the values of some columns, in the order of their first rows."""
     groups: dict[tuple, list[Row]] = defaultdict(list)
     for row in rows:
         groups[tuple(row[name] for name in names)].append(row)
@@ -33,7 +33,7 @@ def grouped(rows: Iterable[Row], *names: str) -> dict[tuple, list[Row]]:
 
 
 def statistics(runs: Mapping[str, Sequence[Sequence[float]]]) -> Row:
-    """Return mean, both standard deviations and all runs of each metric, from the runs of each start."""
+    """Return mean, standard deviations and all runs of each metric, from the runs of each start."""
     found: Row = {}
     for metric, starts in runs.items():
         means, together = [np.mean(start) for start in starts], [run for start in starts for run in start]
@@ -49,8 +49,8 @@ def choose(
 ) -> dict[tuple[str, str], Row]:
     """Return one of the final rows for each data set and method.
 
-    Mode "oracle" takes the best by the labels. The others take that at ``n_features``, or the largest count
-    below it (the largest there is, if None), and look at no score.
+    Mode "oracle" chooses the best by the labels. The other modes use no scores: they choose the row at
+    ``n_features``, or at the largest count below it (the largest of all, if None).
     """
     groups = grouped(rows, "dataset", "method")
     if mode == "oracle":
@@ -69,10 +69,10 @@ def choose(
 
 
 def best(rows: Iterable[Row], metric: str) -> Row:
-    """Return the row of highest mean; of equal ones that with fewer features.
+    """Return the row of highest mean; among equal ones, the one with fewer features.
 
-    Where starts are kept apart, labels choose anew for each start and never among starts: the row is the
-    mean of the best rows of all starts, and its count the commonest, of equally common ones the least.
+    If starts are kept apart, labels choose for each start separately and never among starts: the row is the
+    mean of the best rows of all starts, and its count the most common one, or the least of these.
     """
     chosen = best_of_each_start(rows, metric)
     if len(chosen) == 1:
@@ -90,7 +90,7 @@ def best(rows: Iterable[Row], metric: str) -> Row:
 
 
 def best_of_each_start(rows: Iterable[Row], metric: str) -> list[Row]:
-    """Return the row of highest mean of each start; one row where starts are not kept apart."""
+    """Return the row of highest mean of each start; one row if starts are not kept apart."""
     return [
         min(group, key=lambda row: (-row[f"{metric}_mean"], row["n_features"], row["params"]))
         for group in grouped(rows, "start").values()
@@ -104,7 +104,7 @@ def method_labels(rows: Iterable[Row]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Table:
-    """A titled grid of words."""
+    """A table of text with a title."""
 
     name: str
     title: str
@@ -118,12 +118,12 @@ class Table:
         return out.getvalue()
 
     def to_markdown(self) -> str:
-        """Return the table in Markdown, its title above it."""
+        """Return the table in Markdown, below its title."""
         lines = [self.columns, ["---"] * len(self.columns), *self.body]
         return f"**{self.title}**\n\n" + "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
     def to_latex(self) -> str:
-        """Return a LaTeX table for the package booktabs."""
+        """Return the table in LaTeX, for the package booktabs."""
         words = str.maketrans({"±": r"$\pm$", "_": r"\_", "%": r"\%", "–": "--", "−": "$-$", "&": r"\&"})
         lines = [[cell.translate(words) for cell in cells] for cells in (self.columns, *self.body)]
         head, *body = [" & ".join(cells) + r" \\" for cells in lines]
@@ -143,8 +143,8 @@ def main_table(
 ) -> Table:
     """Return mean ± std (number of features) of every method, one row per method, one column per data set.
 
-    A data set without rows keeps its column, which says that it is not available. The last column is the
-    mean over the data sets at hand. ``titles`` says how data sets are called; without it by their names.
+    The column of a data set without rows says that it is not available. The last column is the mean over the
+    available data sets. ``titles`` gives names to show for data sets.
     """
     chosen = choose(rows, mode, metric, n_features)
     present = {row["dataset"] for row in rows}

@@ -26,13 +26,13 @@ def heat_affinity(
 
         w_{ij} = \exp\Bigl(-\frac{\|x_i - x_j\|^2 - \delta^2}{2 t^2}\Bigr),
 
-    with :math:`\delta` the smallest distance of all, if either is a neighbour of the other. Without
-    :math:`\delta`, which divides all weights by the largest, they vanish as soon as t is small compared with
-    the distances; quotients of quadratic forms of the graph do not depend on it.
+    with :math:`\delta` the smallest of all distances, if either is a neighbour of the other. Through
+    :math:`\delta` the largest weight is 1; otherwise all weights would vanish for t much smaller than the
+    distances. Quotients of quadratic forms of the graph do not depend on it.
 
     ``indices`` and ``distances`` are those of `nearest_neighbors`; ``bandwidth`` is t, None for the mean of
     the distances. Weights below ``smallest`` are raised to it, so that a row far from all others keeps its
-    neighbours. The graph is symmetric, without a diagonal.
+    neighbours. The graph is symmetric and has no self-loops.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def heat_affinity(
     nearest, farthest = float(distances.min()), float(distances.max())
     if bandwidth is None and farthest > 0:
         bandwidth = farthest * float(np.mean(distances / farthest))  # without overflow
-    # Below this bandwidth only the nearest pairs have any weight; the square of a smaller one would overflow.
+    # Below this bandwidth only the nearest pairs have weight, and squared quotients would overflow.
     t = max(bandwidth or 0.0, farthest / 1e150)
     if t > 0:
         weights = np.exp(-((distances - nearest) / t) * (distances / t + nearest / t) / 2)
@@ -58,7 +58,7 @@ def heat_affinity(
 
 
 def graph_laplacian(affinity: sparse.csr_array) -> sparse.csr_array:
-    """Return the unnormalised Laplacian ``D − W`` of a symmetric affinity matrix without diagonal."""
+    """Return the unnormalised Laplacian ``D − W`` of a symmetric affinity matrix without self-loops."""
     return (sparse.diags_array(affinity.sum(axis=1)) - affinity).tocsr()
 
 
@@ -83,7 +83,7 @@ def incidence(affinity: sparse.csr_array) -> sparse.csr_array:
 
 
 def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int = 2**24) -> NDArray:
-    r"""Return the Laplacian quotient of each feature, NaN where the feature does not vary on the graph.
+    r"""Return the Laplacian quotient of each feature, NaN for features that do not vary on the graph.
 
     .. math::
 
@@ -91,15 +91,15 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int 
             = \frac{\sum_{i<l} w_{il} (f_{ij} - f_{lj})^2}{\sum_i d_i (f_{ij} - \bar f_j)^2},
         \qquad \bar f_j = \frac{\sum_i d_i f_{ij}}{\sum_i d_i},
 
-    where D holds the degrees :math:`d_i` and :math:`L = D - W`. The values lie in [0, 2]. Both sums are
-    over squares, so that no digits cancel, and run over blocks of edges and samples.
+    where D holds the degrees :math:`d_i` and :math:`L = D - W`. The values lie in [0, 2]. Both sums are of
+    squares, so no digits cancel, and are computed in blocks of edges and samples.
     """
     is_sparse = sparse.issparse(X)
     lowest, highest, first = X.min(axis=0), X.max(axis=0), X[[0]]
     if is_sparse:
         lowest, highest, first = lowest.toarray(), highest.toarray(), first.toarray()
     spread, first = (highest.astype(np.float64) - lowest).ravel(), first.astype(np.float64).ravel()
-    # A constant feature has no quotient; its size as the unit keeps the sums of sparse data finite.
+    # A constant feature has no quotient; dividing by its size keeps the sums of sparse data finite.
     unit = np.where(spread > 0, spread, np.where(first != 0, np.abs(first), 1.0))
 
     def blocks(n_rows: int) -> Iterator[slice]:
@@ -115,7 +115,7 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int 
             differences /= unit
             variation += np.einsum("ij,ij->j", differences, differences)
     degrees = affinity.sum(axis=1)
-    if is_sparse:  # over the stored entries, and then what the zeros contribute
+    if is_sparse:  # the stored entries first, then the zeros
         weights = np.repeat(degrees, np.diff(X.indptr))
         values = X.data / unit[X.indices]
         mean = np.bincount(X.indices, weights=weights * values, minlength=unit.size) / degrees.sum()
@@ -138,11 +138,9 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int 
 def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, int]:
     """Return the lowest eigenvectors of the graph's Laplacian, and the number of connected components.
 
-    Each component is solved by itself: its constant vector is known, and eigenvalues that several components
-    share do no harm.
-
-    The vectors are orthonormal, smoothest first. If there are more components than ``count``, they are
-    constant on the first ones and 0 elsewhere.
+    Each component is solved separately: its constant vector is known, and several components may share an
+    eigenvalue. The vectors are orthonormal, smoothest first. If there are more components than ``count``,
+    each vector is constant on one of the first components and 0 elsewhere.
     """
     n_components, labels = connected_components(affinity, directed=False)
     n_each = max(count - n_components, 0) + 1
@@ -159,7 +157,7 @@ def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, 
 
 
 def smoothest_normalized_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
-    r"""Return the lowest eigenpairs of the normalised Laplacian, but for the trivial one.
+    r"""Return the lowest eigenpairs of the normalised Laplacian, except the trivial one.
 
     .. math::
 
@@ -167,10 +165,10 @@ def smoothest_normalized_pairs(affinity: sparse.csr_array, count: int) -> tuple[
 
     The eigenvalue 0 of a graph with several connected components has several vectors; those returned are
     orthogonal to the trivial one, :math:`D^{1/2} 1`, whatever basis the solver finds. Each sample must have a
-    neighbour; eigenvalues are in [0, 2] and ascend.
+    neighbour. The eigenvalues lie in [0, 2], in ascending order.
     """
     roots = np.sqrt(affinity.sum(axis=1))
-    # As near to zero as keeps the shifted matrix regular; the diagonal is 1.
+    # The shift is close to zero, but far enough to keep the matrix regular; the diagonal is 1.
     values, vectors = symmetric_pairs(
         normalized_laplacian(affinity).tocsc(),
         count + 1,
@@ -194,7 +192,7 @@ def _lowest_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDAr
     if count == 1:
         return np.zeros(1), constant
     laplacian = graph_laplacian(affinity).tocsc()
-    # Near zero, where the wanted eigenvalues are, yet so far from it that the shifted matrix is regular.
+    # Close to the lowest eigenvalues, but far enough from zero to keep the shifted matrix regular.
     shift = -1e-4 * float(laplacian.diagonal().mean())
     values, vectors = symmetric_pairs(
         laplacian, count, lowest=True, dense_order=200, dense_share=0.2, sigma=shift, which="LM"

@@ -23,8 +23,8 @@ def nearest_neighbors(
     A sample is never its own neighbour, but a duplicate of it may be. Equal distances are ordered by index.
 
     Fast products propose candidates; their distances are then computed from differences, so that large
-    means cost no digits. A sample for which rounding or ties leave a doubt that the candidates are
-    enough is compared with all samples.
+    means cost no digits. If rounding or ties make it uncertain that the candidates of a sample are enough,
+    it is compared with all samples.
 
     X is a finite array or CSR matrix. Indices and distances have a row for each sample, nearest first.
     ``block_bytes`` is the memory for the distances held at once.
@@ -41,19 +41,19 @@ def nearest_neighbors(
     check_positive_int("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(
-            f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, but X has {n_samples}: "
+            f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, but X has {n_samples}; "
             "lower n_neighbors or give more samples."
         )
     entries = X.data if sparse.issparse(X) else X
     low, high = float(entries.min(initial=0.0)), float(entries.max(initial=0.0))
-    power_of_two_near((high - low) * float(np.sqrt(X.shape[1])))  # refuses distances that would overflow
+    power_of_two_near((high - low) * float(np.sqrt(X.shape[1])))  # raises if distances would overflow
     scale = power_of_two_near(max(high - low, -low, high))
     scaled = X.astype(np.float64) * (1 / scale)
     if sparse.issparse(scaled):
         indices, squared = _compare_with_all(scaled, scaled, np.arange(n_samples), n_neighbors, block_bytes)
         return indices, np.sqrt(squared) * scale
     centred = scaled - scaled.mean(axis=0)
-    # Six beyond k, so that ties and rounding at the k-th distance can be settled exactly.
+    # Six more than k, to resolve ties and rounding at the k-th distance exactly.
     n_candidates = min(n_samples, n_neighbors + 7)
     approximate, candidates = NearestNeighbors(n_neighbors=n_candidates).fit(centred).kneighbors(centred)
     samples = np.repeat(np.arange(n_samples), n_candidates)
@@ -70,10 +70,11 @@ def nearest_neighbors(
 def balanced_neighbors(
     X: Any, n_neighbors: int, batches: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return nearest neighbours of each sample, equally many from every batch [1]_.
+    """Return the nearest neighbours of each sample, equally many from every batch [1]_.
 
-    Their number is rounded up to a multiple of the number of batches, which are numbered from 0; a batch with
-    fewer samples gives all but one. Indices and distances have a row for each sample, batch by batch.
+    ``batches`` are numbered from 0. The number of neighbours is rounded up to a multiple of the number of
+    batches; a batch with too few samples gives all but one. Indices and distances have a row for each sample,
+    batch by batch.
 
     References
     ----------
@@ -90,37 +91,37 @@ def balanced_neighbors(
         search = NearestNeighbors(n_neighbors=count + 1).fit(shifted[members])
         distances, places = search.kneighbors(shifted)
         indices = members[places]
-        # The sample itself goes where it is among the members, the farthest elsewhere.
+        # Drop the sample itself if it is in this batch, else the farthest neighbour.
         out = indices == np.arange(X.shape[0])[:, None]
         out[~out.any(axis=1), -1] = True
         found.append((indices[~out].reshape(-1, count), distances[~out].reshape(-1, count)))
     return np.hstack([part[0] for part in found]), np.hstack([part[1] for part in found])
 
 
-def nearest_of(known: NDArray, X: NDArray | None, count: int) -> NDArray[np.intp]:
-    """Return the places of the nearest known rows to each row of X, or without X to each other, in any order.
+def neighbors_by_products(X: NDArray, n_neighbors: int) -> NDArray[np.intp]:
+    """Return the nearest other rows of each row of X, in any order.
 
-    Products alone decide, not as exactly as in `nearest_neighbors`: for scores, which have no large means.
-    Few rows are found in a tenth of the time that scikit-learn takes to start its threads.
+    Distances come from products alone, which is less exact than `nearest_neighbors` but enough for scores,
+    which have no large means. For few rows it takes a tenth of the time in which scikit-learn starts its
+    threads.
     """
-    queries = known if X is None else X
-    squares, factor = _squared_norms(known), -2 * known.T
-    places = np.empty((len(queries), count), dtype=np.intp)
-    # Distances of a block of rows to all known ones stay in the cache.
-    for rows in row_blocks(len(queries), known.itemsize * len(known), 2**18):
-        # Without the squared norm of the row itself, which does not change which are near.
-        distances = queries[rows] @ factor
+    n_samples = len(X)
+    squares, factor = _squared_norms(X), -2 * X.T
+    indices = np.empty((n_samples, n_neighbors), dtype=np.intp)
+    # The distances of a block of rows to all rows stay in the cache.
+    for rows in row_blocks(n_samples, X.itemsize * n_samples, 2**18):
+        # Without the squared norm of the row itself, which does not change the order.
+        distances = X[rows] @ factor
         distances += squares
-        if X is None:
-            own = np.arange(rows.start, rows.stop)
-            distances[own - rows.start, own] = np.inf
-        bounds = np.partition(distances, count - 1, axis=1)[:, count - 1 : count]
+        own = np.arange(rows.start, rows.stop)
+        distances[own - rows.start, own] = np.inf
+        bounds = np.partition(distances, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
         found = np.flatnonzero(distances <= bounds)
-        if found.size == count * len(distances):
-            places[rows] = (found % len(known)).reshape(-1, count)
-        else:  # equal distances; without them the way above is the faster one
-            places[rows] = np.argpartition(distances, count - 1, axis=1)[:, :count]
-    return places
+        if found.size == n_neighbors * len(distances):
+            indices[rows] = (found % n_samples).reshape(-1, n_neighbors)
+        else:  # equal distances; without them the branch above is faster
+            indices[rows] = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
+    return indices
 
 
 def neighbor_matrix(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_array:
@@ -131,14 +132,14 @@ def neighbor_matrix(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_a
 
 
 def usable_neighbors(n_neighbors: int, available: int) -> int:
-    """Return the number of neighbours, lowered to what the samples allow with a warning.
+    """Return the number of neighbours, lowered with a warning if there are too few samples.
 
-    Small samples then get a coarser graph and not an error, as in scikit-learn's local outlier factor.
+    Small data then get a coarser graph instead of an error, as in scikit-learn's local outlier factor.
     """
     if n_neighbors > available:
         warn_user(
-            f"n_neighbors={n_neighbors} is lowered to {available}, the most that so few samples allow; "
-            "set n_neighbors or give more samples.",
+            f"n_neighbors={n_neighbors} is lowered to {available} because there are too few samples; set a "
+            "smaller n_neighbors or give more samples.",
             UserWarning,
         )
     return min(int(n_neighbors), available)
@@ -147,9 +148,9 @@ def usable_neighbors(n_neighbors: int, available: int) -> int:
 def _compare_with_all(
     X: Any, shifted: Any, samples: NDArray, k: int, block_bytes: int
 ) -> tuple[NDArray[np.intp], NDArray]:
-    """Return neighbours and squared distances of the named samples, by blocks of them.
+    """Return the neighbours and squared distances of some samples, compared with all others in blocks.
 
-    ``shifted`` differs from X by one common row at most: its products are used to rule out most pairs.
+    ``shifted`` is X, or X with one vector subtracted from all rows; its products rule out most pairs.
     """
     n_samples = X.shape[0]
     indices = np.empty((samples.size, k), dtype=np.intp)
@@ -171,7 +172,7 @@ def _compare_with_all(
 def _k_smallest(
     X: Any, rows: NDArray, columns: NDArray, k: int, block_bytes: int
 ) -> tuple[NDArray[np.intp], NDArray]:
-    """Return the k nearest among the given pairs of each row, which are adjacent, without itself."""
+    """Return the k nearest of each row's candidates, which are adjacent pairs, without the row itself."""
     others = rows != columns
     rows, columns = rows[others], columns[others]
     squared = np.empty(rows.size)  # from differences, by blocks of pairs
@@ -192,6 +193,6 @@ def _squared_norms(X: Any) -> NDArray:
 
 
 def _rounding(X: Any) -> float:
-    """Return a bound of the rounding error of squared distances computed through products."""
+    """Return a bound on the rounding error of squared distances computed from products."""
     terms = X.shape[1] + 8
     return float(8 * terms * np.finfo(np.float64).eps * _squared_norms(X).max())

@@ -1,4 +1,4 @@
-"""Neighbours in weighted principal-component scores, and the vectors that are smooth on their graph."""
+"""Neighbours in principal-component scores, and the vectors that are smooth on their graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ufselect.gram.spectrum import symmetric_pairs
-from ufselect.graphs.neighbors import nearest_of
+from ufselect.graphs.neighbors import neighbors_by_products
 
 N_NEIGHBORS = 5
 
@@ -25,19 +25,18 @@ def score_widths(n_clusters: int, rank: int) -> list[int]:
 def score_neighbours(
     scores: NDArray, widths: Iterable[int], n_neighbors: int = N_NEIGHBORS
 ) -> dict[int, NDArray]:
-    """Return the nearest neighbours of each sample in so many leading scores, for each width.
+    """Return the nearest neighbours of each sample in the leading scores, by their number, the width.
 
-    They are found in single precision: which of two samples is the neighbour does not matter where their
-    distances have seven digits in common.
+    Single precision is enough: if two distances agree to seven digits, either sample may be the neighbour.
     """
     scores = scores.astype(np.float32)
-    # Joined with more than half of the others, few samples are all joined with each other.
+    # With neighbours among more than half of the others, a small graph would be nearly complete.
     n_neighbors = min(n_neighbors, max(1, (len(scores) - 1) // 2))
-    return {width: nearest_of(scores[:, :width], None, n_neighbors) for width in sorted(set(widths))}
+    return {width: neighbors_by_products(scores[:, :width], n_neighbors) for width in sorted(set(widths))}
 
 
 def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEIGHBORS) -> sparse.csr_array:
-    """Return the share, in [0, 1], of graphs in which two samples are neighbours.
+    """Return the share, in [0, 1], of the graphs in which two samples are joined.
 
     There is one graph per width: samples are joined if one is among the nearest neighbours of the other in
     that many leading scores.
@@ -46,9 +45,9 @@ def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEI
 
 
 def joined(neighbours: dict[int, NDArray], widths: Sequence[int]) -> sparse.csr_array:
-    """Return the graph of some widths from the neighbours found for them, as `score_graph` does."""
+    """Return the graph of `score_graph` from neighbours that are already known for each width."""
     n_samples = len(neighbours[widths[0]])
-    # Cells in the order of rows: counting them makes the matrix faster than adding three sparse ones.
+    # Counting sorted cells is faster than adding three sparse matrices.
     found = np.sort(np.concatenate([_cells(neighbours[width]) for width in widths]))
     first = _starts(found)
     times = np.diff(first, append=found.size)
@@ -58,7 +57,7 @@ def joined(neighbours: dict[int, NDArray], widths: Sequence[int]) -> sparse.csr_
 
 
 def _cells(neighbours: NDArray) -> NDArray:
-    """Return the cells, row by row numbered, that join each sample with its neighbours and these with it."""
+    """Return the cells, numbered row by row, that join each sample to its neighbours and the reverse."""
     n_samples, k = neighbours.shape
     own, other = np.repeat(np.arange(n_samples), k), neighbours.ravel()
     cells = np.sort(np.concatenate([own * n_samples + other, other * n_samples + own]))
@@ -66,7 +65,7 @@ def _cells(neighbours: NDArray) -> NDArray:
 
 
 def _starts(ordered: NDArray) -> NDArray:
-    """Return where each distinct number begins; ``np.unique`` looks them up one by one and takes longer."""
+    """Return where each distinct number of a sorted array begins; faster than ``np.unique``."""
     return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
 
 
@@ -77,17 +76,17 @@ def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArra
     """
     root = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
     data = graph.data * np.repeat(root, np.diff(graph.indptr)) * root[graph.indices]
-    # The places of the entries are shared with the graph: neither is ever sorted or changed.
+    # The index arrays are shared with the graph; neither matrix is sorted or changed.
     normalised = sparse.csr_array((data, graph.indices, graph.indptr), shape=graph.shape)
     values, vectors = _leading_pairs(normalised, min(count, graph.shape[0]))
     return values[::-1], vectors[:, ::-1] * root[:, None]
 
 
 def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
-    """Return the largest eigenvalues, ascending, and their vectors, each component of the graph on its own.
+    """Return the largest eigenvalues, ascending, and their vectors, computed separately for each component.
 
-    Every component has the eigenvalue 1, and Lanczos' method finds only one vector of an eigenvalue that
-    several share.
+    Every component has the eigenvalue 1, and the Lanczos method finds only one vector of an eigenvalue that
+    several components share.
     """
     solve = partial(symmetric_pairs, dense_order=300, dense_share=0.2, which="LA", tol=1e-6)
     n_components, member = connected_components(matrix, directed=False)
@@ -105,7 +104,7 @@ def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArr
         basis[rows, place] = vector
     if n_components <= count:
         return np.array([value for value, _, _ in kept]), basis
-    # Mixtures of the components' vectors have the eigenvalue 1 too, and give every row coordinates.
+    # Mixtures of the components' vectors also have the eigenvalue 1, and give every row coordinates.
     mixture = np.random.default_rng(20240918).standard_normal((n_components, count))
     return np.ones(count), basis @ np.linalg.qr(mixture)[0]
 

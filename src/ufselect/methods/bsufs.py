@@ -25,7 +25,7 @@ from ufselect.methods.dscofs.x_steps import make_x_step
 def power_threshold(q: float) -> float:
     r"""Return the size up to which ``shrink(sizes, 1, q)`` is 0.
 
-    A weight w multiplies it by :math:`w^{1/(2-q)}`. There the two minima, at 0 and at
+    For a weight w, multiply it by :math:`w^{1/(2-q)}`. At the threshold the two minima, at 0 and at
     :math:`(2 - 2q)^{1/(2-q)}`, are equally deep.
     """
     other = (2 * (1 - q)) ** (1 / (2 - q))
@@ -37,9 +37,9 @@ def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
 
     .. math:: \operatorname{arg\,min}_{u \ge 0}\; w\,u^q + \tfrac12 (u - v)^2
 
-    It is 0 up to a threshold and jumps there. Beyond it is v for q = 0, has closed forms for q = 1/2 [1]_ and
-    q = 2/3 [2]_, and is else the larger root of :math:`u + w q u^{q-1} = v` by Newton's method, which falls
-    from v towards it without ever passing it, the left side being convex.
+    The map is 0 up to a threshold, where it jumps. Beyond it the map is v for q = 0 and has closed forms for
+    q = 1/2 [1]_ and q = 2/3 [2]_. For any other q it is the larger root of :math:`u + w q u^{q-1} = v`, found
+    by Newton's method from v; the left side is convex, so the iterates never pass the root.
 
     References
     ----------
@@ -70,7 +70,7 @@ def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
         result[beyond] = (np.sqrt(total) + np.sqrt(2 * v / np.sqrt(total) - total)) ** 3 / 8
     else:
         u = v.copy()
-        for _ in range(60):  # about six are enough but at the threshold
+        for _ in range(60):  # about six are enough, except near the threshold
             slope = weight * q * u ** (q - 1)
             change = (u + slope - v) / (1 + (q - 1) * slope / u)
             u = u - change
@@ -81,7 +81,7 @@ def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
 
 
 def power_sum(sizes: NDArray, q: float) -> float:
-    """Return the sum of the powers of sizes; for q = 0 how many are not 0."""
+    """Return the sum of ``sizes ** q``; for q = 0, the number of sizes that are not 0."""
     return float(np.count_nonzero(sizes)) if q == 0 else float(np.sum(sizes**q, dtype=np.float64))
 
 
@@ -121,12 +121,11 @@ class BiSparsePCA(SplitPCA):
 class BSUFS(GramSelector):
     r"""Select features by PCA with penalties on the entries and on the rows of the loadings.
 
-    Use bi-sparse feature selection [1]_ in place of `DSCOFS` where you would rather set what an entry and a
-    row cost than how many there may be. The number of rows that stay follows from the penalties and not from
-    ``n_features_to_select``, which only cuts the ranking. It has two penalties and two exponents more than
-    PCA, and nothing without labels says which are best.
+    Use bi-sparse feature selection [1]_ instead of `DSCOFS` to set penalties on entries and rows rather than
+    limits on their numbers. The penalties determine how many rows are not zero; ``n_features_to_select`` only
+    cuts the ranking. The two penalties and two exponents cannot be tuned without labels.
 
-    It sees linear structure only. Features with a large unit dominate: standardise first unless units are
+    Only linear structure is found. Features with large units dominate: standardise first unless units are
     comparable.
 
     Parameters
@@ -134,15 +133,15 @@ class BSUFS(GramSelector):
     {n_features_to_select}
     {n_components}
     weight_entry, weight_row : float or "auto", default="auto"
-        Penalties λ₁ on entries and λ₂ on rows. With ``"auto"`` entries and rows of the copies vanish where
-        they are smaller than the root mean square of all entries or rows of X.
+        Penalties λ₁ on entries and λ₂ on rows. ``"auto"`` sets entries and rows of the copies to zero if they
+        are smaller than the root mean square of all entries or rows of X.
     q, p : float, default=0.5
-        Exponents of entries and of rows, in [0, 1); 0 counts those that are not zero.
+        Exponents of the entry and row penalties, in [0, 1); 0 counts the nonzero entries or rows.
     mu_entry, mu_row : float, default=0.1 and 0.01
-        Weights μ₁ and μ₂, above 0, of the distances of X to its sparse copies; half the β of [1]_.
+        Weights μ₁ and μ₂, above 0, of the distances between X and its sparse copies; half the β of [1]_.
     penalty_scale : {"relative", "absolute"}, default="relative"
-        Whether λ, μ and ``tau`` are in units of the largest eigenvalue of S, so that they mean the same on
-        every data set, or absolute as in [1]_.
+        Whether λ, μ and ``tau`` are in units of the largest eigenvalue of S, which makes them comparable
+        across data sets, or absolute as in [1]_.
     tau : float, default=1e-3
         Proximal weight of all three steps.
     {max_iter}
@@ -168,9 +167,15 @@ class BSUFS(GramSelector):
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
     {iterations}
 
+    See Also
+    --------
+    DSCOFS : Limit the number of entries and rows instead of penalising them.
+    SPCAFS : Penalise rows only.
+    RebuildSelector : Select columns from which the others can be reconstructed.
+
     Notes
     -----
-    With an entry-sparse copy Y and a row-sparse copy Z of the orthonormal loadings X,
+    With an entry-sparse copy Y and a row-sparse copy Z of the orthonormal loadings X, the problem is
 
     .. math::
 
@@ -179,13 +184,13 @@ class BSUFS(GramSelector):
 
     1. Start from the PCA loadings.
     2. Make a step of X on the Stiefel manifold, as `DSCOFS` does: one product with S and a polar factor.
-    3. Set Y and Z to the proximal maps of the two penalties at the mean of X and the last copy, which counts
-       ``tau``: each entry and each row norm is shrunk by itself, in closed form for exponents of 0, 1/2 and
-       2/3. Repeat from 2. The objective never rises.
+    3. Set Y and Z to the proximal maps of the two penalties at the mean of X and the last copy, the copy with
+       weight ``tau``. Each entry and each row norm is shrunk separately, in closed form for exponents of 0,
+       1/2 and 2/3. Repeat from 2. The objective never rises.
 
-    Model, splitting and proximal maps are those of [1]_. Ours: one step of X in place of a trust-region
-    solution, extrapolation, the start, relative units, ``"auto"``, and the ranking by X, which orders the
-    rows that Z keeps as Z does and goes on with the others.
+    Model, splitting and proximal maps are those of [1]_. This implementation differs in making one step of X
+    instead of solving a trust-region problem, in extrapolation, start, relative units and ``"auto"``, and in
+    ranking by X, which orders the nonzero rows of Z as Z does and then ranks the others.
 
     An iteration costs as much as one of `DSCOFS`: 2 d² m operations for d ≤ n features, 4 n d m otherwise.
 
@@ -299,7 +304,7 @@ class BSUFS(GramSelector):
         }
 
     def _weight(self, weight: float | str, mu: float, exponent: float, mean_square: float) -> float:
-        """Return λ, by default that with the threshold at the root of the mean square."""
+        """Return λ; for "auto", the λ whose threshold is the root of the mean square."""
         if not isinstance(weight, str):
             return weight
         return 2 * mu * (1 + self.tau) * (np.sqrt(mean_square) / power_threshold(exponent)) ** (2 - exponent)

@@ -18,7 +18,7 @@ from ufselect.methods._sets import mask_of_largest
 
 @dataclass(frozen=True)
 class FeatureChoice:
-    """A choice of features: the diagonal it was made by, their indices, their loadings and the objective."""
+    """Selected features: the diagonal that ranked them, their indices and loadings, and the objective."""
 
     diagonal: NDArray
     features: NDArray
@@ -30,14 +30,15 @@ class FeatureSparsePCA(Descent):
     r"""Maximise :math:`\mathrm{Tr}(W^\top S W)` subject to :math:`W^\top W = I`, :math:`\|W\|_{2,0} \le r`.
 
     For a matrix of rank at most m, the optimal features are those of its r largest diagonal entries. A step
-    takes them from the proxy :math:`P = S W (W^\top S W)^{+} W^\top S`, which lies below S, has rank m and
-    agrees with S on W: its optimum on the new features is no worse than W, and that of S no worse than that
-    of P. For r ≤ m the objective is the sum of the selected diagonal entries, so that the start is optimal.
+    selects them for the proxy :math:`P = S W (W^\top S W)^{+} W^\top S`, which lies below S, has rank m and
+    agrees with S on W. The optimum of P on the new features is therefore no worse than W, and the optimum of
+    S is no worse than that of P. For r ≤ m the objective is the sum of the selected diagonal entries, so the
+    start is optimal.
 
-    The r largest entries of ``diagonal`` give the first features. With ``rules``, groups of features count as
-    one in r and some are always chosen: as a matrix of rank m carries the sum of its diagonal entries on any
-    features, the best groups are those with the largest sums. States have the objective
-    :math:`-\mathrm{Tr}(W^\top S W)`.
+    The r largest entries of ``diagonal`` give the first features. With ``rules``, a group of features counts
+    as one in r, and some features are always selected. On any features, the optimum of a matrix of rank m is
+    the sum of its diagonal entries, so the best groups are those with the largest sums. The objective of a
+    state is :math:`-\mathrm{Tr}(W^\top S W)`.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class FeatureSparsePCA(Descent):
         return new if new.objective <= state.objective else state
 
     def components(self, state: FeatureChoice) -> NDArray:
-        """Return the loadings with zero rows for the other features."""
+        """Return the loadings of all features, with zero rows for those not selected."""
         return spread(state.loadings, state.features, self.gram)
 
     def _choose(self, diagonal: NDArray) -> FeatureChoice:
@@ -105,13 +106,13 @@ def quotient_diagonal(products: NDArray, pairs: Spectrum) -> NDArray:
 
 
 def loadings_on(gram: GramOperator, features: NDArray, n_components: int) -> NDArray:
-    """Return the best orthonormal loadings that vanish off some features, n_features × m."""
+    """Return the best orthonormal loadings, n_features × m, that are zero outside some features."""
     block = np.asarray(gram.subgram(features), dtype=np.float64)
     return spread(leading_pairs(block, n_components).vectors, features, gram)
 
 
 def spread(loadings: NDArray, features: NDArray, gram: GramOperator) -> NDArray:
-    """Return loadings of some features with zero rows for the others, as ``gram`` takes them."""
+    """Return loadings of some features with zero rows for the others, in the dtype of ``gram``."""
     whole = np.zeros((gram.shape[0], loadings.shape[1]), dtype=gram.dtype, order="F")
     whole[features] = loadings
     return whole
@@ -120,36 +121,22 @@ def spread(loadings: NDArray, features: NDArray, gram: GramOperator) -> NDArray:
 class FSPCA(GramSelector):
     r"""Select the features whose own principal components capture the most variance.
 
-    Chooses r features, with no penalty to tune [1]_:
+    Use feature-sparse PCA [1]_ to keep as much variance as r features can hold, when r is fixed beforehand;
+    there is no penalty to tune. The selection for a smaller r need not be part of the selection for a larger
+    one.
 
-    .. math::
-
-        \max_{W}\; \mathrm{Tr}(W^\top S W) \quad\text{s.t.}\quad W^\top W = I_m,\; \|W\|_{2,0} \le r,
-
-    with S the scatter matrix of the centred data and r = ``n_features_to_select``.
-
-    1. Take the r largest diagonal entries of the best rank-m approximation of S ("Go"); this is optimal if
-       the rank of S is at most m.
-    2. With W the m leading eigenvectors of S on these features, form the proxy
-       :math:`P = S W (W^\top S W)^{+} W^\top S` and take its r largest diagonal entries.
-    3. Repeat step 2 until the features stay the same ("IPU"). The objective never falls.
-
-    Costs a truncated PCA, and n d m + r³ a step, of which a handful are made. S is not formed for wide or
-    sparse data.
-
-    Use it to keep as much variance as r features can hold, when r is fixed beforehand. The selection is
-    made for this r: that for a smaller r need not be part of it. It follows variance, like PCA: it takes
-    redundant features, and those with a large unit dominate; standardise first unless units are comparable.
+    Like PCA, it follows variance: redundant features are selected together, and features with large units
+    dominate. Standardise first unless units are comparable.
 
     Parameters
     ----------
     {n_features_to_select}
     n_components : int or "auto", default="auto"
         Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than
-        that of a piece of a stick broken at random. For r ≤ m the problem falls apart, and the r
-        features of largest variance are optimal.
+        that of a piece of a stick broken at random. For r ≤ m the r features of largest variance are
+        optimal.
     refine : bool, default=True
-        Whether to go on after step 1.
+        Whether to continue after step 1 (see Notes).
     max_iter : int, default=100
         Most iterations of step 2 to make.
     {verbose}
@@ -171,6 +158,29 @@ class FSPCA(GramSelector):
         Number of iterations.
     converged_ : bool
         Whether the features stayed the same within ``max_iter``.
+
+    See Also
+    --------
+    PCALeverage : Rank by the leverage of the full PCA; faster, and one ranking for all r.
+    ConstrainedDSCOFS : Also limit the number of entries, with a certificate of optimality.
+    RebuildSelector : Select columns from which the others can be reconstructed.
+
+    Notes
+    -----
+    With S the scatter matrix of the centred data and r = ``n_features_to_select``, the problem is
+
+    .. math::
+
+        \max_{W}\; \mathrm{Tr}(W^\top S W) \quad\text{s.t.}\quad W^\top W = I_m,\; \|W\|_{2,0} \le r.
+
+    1. Select the r largest diagonal entries of the best rank-m approximation of S ("Go"); this is optimal if
+       the rank of S is at most m.
+    2. With W the m leading eigenvectors of S on these features, form the proxy
+       :math:`P = S W (W^\top S W)^{+} W^\top S` and select its r largest diagonal entries.
+    3. Repeat step 2 until the features stay the same ("IPU"). The objective never falls.
+
+    Costs a truncated PCA, and n d m + r³ for each of a handful of steps. S is not formed for wide or sparse
+    data.
 
     References
     ----------

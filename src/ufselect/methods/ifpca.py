@@ -1,4 +1,4 @@
-"""IF-PCA's selection: features that are far from normal, as many as Higher Criticism finds."""
+"""IF-PCA: select the features that are far from normal, as many as Higher Criticism finds."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choos
 class IFPCA(UnsupervisedSelector):
     r"""Select features whose values are far from a normal distribution, and choose how many.
 
-    The influential features of IF-PCA [1]_: those by which clusters differ are mixtures, and a mixture is
-    not normal. Each feature is compared with a normal distribution of its own mean and variance by the
-    Kolmogorov–Smirnov statistic; Higher Criticism then finds the number of features beyond which the
-    statistics look like those of features without clusters. Nothing has to be tuned.
+    IF-PCA [1]_ was made for gene expression: few rows and many columns, most of them about normal. A feature
+    that differs between clusters is a mixture, and a mixture is not normal. The Kolmogorov–Smirnov statistic
+    compares each feature with a normal distribution, and Higher Criticism chooses how many to select.
+    Nothing has to be tuned.
 
-    It was made for genes: many columns, few rows, of which few columns matter and the others are about
-    normal. Do not use it where features are not normal for other reasons: pixels, counts, shares and
-    categories all score high. It scores each feature alone, so it selects redundant ones. ``"auto"``
-    says how many features, not whether there are any: on normal noise it still selects from a few to half of
-    them.
+    Do not use it if features are not normal for other reasons: pixels, counts, shares and categories all
+    score high. Each feature is scored alone, so redundant ones are selected together. ``"auto"`` always
+    selects some features: from a few to half of them even if all are normal noise.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default="auto"
-        Number r of features to select, or their share; ``"auto"`` takes the threshold of Higher Criticism.
+        Number r of features to select, or their share; ``"auto"`` selects those above the threshold of
+        Higher Criticism.
     {constraints}
 
     Attributes
@@ -44,22 +43,28 @@ class IFPCA(UnsupervisedSelector):
         The statistics :math:`\psi_j`; 0 for constant features, which come last.
     {ranking_and_support}
     pvalues_ : ndarray of shape (n_features,)
-        Of the renormalised statistics; 1 for constant features.
+        P-values of the renormalised statistics; 1 for constant features.
     n_influential_ : int
-        The number of features above the threshold of Higher Criticism, whatever number is asked for.
+        Number of features above the threshold of Higher Criticism, whatever ``n_features_to_select`` is.
+
+    See Also
+    --------
+    MaxVariance : A simpler ranking of single features, better on the genes of our benchmark.
+    MCFS : Find clusters from neighbouring rows, without assuming normal features.
+    RebuildSelector : Select few columns from which the others can be reconstructed.
 
     Notes
     -----
-    For feature j with values standardised by its own mean and standard deviation, :math:`F_j` their empirical
-    distribution,
+    Let :math:`F_j` be the empirical distribution of feature j, standardised by its own mean and standard
+    deviation. The statistic is
 
     .. math:: \psi_j = \sqrt n\, \sup_t |F_j(t) - \Phi(t)| .
 
-    Most features are taken to be without clusters, but not exactly normal: the statistics are shifted and
-    scaled to the median and the quartiles of their distribution for normal data (Efron's empirical null),
-    which is simulated once for each number of rows, with a fixed seed. [1]_ takes mean and standard
-    deviation, which strong clusters inflate until half of all features are selected. With the sorted p-values
-    :math:`\pi_{(1)} \le \dots \le \pi_{(d)}`,
+    Most features are assumed to have no clusters but not to be exactly normal. The statistics are therefore
+    shifted and scaled to the median and the quartiles of their distribution for normal data (Efron's
+    empirical null), which is simulated once for each number of rows, with a fixed seed. [1]_ uses mean and
+    standard deviation, which strong clusters inflate until half of all features are selected. With the sorted
+    p-values :math:`\pi_{(1)} \le \dots \le \pi_{(d)}`,
 
     .. math::
 
@@ -67,11 +72,10 @@ class IFPCA(UnsupervisedSelector):
             {\sqrt{\max\{\sqrt n\, (k/d - \pi_{(k)}), 0\} + k/d}},
 
     and the k with the largest value, among k ≤ d/2 with :math:`\pi_{(k)} > \log(d) / d`, is the number of
-    features. [1]_ goes on to cluster the rows by PCA on them. Without clusters the largest value is that of
-    chance and may be at any k; [1]_, which renormalises by mean and standard deviation, has no test of it
-    either, and finds as many.
+    features. [1]_ then clusters the rows by PCA on them. Without clusters the largest value is due to chance
+    and may be at any k; [1]_ does not test for this either, and selects as many.
 
-    Costs n log n d. Columns, also sparse ones, are processed in blocks. Scales of the features do not matter.
+    Costs n log n d. Columns, dense or sparse, are processed in blocks. The scales of features do not matter.
 
     References
     ----------
@@ -114,7 +118,7 @@ class IFPCA(UnsupervisedSelector):
         super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
 
     def _request(self, n_features: int) -> SelectionRequest:
-        if self.n_features_to_select == "auto":  # while the count is open, all columns are asked for
+        if self.n_features_to_select == "auto":  # the count is not known yet: request all columns
             return ColumnConstraints.of(self, n_features).request(1.0)
         return super()._request(n_features)
 
@@ -159,7 +163,7 @@ def normality_statistics(X: Any, block_bytes: int = 2**24) -> NDArray:
 
 
 def empirical_null_pvalues(statistics: NDArray, n_samples: int) -> NDArray:
-    """Return p-values of statistics shifted and scaled to the quartiles of those of normal data."""
+    """Return the p-values of statistics that are shifted and scaled to the quartiles of normal data."""
     # More than 200 rows change the distribution by less than the simulation does.
     null = null_statistics(min(n_samples, 200))
     lower, middle, upper = np.quantile(null, [0.25, 0.5, 0.75])
@@ -167,7 +171,7 @@ def empirical_null_pvalues(statistics: NDArray, n_samples: int) -> NDArray:
     unit = (upper - lower) / (third - first) if third > first else 1.0
     values = middle + unit * (statistics - median)
     pvalues = (null.size - np.searchsorted(null, values, side="left")) / null.size
-    # Beyond the last hundredth the logarithm falls about as the square of the statistic.
+    # In the last hundredth the logarithm falls about linearly with the square of the statistic.
     tail = null[-null.size // 100 :]
     if tail[-1] <= tail[0] * (1 + 1e-6):  # two or three rows: all columns have the same statistic
         return pvalues
@@ -179,7 +183,7 @@ def empirical_null_pvalues(statistics: NDArray, n_samples: int) -> NDArray:
 
 @lru_cache(maxsize=8)
 def null_statistics(n_samples: int, n_draws: int = 10_000) -> NDArray:
-    """Return sorted statistics of so many normal features."""
+    """Return the sorted statistics of simulated normal features."""
     normal = np.random.default_rng(0).standard_normal((n_samples, n_draws))
     return np.sort(normality_statistics(normal))
 

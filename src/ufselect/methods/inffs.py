@@ -20,24 +20,23 @@ from ufselect.methods._columns import SelectionRequest
 
 
 class InfFS(UnsupervisedSelector):
-    r"""Select features that vary much and agree little with the others, over paths of any length.
+    r"""Select features with a large variance and small correlations with the others.
 
-    Infinite feature selection [1]_ takes features as nodes of a graph. An edge is heavy if one of its two
-    features varies much and if their rank correlation is small. The score of a feature sums the weights of
-    all paths from it, of any length, long ones damped.
+    Infinite feature selection [1]_ treats features as nodes of a graph. An edge has a large weight if one of
+    its two features varies much and if their rank correlation is small. The score of a feature sums the
+    weights of all paths that start at it; long paths count less.
 
-    Use it as a quick filter where features of one unit differ in how much they vary. It ignores
-    clusters: independent noise of large variance scores highest. On standardised data all features
-    vary alike and it prefers those that correlate with nothing. The matrix of features limits it to some
-    ten thousand of them.
+    Use it as a quick filter for features of the same unit. It ignores clusters: independent noise of large
+    variance scores highest, and on standardised data features that correlate with nothing do. Memory limits
+    it to about ten thousand features.
 
     Parameters
     ----------
     {n_features_to_select}
     alpha : float, default=0.5
-        Weight α of variation against lack of correlation, from 0 to 1.
+        Weight α of the variation relative to the lack of correlation, from 0 to 1.
     damping : float, default=0.9
-        The r of the series in units of 1 / ρ(A), below 1; the nearer to 1, the more long paths count.
+        The r of the series in units of 1 / ρ(A), below 1; the closer to 1, the more long paths count.
     {constraints}
 
     Attributes
@@ -46,9 +45,14 @@ class InfFS(UnsupervisedSelector):
         Sums over paths, positive; 0 for constant features, which come last.
     {ranking_and_support}
 
+    See Also
+    --------
+    MaxVariance : A simpler ranking by the variation alone.
+    RedundancyFilter : Drop columns that correlate with others.
+
     Notes
     -----
-    Write σ for standard deviations in units of the largest and ρ for Spearman's rank correlations,
+    With σ the standard deviations in units of the largest and ρ Spearman's rank correlations,
 
     .. math:: A_{ij} = \alpha \max(\sigma_i, \sigma_j) + (1 - \alpha) (1 - |\rho_{ij}|) .
 
@@ -56,11 +60,11 @@ class InfFS(UnsupervisedSelector):
 
     .. math:: s = \Bigl( \sum_{l=1}^{\infty} (r A)^l \Bigr) 1 = (I - r A)^{-1} 1 - 1 .
 
-    One system of equations is solved by conjugate gradients, where [1]_ inverts a matrix. Constant features
-    have no rank correlation and no part in the graph.
+    A system of equations is solved by conjugate gradients; [1]_ inverts a matrix. Constant features have no
+    rank correlation and are not in the graph.
 
     Costs n d² for the correlations and d² for each of some dozens of products; memory d². The ranks of sparse
-    data, taken relative to that of zero, are sparse too.
+    data stay sparse, as they are taken relative to the rank of zero.
 
     References
     ----------
@@ -140,18 +144,18 @@ def path_sums(weights: NDArray, damping: float) -> NDArray:
     if radius <= 0:
         return np.zeros(ones.size)
     share = damping / radius
-    # The eigenvalues are between 1 − damping and 1 + damping, so that few steps are enough.
+    # The eigenvalues lie between 1 − damping and 1 + damping, so few steps are enough.
     system = LinearOperator(
         weights.shape, matvec=lambda vector: vector - share * (weights @ vector), dtype=float
     )
     solution, status = cg(system, ones, rtol=1e-12, atol=0.0, maxiter=10_000)
     if status:
-        raise ValueError(f"damping={damping} is so near to 1 that the sum over paths is not found; lower it.")
+        raise ValueError(f"damping={damping} is too close to 1 to compute the sum over paths; lower it.")
     return solution - ones
 
 
 def relative_ranks(X: Any) -> Any:
-    """Return the ranks of the samples in each feature, ties shared: of sparse data less the rank of zero."""
+    """Return the mean ranks of the samples in each feature, of sparse data minus the rank of zero."""
     if not sparse.issparse(X):
         ranks = rankdata(X, axis=0)
         return ranks - (len(ranks) + 1) / 2
@@ -163,6 +167,6 @@ def relative_ranks(X: Any) -> Any:
         n_zeros = ranks.shape[0] - values.size
         below = np.count_nonzero(values < 0)
         zero = below + (n_zeros + 1) / 2
-        # Without a zero, that rank is one that no sample has; it only shifts the others.
+        # Without a zero, no sample has that rank; it only shifts the others.
         ranks.data[stored] = rankdata(values) + np.where(values > 0, n_zeros, 0) - zero
     return ranks

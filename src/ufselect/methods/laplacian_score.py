@@ -24,35 +24,16 @@ from ufselect.methods._columns import SelectionRequest
 class LaplacianScore(UnsupervisedSelector):
     r"""Select features that vary smoothly over the graph of nearest neighbours.
 
-    The score of feature f is [1]_
-
-    .. math::
-
-        s = \frac{\tilde f^\top L \tilde f}{\tilde f^\top D \tilde f}, \qquad
-        \tilde f = f - \frac{f^\top D 1}{1^\top D 1}\, 1,
-
-    with W the heat-kernel weights :math:`\exp(-\|x_i - x_j\|^2 / 2t^2)` between samples of which one is
-    among the k nearest neighbours of the other, D its degrees and L = D − W. A small value means that
-    neighbouring samples have nearly equal values for the feature's variance; ``scores_`` is −s.
-
-    1. Find the k nearest neighbours of each sample.
-    2. Weigh the edges by the heat kernel.
-    3. Score each feature by itself, in one pass over edges and samples.
-
-    Costs n² d for the neighbours and n k d for the scores, in memory of the data's size plus n k; sparse
-    data stay sparse.
-
-    Use it as a fast filter where neighbours carry the structure, as with images or manifolds. It scores each
-    feature alone, so it selects redundant ones, and the graph depends on the units of all features:
-    standardise first unless they are comparable.
+    Use the Laplacian score [1]_ as a fast filter if neighbouring samples show the structure, as in images or
+    on manifolds. Each feature is scored alone, so redundant ones are selected together. The graph depends on
+    the units of all features: standardise first unless they are comparable.
 
     Parameters
     ----------
     {n_features_to_select}
     {n_neighbors}
     bandwidth : float or "auto", default="auto"
-        Bandwidth t of the heat kernel, or the mean distance to the k neighbours. Weights are taken relative
-        to the largest, which leaves the score unchanged, so that a small t does not make all of them vanish.
+        Bandwidth t of the heat kernel; ``"auto"`` for the mean distance to the k neighbours.
     {constraints}
 
     Attributes
@@ -62,6 +43,32 @@ class LaplacianScore(UnsupervisedSelector):
     {ranking_and_support}
     n_neighbors_ : int
         The number of neighbours used; with batches a multiple of their number.
+
+    See Also
+    --------
+    SPEC : Other scores on the same graph.
+    MCFS : Score features jointly, so that one of several redundant ones is selected.
+
+    Notes
+    -----
+    The score of feature f is
+
+    .. math::
+
+        s = \frac{\tilde f^\top L \tilde f}{\tilde f^\top D \tilde f}, \qquad
+        \tilde f = f - \frac{f^\top D 1}{1^\top D 1}\, 1,
+
+    with W the heat-kernel weights :math:`\exp(-\|x_i - x_j\|^2 / 2t^2)` between samples of which one is
+    among the k nearest neighbours of the other, D its degrees and L = D − W. A small value means that
+    neighbouring samples differ little compared with the feature's variance; ``scores_`` is −s. Weights are
+    relative to the largest, which leaves the score unchanged and keeps them above zero for a small t.
+
+    1. Find the k nearest neighbours of each sample.
+    2. Weight the edges by the heat kernel.
+    3. Score each feature separately, in one pass over edges and samples.
+
+    Costs n² d for the neighbours and n k d for the scores, in memory of the size of the data plus n k. Sparse
+    data stay sparse.
 
     References
     ----------
@@ -103,19 +110,19 @@ class LaplacianScore(UnsupervisedSelector):
         self.bandwidth = bandwidth
 
     def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
-        """Choose the features.
+        """Select the features.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
-            The data, without missing values; of a dask collection a sample of the rows is used.
+            The data, without missing values. For a dask collection, a sample of the rows is used.
         y : ignored
             Present for scikit-learn's pipelines.
         batch : array-like of shape (n_samples,), optional
             A label for each row, such as donor, day or plate. Every sample then gets equally many neighbours
-            from each batch, so that what differs between batches alone is not smooth on the graph.
+            from each batch, so a feature that differs only between batches is not smooth on the graph.
         **row_metadata
-            ``sample_weight`` is refused: copies of a sample would be its nearest neighbours.
+            ``sample_weight`` raises an error: copies of a sample would be its nearest neighbours.
 
         Returns
         -------

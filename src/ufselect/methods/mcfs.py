@@ -21,14 +21,13 @@ class MCFS(UnsupervisedSelector):
     r"""Select features that explain the clusters of the graph of nearest neighbours.
 
     Multi-cluster feature selection [1]_ embeds the samples by the smoothest eigenvectors of the graph, one
-    for each cluster, and explains each eigenvector by few features with least angle regression. A feature
-    counts with its largest coefficient, so that a feature that explains one cluster well is selected.
+    for each cluster, and explains each eigenvector by few features with least angle regression. The score of
+    a feature is its largest coefficient, so explaining one cluster well is enough.
 
-    Use it where there are clusters that neighbours show, and redundant features: unlike a score of single
-    features, the regression selects one of several duplicates. Where the graph shows no clusters the
-    eigenvectors are noise, and so is the selection. Coefficients are larger for features of a smaller unit:
-    standardise first unless units are comparable. At most n_samples − 1 features can enter a regression;
-    beyond, the order rests on correlations.
+    Use it for clusters of neighbouring rows and redundant features: unlike scores of single features, the
+    regression selects one of several duplicates. Without clusters in the graph, the eigenvectors and the
+    selection are noise. Features in small units get large coefficients: standardise first unless units are
+    comparable. At most n_samples − 1 features can enter a regression; the others are ranked by correlations.
 
     Parameters
     ----------
@@ -49,21 +48,27 @@ class MCFS(UnsupervisedSelector):
     n_clusters_, n_neighbors_ : int
         The numbers used.
 
+    See Also
+    --------
+    NDFS : Start from K-means clusters, for compact clusters of known number.
+    SPEC : A faster filter on the same graph, which scores features alone.
+    AutoSelector : Select for clusters and compare with random columns on held-out rows.
+
     Notes
     -----
-    Write W for the heat-kernel weights between samples of which one is among the k nearest neighbours of the
-    other, D for their sums and L = D − W. The targets are the c smoothest solutions of
+    Let W be the heat-kernel weights between samples of which one is among the k nearest neighbours of the
+    other, D their sums and L = D − W. The targets are the c smoothest solutions of
 
     .. math:: L y = \lambda D y, \qquad y^\top D y = \bar d,
 
-    after the constant one, with the mean :math:`\bar d` of D's diagonal, so that the unit of W does not
-    matter. For each, least angle regression on the centred features goes on until r of them, the number to
+    after the constant one. Scaling by the mean :math:`\bar d` of D's diagonal makes the unit of W irrelevant.
+    For each target, least angle regression on the centred features continues until r of them, the number to
     select, have entered, and
 
     .. math:: s_j = \max_k |a_{kj}| .
 
-    A duplicate of a feature that has entered is skipped. The regressions use columns of the
-    Gram matrix, which they share, and sparse data stay sparse.
+    A duplicate of a feature that has entered is skipped. The regressions share the columns of the Gram
+    matrix, and sparse data stay sparse.
 
     Costs n² d for the neighbours, c eigenvectors of a sparse matrix, n d for each feature that enters, and
     c r² d for the paths.
@@ -141,7 +146,7 @@ class MCFS(UnsupervisedSelector):
 class LeastAngleRegression:
     """Least angle regressions of several targets on the same features, through columns of their Gram matrix.
 
-    A column is asked for once, whatever the number of targets.
+    Each column is computed once, whatever the number of targets.
     """
 
     def __init__(self, gram: GramOperator) -> None:
@@ -152,13 +157,13 @@ class LeastAngleRegression:
     def coefficients(self, products: NDArray, count: int) -> NDArray:
         """Return the coefficients at which the next feature after ``count`` would enter, or the last point.
 
-        ``products`` are those of the centred features with the target. Fewer features enter once it is
-        explained.
+        ``products`` are those of the centred features with the target. Once the target is explained, no
+        further features enter.
         """
         correlations = np.array(products, dtype=np.float64)
         weights = np.zeros(correlations.size)
         is_open = self.squares > 0
-        # What rounding leaves of an explained target
+        # Rounding error left of an explained target
         smallest = 1e-10 * float(np.abs(correlations).max(initial=0.0))
         active: list[int] = []
         signs = np.empty(count)

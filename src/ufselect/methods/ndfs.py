@@ -1,4 +1,4 @@
-"""NDFS and RUFS: cluster labels that start from K-means, and rows of coefficients that predict them."""
+"""NDFS and RUFS: cluster labels that start from K-means, and sparse coefficients that predict them."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def row_norms(matrix: NDArray) -> NDArray:
 
 
 class CentredRows:
-    """Centred data; rows of mean squared norm 1, so that penalties mean the same; sparse data stay sparse."""
+    """Centred data with rows of mean squared norm 1, the unit of the penalties; sparse data stay sparse."""
 
     def __init__(self, X: Any) -> None:
         if sparse.issparse(X) and 2 * X.nnz > X.shape[0] * X.shape[1]:
-            X = X.toarray()  # takes no more memory, and a large mean costs no digits
+            X = X.toarray()  # takes no more memory, and no digits are lost to a large mean
         if sparse.issparse(X):
             size = power_of_two_near(float(np.abs(X.data).max(initial=0.0)))
             self.data = X.astype(np.float64) * (1 / size)
@@ -100,16 +100,16 @@ class CentredRows:
 
 
 class RowSparseRegression:
-    r"""The quadratic that touches a row-sparse regression from above, ready to be solved for any labels.
+    r"""A quadratic that touches a row-sparse regression from above, factored for any labels.
 
     .. math::
 
         \min_W\; \sum_i b_i \|x_i^\top W - f_i\|^2 + \beta \sum_j \frac{\|w_j\|^2}{2 \rho_j}
 
     With :math:`\rho_j` the smoothed row norms of the last W this is at least
-    :math:`\sum_i b_i \|x_i^\top W - f_i\|^2 + \beta \|W\|_{2,1}` up to a constant. A system of n or of d
-    equations is factored, whichever is the smaller; :math:`\sqrt{2\rho}` scales it, so that rows which vanish
-    do no harm. ``weights`` are b, 1 by default.
+    :math:`\sum_i b_i \|x_i^\top W - f_i\|^2 + \beta \|W\|_{2,1}` up to a constant. The smaller of two
+    systems, of n or of d equations, is factored; scaling it by :math:`\sqrt{2\rho}` keeps it regular when
+    rows vanish. ``weights`` are b, 1 by default.
     """
 
     def __init__(
@@ -120,13 +120,13 @@ class RowSparseRegression:
         self.weights = np.ones(rows.shape[0]) if weights is None else weights
         self.is_wide = rows.shape[0] < rows.shape[1]
         if self.is_wide:
-            # In the units of √b, in which large weights of rows do no harm either.
+            # Scaled by √b, so that large weights of rows do not spoil the factor.
             self.row_roots = np.sqrt(self.weights)
             matrix = rows.row_gram(self.roots) * self.row_roots * self.row_roots[:, None]
         else:
             gram = rows.gram if weights is None else rows.weighted_gram(weights)
             matrix = gram * self.roots * self.roots[:, None]
-        # beta is raised to what rounding allows, also that of means that sparse data keep.
+        # beta is at least the rounding error, which includes that of the means of sparse data.
         means = self.weights.sum() * np.square(rows.mean * self.roots).sum()
         matrix[np.diag_indices_from(matrix)] += max(beta, 1e-12 * float(matrix.trace() + means))
         self.factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
@@ -141,9 +141,9 @@ class RowSparseRegression:
 
 
 def kmeans_labels(X: Any, n_clusters: int, rng: np.random.Generator) -> NDArray:
-    """Return the normalised indicator of the clusters of K-means, raised a little so that no entry is 0.
+    """Return the normalised indicator of the K-means clusters, raised a little so that no entry is 0.
 
-    A product with a positive number cannot move an entry away from 0.
+    Multiplicative steps cannot move an entry away from 0.
     """
     clusters = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31))).fit(X).labels_
     indicator = np.eye(n_clusters)[clusters]
@@ -166,9 +166,9 @@ def multiplicative_step(
     r"""Return non-negative labels with a lower value, or the same ones.
 
     For :math:`h(F) + \tfrac{\gamma}{2} \|F^\top F - I\|_F^2` the published rule multiplies each entry by
-    :math:`\gamma F / (\tfrac12 \nabla h + \gamma F F^\top F)` and normalises the columns. Where that would
-    raise the value a root of the factor is taken, which is a shorter step the same way. ``slope`` is half
-    the gradient of h, ``weight`` :math:`\gamma` and ``value`` the function, penalty included.
+    :math:`\gamma F / (\tfrac12 \nabla h + \gamma F F^\top F)` and normalises the columns. If that would raise
+    the value, a root of the factor is used, a shorter step in the same direction. ``slope`` is half the
+    gradient of h, ``weight`` is :math:`\gamma`, and ``value`` is the function with the penalty.
     """
     above = weight * labels
     below = slope + above @ (labels.T @ labels)
@@ -194,7 +194,7 @@ class LabelState:
 
 
 class LabelSelector(UnsupervisedSelector):
-    """What NDFS and RUFS share: labels from K-means, and a run that moves labels and coefficients."""
+    """Base of NDFS and RUFS: labels from K-means, then updates of labels and coefficients."""
 
     accepts_sparse = True
     is_stochastic = True
@@ -213,7 +213,7 @@ class LabelSelector(UnsupervisedSelector):
 
     @abstractmethod
     def _method(self, X: Any, rows: CentredRows, labels: NDArray, n_neighbors: int) -> Descent:
-        """Return the method to iterate, from the labels of K-means."""
+        """Return the method to iterate, which starts from the labels of K-means."""
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
@@ -233,9 +233,9 @@ class LabelSelector(UnsupervisedSelector):
 
 @dataclass
 class NonnegativeSpectralAnalysis(Descent):
-    """Move the labels, then solve for the coefficients with the row weights of the last ones.
+    """Update the labels, then solve for the coefficients with the row weights of the last ones.
 
-    Both steps lower a function that lies above the objective and touches it, so that it never rises.
+    Both steps lower a function that lies above the objective and touches it, so the objective never rises.
     """
 
     resolution = 1e-14
@@ -247,7 +247,7 @@ class NonnegativeSpectralAnalysis(Descent):
     gamma: float
 
     def init(self) -> LabelState:
-        # The published start: all features weigh the same, as rows of norm 1/2 would.
+        # The published start: all features have the same weight, as if all rows had norm 1/2.
         regression = RowSparseRegression(self.rows, np.full(self.rows.shape[1], 0.5), self.beta)
         return self._state(self.labels, regression.solve(self.labels))
 
@@ -282,12 +282,12 @@ class NonnegativeSpectralAnalysis(Descent):
 class NDFS(LabelSelector):
     r"""Select features that predict cluster labels, which are learnt along with them.
 
-    Use non-negative discriminative feature selection [1]_ where rows form compact clusters whose number you
-    know. The labels start from K-means on all features and stay there: with the published ``gamma``
-    orthogonality outweighs all else, and on five real sets not one of 3,258 rows changed its cluster. Where
-    K-means fails on all features, so does the selection.
+    Use non-negative discriminative feature selection [1]_ if rows form compact clusters and you know their
+    number. The labels start from K-means on all features and hardly change: with the published ``gamma``
+    orthogonality outweighs everything else, and on five real data sets none of 3,258 rows changed its
+    cluster. If K-means on all features fails, so does the selection.
 
-    Features with a large unit dominate: standardise first unless units are comparable.
+    Features with large units dominate: standardise first unless units are comparable.
 
     Parameters
     ----------
@@ -323,9 +323,16 @@ class NDFS(LabelSelector):
         Objective at the start and after each iteration; non-increasing.
     {iterations}
 
+    See Also
+    --------
+    RUFS : The same approach with norms that are robust to outlying rows.
+    MCFS : Clusters of a neighbour graph instead of K-means.
+    AutoSelector : Select for clusters and compare with random columns on held-out rows.
+
     Notes
     -----
-    Labels F (n_samples × n_clusters) are to be smooth on the graph of neighbours and linear in few features:
+    Labels F (n_samples × n_clusters) that are smooth on the graph of neighbours and linear in few features
+    solve
 
     .. math::
 
@@ -339,9 +346,9 @@ class NDFS(LabelSelector):
        X^\top)`, multiply F by :math:`\gamma F / (MF + \gamma F F^\top F)`, entry by entry, and normalise it.
     3. Set :math:`W = (X^\top X + \beta G)^{-1} X^\top F`; repeat from 2.
 
-    The published rule can raise the objective; a root of the factor is then taken, so that it never does.
-    Ours too: X is centred, so that constant columns have no part, and divided by the size of its rows, so
-    that β means the same on every data set; ε = 2.2e-16 is added under the roots of row norms.
+    If the published rule would raise the objective, a root of the factor is used, so it never rises. Also
+    unlike [1]_, X is centred, so constant columns have no influence, and divided by the size of its rows,
+    which makes β comparable across data sets; ε = 2.2e-16 is added under the roots of row norms.
 
     The inverse is never formed. A step factors a matrix of order min(n, d): n d min(n, d) operations. Sparse
     data stay sparse; they need min(n, d)² more memory.
@@ -400,7 +407,7 @@ class NDFS(LabelSelector):
 
 @dataclass
 class RobustLabelRegression(Descent):
-    """Update coefficients, labels and centres in turn, each by a weighted square above its norm."""
+    """Update coefficients, labels and centres in turn; weighted squares bound each norm from above."""
 
     resolution = 1e-14
     rows: CentredRows
@@ -427,7 +434,7 @@ class RobustLabelRegression(Descent):
             self.rows, row_norms(state.coefficients), self.beta / self.alpha, weights
         )
         coefficients = regression.solve(state.labels)
-        # G moves by a square above the two norms that it is in.
+        # For G, weighted squares bound the two norms in which it occurs.
         fitted, between = self.rows.times(coefficients), state.centres @ state.centres.T
         near = 0.5 / self.centre_distances(state.labels, state.centres)[:, None]
         linear = self.alpha * 0.5 / row_norms(fitted - state.labels)[:, None]
@@ -447,7 +454,7 @@ class RobustLabelRegression(Descent):
     def fit_centres(self, labels: NDArray, weights: NDArray) -> NDArray:
         """Return F, the weighted least squares of the rows on the labels."""
         weighted = labels * weights[:, None]
-        # K-means may leave clusters without rows, whose labels are all alike.
+        # K-means may leave clusters without rows, whose labels are all equal.
         return linalg.lstsq(labels.T @ weighted, self.rows.transposed_times(weighted).T)[0]
 
     def centre_distances(self, labels: NDArray, centres: NDArray) -> NDArray:
@@ -469,8 +476,8 @@ class RobustLabelRegression(Descent):
 def local_learning_laplacian(data: Any, indices: NDArray, distances: NDArray) -> sparse.csr_array:
     r"""Return :math:`(I - A)^\top (I - A)`, the squared errors of predicting each row's label locally.
 
-    Row i of A has the weights by which kernel ridge regression on its neighbours predicts it,
-    :math:`a_i = k_i^\top (K_i + I)^{-1}`, with the heat kernel of the mean distance to neighbours.
+    Row i of A holds the weights by which kernel ridge regression predicts row i from its neighbours,
+    :math:`a_i = k_i^\top (K_i + I)^{-1}`, with a heat kernel as wide as the mean distance to neighbours.
     """
     n_samples, k = indices.shape
     first, second = np.repeat(indices, k, axis=1).ravel(), np.tile(indices, (1, k)).ravel()
@@ -489,11 +496,11 @@ def local_learning_laplacian(data: Any, indices: NDArray, distances: NDArray) ->
 class RUFS(LabelSelector):
     r"""Select features that predict cluster labels, with norms that are robust to outlying rows.
 
-    Use robust unsupervised feature selection [1]_ in place of `NDFS` where some rows lie far from all others.
-    As there, the labels hardly leave those of K-means on all features, and the robust norms come after it: a
-    row that takes a cluster of its own in K-means keeps it.
+    Use robust unsupervised feature selection [1]_ instead of `NDFS` if some rows lie far from all others. As
+    in `NDFS`, the labels hardly leave those of K-means on all features. K-means itself is not robust: an
+    outlying row that forms its own cluster keeps it.
 
-    Features with a large unit dominate: standardise first unless units are comparable.
+    Features with large units dominate: standardise first unless units are comparable.
 
     Parameters
     ----------
@@ -506,9 +513,9 @@ class RUFS(LabelSelector):
         Weight of the regression on the labels, above 0.
     beta : float, default=0.3
         Weight of the row penalty, above 0. This and the other weights are for rows of mean squared norm 1. At
-        1 no row of W is left on data with 50 rows and thousands of columns.
+        1, all rows of W are zero on data with 50 rows and thousands of columns.
     zeta : float, default=1e7
-        Weight of orthogonality, above 0. The default is that of the program of [1]_.
+        Weight of orthogonality, above 0. The default is that of the authors' program.
     {max_iter}
     tol : float, default=1e-4
         Stop once the relative decrease of the objective is at most this.
@@ -532,10 +539,15 @@ class RUFS(LabelSelector):
         Objective at the start and after each iteration, for rows of mean squared norm 1; non-increasing.
     {iterations}
 
+    See Also
+    --------
+    NDFS : The same approach with squared norms, for data without outlying rows.
+    MCFS : Clusters of a neighbour graph instead of K-means.
+
     Notes
     -----
-    Labels G (n_samples × n_clusters) are to factor the data, with centres F, to be predicted by those of
-    neighbours, and to be linear in few features:
+    Labels G (n_samples × n_clusters) that factor the data with centres F, are predicted by the labels of
+    neighbours and are linear in few features solve
 
     .. math::
 
@@ -551,11 +563,11 @@ class RUFS(LabelSelector):
        of the other terms with their weights, or by a root of that, and normalise its columns.
     4. With weights :math:`c_i = 1 / 2\|x_i - g_i F\|`, set :math:`F = (G^\top C G)^{-1} G^\top C X`; repeat.
 
-    The problem is that of [1]_, the steps are ours: there each of W, G and F is found by a (projected)
-    limited-memory BFGS method. Weighted squares need no step size, and no step raises the objective. Ours
-    too: X is centred and divided by the size of its rows; F may be negative, as centred data are (for
-    non-negative X and orthonormal G the best F is non-negative anyway); the kernel of A is a heat kernel as
-    wide as the mean distance to neighbours, with a ridge of 1.
+    The problem is that of [1]_, which finds each of W, G and F by a (projected) limited-memory BFGS method.
+    The steps here use weighted squares instead: they need no step size, and no step raises the objective.
+    Also unlike [1]_, X is centred and divided by the size of its rows; F may be negative, as centred data are
+    (for non-negative X and orthonormal G the best F is non-negative anyway); the kernel of A is a heat kernel
+    as wide as the mean distance to neighbours, with a ridge of 1.
 
     A step factors a matrix of order min(n, d): n d min(n, d) operations. Sparse data stay sparse;
     they need min(n, d)² more memory.

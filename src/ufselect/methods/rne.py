@@ -42,9 +42,9 @@ def lle_weights(
     with :math:`C_i` the Gram matrix of the differences :math:`x_j - x_i` [1]_: up to their sum, they solve
     :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds them; rows sum to 1.
 
-    ``ridge`` is ρ; None takes 1e-3 where there are more neighbours than features, as in [1]_, and else 0.
-    Where ρ is nearly 0 and the neighbours of a sample are linearly dependent, its matrix gets 1e-10 of its
-    trace, which selects the smallest of the best weights.
+    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as in [1]_, else 0. If ρ is
+    nearly 0 and the neighbours of a sample are linearly dependent, 1e-10 of the trace of its matrix is used,
+    which selects the smallest of the best weights.
 
     References
     ----------
@@ -78,10 +78,10 @@ class SignedGram:
     """The positive and negative parts of ``RᵀR``, in single precision.
 
     They only enter factors that correct themselves from step to step, and single precision halves the time.
-    The positive part is kept where it is no larger than the data or than 128 MB, which ``formed_order``
-    features take, and built by blocks of rows each time otherwise. The negative part is kept for tall data
-    only: for wide data a product with it is that with the positive part less one with the few rows of R and
-    its transpose.
+    The positive part is stored if it is no larger than the data or than 128 MB (``formed_order`` features),
+    and otherwise computed in blocks of rows each time. The negative part is stored for tall data only: for
+    wide data, its product is that of the positive part minus a product with R and its transpose, which has
+    few rows.
     """
 
     def __init__(self, residuals: NDArray, formed_order: int = 5792, block_bytes: int = 2**25) -> None:
@@ -119,7 +119,7 @@ class SignedGram:
 
 
 class ActiveEntries:
-    """The entries of H in a mask, column after column, and what couples them: ``RᵀR`` those of a column."""
+    """The entries of H in a mask, column by column, with the blocks of ``RᵀR`` that couple each column."""
 
     def __init__(self, mask: NDArray, gram: SignedGram) -> None:
         self.mask = mask
@@ -167,11 +167,11 @@ def _factor(numerator: NDArray, denominator: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class Embedding:
-    """A point of the run.
+    """The state after an iteration.
 
-    H and the objective there; the multiplier Y of the split M = RH; ``RᵀY`` and ``RᵀM``; the products of the
-    positive and the negative part of ``RᵀR`` with H; the weight γ of the augmented term; the entries that
-    were last followed alone, None before H has become sparse.
+    H and its objective; the multiplier Y of the split M = RH; ``RᵀY`` and ``RᵀM``; the products of the
+    positive and the negative part of ``RᵀR`` with H; the weight γ of the augmented term; the active entries
+    that were last updated alone, None before H has become sparse.
     """
 
     H: NDArray
@@ -188,7 +188,7 @@ class RobustEmbedding(Descent):
     r"""The augmented Lagrangian method of robust neighbourhood embedding.
 
     With the split M = RH, a step updates H by multiplications, M by soft thresholding and the multiplier Y,
-    then lets the penalty γ grow by a tenth. The updates of H are
+    then raises the penalty γ by a tenth. The updates of H are
 
     .. math::
 
@@ -197,11 +197,11 @@ class RobustEmbedding(Descent):
         {\alpha H H^\top H + \gamma (R^\top M)_- + (R^\top Y)_- + \gamma (R^\top R)_+ H}}
 
     after each column has been scaled to unit length. They soon drive most entries of H to nearly zero. From
-    then on only the first of a step's updates is made for all entries; the others are made for the entries
-    that are not negligible, while the negligible ones repeat their first factor.
+    then on only the first of a step's updates is made for all entries; the others are made for the active
+    (not negligible) entries, while the negligible ones repeat their first factor.
 
-    ``residuals`` is R, ``start`` the first H. Up to ``sparse_share`` of entries that are not negligible,
-    following them alone is faster.
+    ``residuals`` is R, ``start`` the first H. Updating the active entries alone is faster if their share is
+    at most ``sparse_share``.
     """
 
     def __init__(self, residuals: NDArray, alpha: float, start: NDArray, sparse_share: float = 0.15) -> None:
@@ -226,7 +226,7 @@ class RobustEmbedding(Descent):
         return self._state(H, images, multiplier, pull, change, min(1.1 * state.penalty, 1e10), active)
 
     def is_settled(self, last: Embedding, state: Embedding, tol: float | None) -> bool:
-        """Tell whether the objective, which may rise, has changed by at most ``tol``, or 1e-3 without one."""
+        """Return whether the objective, which may rise, changed by at most ``tol`` (1e-3 if it is None)."""
         share = 1e-3 if tol is None else tol
         return abs(last.objective - state.objective) <= share * abs(last.objective)
 
@@ -263,7 +263,7 @@ class RobustEmbedding(Descent):
         return Embedding(H, multiplier, pull_multiplier, pull_split, products, penalty, active, objective)
 
     def _update(self, state: Embedding) -> tuple[NDArray, ActiveEntries | None]:
-        """Return H after the multiplications of one step, and the entries that were followed."""
+        """Return H after the multiplications of one step, and the active entries."""
         penalty, active = state.penalty, state.active
         gain = penalty * np.maximum(state.pull_split, 0) + np.maximum(state.pull_multiplier, 0)
         loss = penalty * np.maximum(-state.pull_split, 0) + np.maximum(-state.pull_multiplier, 0)
@@ -275,16 +275,16 @@ class RobustEmbedding(Descent):
             for _ in range(29):  # 30 with the first, as in the authors' program
                 H, _ = self.multiply(H, self.gram.products(H), gain, loss, penalty)
             return H, active
-        # Chosen anew where an inactive entry has become noticeable, or half of the active ones negligible.
+        # Chosen anew if an inactive entry has grown, or half of the active ones have become negligible.
         if active is None or np.any((H > 1e-6) & ~active.mask) or 2 * n_active < active.rows.size:
             active = ActiveEntries(mask, self.gram)
         entries = active.rows, active.columns
         values, fixed = H[entries], (gain[entries], loss[entries])
-        # One more than the program leaves outweighs what is lost by following negligible entries roughly.
+        # One more than in the authors' program makes up for updating the negligible entries roughly.
         for _ in range(30):
             values = active.multiply(values, *fixed, self.alpha, penalty)
-        # A guess must not overflow, nor make an entry large before it is looked at again. The square of the
-        # smallest entry is a normal float; one at zero could never grow again.
+        # The guess must not overflow, nor make an entry large before its next exact update. The square of
+        # the smallest entry is a normal float; an entry at zero could never grow again.
         guess = H * np.minimum(factor, 4.0) ** 30
         H = np.clip(guess, np.where(H > 0, 1e-150, 0.0), 1e-4)
         H[entries] = values
@@ -294,10 +294,9 @@ class RobustEmbedding(Descent):
 class RNE(UnsupervisedSelector):
     r"""Select features by robust neighbourhood embedding.
 
-    Use it to compare with published results [1]_. It selects features that are reconstructed from
-    neighbouring samples as all features are, and is best suited to features of comparable scale. The problem
-    has many local minima: the selection depends on the random start. It is slow for many features; memory
-    stays bounded.
+    Use it to compare with published results [1]_. It selects features that neighbouring samples reconstruct
+    as they reconstruct all features, and suits features of comparable scale. The problem has many local
+    minima, so the selection depends on the random start. It is slow for many features; memory stays bounded.
 
     Parameters
     ----------
@@ -306,14 +305,14 @@ class RNE(UnsupervisedSelector):
     alpha : float, default=1e3
         Weight α of the orthogonality term.
     n_components : int or None, default=None
-        Number m of columns of H; None takes the number of selected features, as in [1]_, or the width of
+        Number m of columns of H; None for the number of selected features, as in [1]_, or for the width of
         ``init``.
     init : ndarray of shape (n_features, n_components) or None, default=None
         Non-negative start; None draws it uniformly from [0, 1).
     transpose_weights : bool, default=False
-        Whether to use the transpose of W, as the authors' program does. It stores the weights of a sample in
-        a row and then applies the transpose, so that what it minimises is no reconstruction error; the
-        option is there to reproduce its results.
+        Whether to use the transpose of W, to reproduce the results of the authors' program. That program
+        stores the weights of a sample in a row but applies the transpose, so it does not minimise a
+        reconstruction error.
     max_iter : int, default=50
         Number of iterations.
     tol : float or None, default=None
@@ -326,18 +325,23 @@ class RNE(UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of H, larger is better; 0 for constant features, which take no part.
+        Row norms of H, larger is better; 0 for constant features, which are not used.
     {ranking_and_support}
     embedding_ : ndarray of shape (n_features, n_components)
         The matrix H.
     objective_history_ : ndarray
-        Objective at the start and after each iteration. It need not fall in every one.
+        Objective at the start and after each iteration; it may rise.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
-        Whether the last relative change was at most ``tol``, or 1e-3 without one.
+        Whether the last relative change was at most ``tol``, or 1e-3 if ``tol`` is None.
     n_neighbors_ : int
         The number of neighbours used.
+
+    See Also
+    --------
+    RebuildSelector : Select columns from which the others can be reconstructed.
+    MCFS : Features for clusters of neighbouring rows.
 
     Notes
     -----
@@ -351,11 +355,12 @@ class RNE(UnsupervisedSelector):
     each sample from its k nearest neighbours.
 
     1. Find the neighbours and the weights W.
-    2. Split M = (I − W)XH; in turn update H by 30 multiplications, M by soft thresholding and the multiplier,
-       and let the penalty, 10 at first, grow by 1.1. Negligible entries of H soon follow only roughly.
+    2. With the split M = (I − W)XH, in turn update H by 30 multiplications, M by soft thresholding and the
+       multiplier, and multiply the penalty, 10 at first, by 1.1. Once most entries of H are negligible, these
+       are updated only roughly.
 
-    Costs n² d for the neighbours, and per iteration 4 n d m + 4 d² m operations; an iteration whose H is
-    still dense costs 30 times the second term.
+    Costs n² d for the neighbours, and per iteration 4 n d m + 4 d² m operations, with 30 times the second
+    term while H is dense.
 
     References
     ----------

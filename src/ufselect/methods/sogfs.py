@@ -36,7 +36,7 @@ from ufselect.methods.spec import clusters_asked
 
 
 def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
-    r"""Return the weights of the k nearest neighbours, and the regularisers that leave just these.
+    r"""Return the weights of the k nearest neighbours, and the regularisers that give exactly k of them.
 
     For each sample the weights minimise :math:`\sum_j d_j s_j + r s_j^2` on the simplex; ``squared`` holds
     the squared distances d to the k + 1 nearest neighbours in ascending order. With r such that exactly the
@@ -47,7 +47,7 @@ def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
         s_j = \frac{d_{k+1} - d_j}{\sum_{l \le k} (d_{k+1} - d_l)}, \qquad
         r = \tfrac12 \sum_{l \le k} (d_{k+1} - d_l).
 
-    Where all k + 1 distances are equal the weights are equal, too.
+    If all k + 1 distances are equal, so are the weights.
     """
     margins = squared[:, -1:] - squared[:, :-1]
     totals = margins.sum(axis=1)
@@ -57,7 +57,7 @@ def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def mean_graph(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_array:
-    """Return the mean of the graph from each sample to its neighbours and of its reverse."""
+    """Return the mean of the directed graph from samples to their neighbours and its transpose."""
     directed = neighbor_matrix(indices, weights)
     graph = ((directed + directed.T) / 2).tocsr()
     graph.data[graph.data <= 1e-11] = 0  # no edge, as in the authors' program
@@ -73,14 +73,14 @@ def _squared_to(points: NDArray, neighbors: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class StructuredGraph:
-    """A point of the run."""
+    """The state after an iteration."""
 
     affinity: sparse.csr_array
     n_connected: int  # connected components of the graph
     indicators: NDArray  # the smooth vectors F
     projection: NDArray  # W
     rank_weight: float  # λ
-    neighbors: NDArray[np.intp]  # that the graph was chosen from
+    neighbors: NDArray[np.intp]  # candidates for the edges of the graph
     iteration: int
     objective: float  # after the update of the projection
 
@@ -112,7 +112,7 @@ class StructuredOptimalGraph(Descent):
     def step(self, state: StructuredGraph) -> StructuredGraph:
         neighbors, rank_weight = state.neighbors, state.rank_weight
         projected = self.data @ state.projection
-        if state.iteration >= 5:  # those in the full data before, as in the authors' program
+        if state.iteration >= 5:  # before, the neighbours in the full data, as in the authors' program
             neighbors, _ = nearest_neighbors(projected, self.n_neighbors)
         distances = _squared_to(projected, neighbors) + rank_weight * _squared_to(state.indicators, neighbors)
         weights = project_simplex(-distances / (2 * self.regulariser))
@@ -124,17 +124,16 @@ class StructuredOptimalGraph(Descent):
         return found
 
     def is_settled(self, last: StructuredGraph, state: StructuredGraph, tol: float | None) -> bool:
-        """Tell whether the graph has c components, after two steps at least."""
+        """Return whether the graph has c components, after at least two steps."""
         return state.iteration > 1 and state.n_connected == self.n_clusters
 
     def project(self, affinity: sparse.csr_array) -> Projection:
         """Return the row-sparse projection for a graph.
 
-        The reweighting starts from the lowest eigenvectors of M where they are determined. Where more
-        directions than are wanted have the lowest eigenvalue, as the zero of data with fewer samples than
-        features, a solver would return any of them, and which one would depend on the order of the features.
-        The features' own entries M_jj then are the first weights: they prefer features that are smooth on the
-        graph.
+        The reweighting starts from the lowest eigenvectors of M if they are unique. If more than m directions
+        share the lowest eigenvalue, such as 0 for data with fewer samples than features, the eigenvectors
+        that a solver returns depend on the order of the features. The first weights are then the entries
+        M_jj, which prefer features that are smooth on the graph.
         """
         quadratic = smoothness_quadratic(self.data, graph_laplacian(affinity))
         m, vectors = self.n_components, None
@@ -143,7 +142,7 @@ class StructuredOptimalGraph(Descent):
             if values[m] - values[0] > 1e-10 * quadratic.diagonal.sum():
                 vectors = lowest[:, :m]
         if vectors is None:
-            # A feature without any roughness must not dominate.
+            # A perfectly smooth feature must not dominate.
             weights = np.maximum(quadratic.diagonal / (float(quadratic.diagonal.mean()) or 1.0), 1e-3)
             likely = np.zeros((quadratic.order, m))
             likely[np.argsort(weights, kind="stable")[:m], np.arange(m)] = 1.0
@@ -170,18 +169,18 @@ class StructuredOptimalGraph(Descent):
 
 
 class SOGFS(UnsupervisedSelector):
-    r"""Select features by a projection and a graph that are learned together.
+    r"""Select features by a projection and a graph that are learnt together.
 
-    Use structured optimal graph feature selection [1]_ where clusters are expected in a few features, and n
-    and d are at most some thousands. For ``gamma`` of 1 and more hardly more than ``n_components`` features
-    get a weight, and the others are ranked by their coupling to these: lower it to select many features.
+    Use structured optimal graph feature selection [1]_ if you expect clusters in a few features, and n and d
+    are at most some thousands. For ``gamma`` of 1 and more, hardly more than ``n_components`` features get a
+    weight, and the others are ranked by their coupling to these: lower it to select many features.
 
     Parameters
     ----------
     {n_features_to_select}
     n_clusters : int or "auto", default="auto"
-        Number c of components of the graph. ``"auto"`` takes the automatic number of components of the
-        projection, at least 2.
+        Number c of connected components of the graph. ``"auto"`` uses the automatic ``n_components``, at
+        least 2.
     n_components : int or "auto", default="auto"
         Number m of columns of W. ``"auto"`` counts a component of the standardised data while its share of
         the variance is larger than that of a piece of a stick broken at random.
@@ -202,7 +201,7 @@ class SOGFS(UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of W, larger is better; 0 for constant features, which take no part.
+        Row norms of W, larger is better; 0 for constant features, which are not used.
     {ranking_and_support}
     components_ : ndarray of shape (n_components, n_features)
         The transpose of W.
@@ -212,11 +211,17 @@ class SOGFS(UnsupervisedSelector):
         The numbers c, m and k used.
     objective_history_ : ndarray
         :math:`\mathrm{Tr}(W^\top X^\top L_S X W) + \gamma \|W\|_{2,p}^p` for the initial graph and after each
-        iteration. Each value is a minimum for its own graph; they need not fall from one to the next.
+        iteration. Each value is a minimum for its own graph, so the values may rise.
     n_iter_ : int
         Number of iterations.
     converged_ : bool
         Whether the graph has c components.
+
+    See Also
+    --------
+    MCFS : Clusters of a fixed graph; faster.
+    UDFS : A projection for fixed neighbourhoods.
+    AutoSelector : Select for clusters and compare with random columns on held-out rows.
 
     Notes
     -----
@@ -226,21 +231,21 @@ class SOGFS(UnsupervisedSelector):
 
         \min_{S, W} \sum_{ij} \bigl(\|W^\top x_i - W^\top x_j\|^2 s_{ij} + r s_{ij}^2\bigr)
         + \gamma \|W\|_{2,p}^p \quad\text{s.t.}\quad
-        W^\top W = I,\; s_i \ge 0,\; s_i^\top 1 = 1,\; \mathrm{rank}(L_S) = n - c:
+        W^\top W = I,\; s_i \ge 0,\; s_i^\top 1 = 1,\; \mathrm{rank}(L_S) = n - c.
 
-    the graph S joins each sample to k neighbours and falls into c components, and the projection W
-    (n_features × n_components) is smooth on it and uses few features.
+    The graph S joins each sample to k neighbours and has c connected components. The projection W (n_features
+    × n_components) is smooth on the graph and uses few features.
 
-    1. Graph: the weights of the k neighbours are a projection onto the simplex; neighbours are sought in the
-       full data for five iterations, then in the projected data.
+    1. Graph: the weights of the k neighbours are a projection onto the simplex; neighbours are searched in
+       the full data for five iterations, then in the projected data.
     2. Projection: a reweighted eigenproblem of :math:`X^\top L_S X`. With fewer samples than features its
-       start has many solutions, and the selection of the authors' program depends on the order of the
-       features. Here the first weights then are the features' own roughness :math:`(X^\top L_S X)_{jj}`.
+       start is not unique, and the selection of the authors' program depends on the order of the features.
+       Here the first weights are then the features' own roughness :math:`(X^\top L_S X)_{jj}`.
     3. Rank: a weight λ on the c smoothest vectors of the graph is doubled while there are fewer than c
        components and halved while there are more; the run ends when there are c.
 
-    Costs n² d for the neighbours and, per iteration, n d² and about ten eigenproblems of order d that
-    shrink with the number of features still in play (n² d and the row space if d > 2n).
+    Costs n² d for the neighbours and, per iteration, n d² and about ten eigenproblems of order d, which
+    shrink with the number of remaining features (n² d and the row space if d > 2n).
 
     References
     ----------
@@ -326,7 +331,7 @@ class SOGFS(UnsupervisedSelector):
         components = np.zeros((n_components, X.shape[1]))
         components[:, varying] = result.state.projection.T
         reason = (
-            f"the graph has {result.state.n_connected} components and not {n_clusters}",
+            f"the graph has {result.state.n_connected} components instead of {n_clusters}",
             "set n_clusters, change n_neighbors, or raise max_iter",
         )
         return np.linalg.norm(components, axis=0), {

@@ -23,7 +23,7 @@ from ufselect.methods._reweighted import (
 
 
 class NegativeGram(Quadratic):
-    """``M = −S`` through products alone, for data whose Gram matrix is too large to form."""
+    """``M = −S`` through products only, for data whose Gram matrix is too large to form."""
 
     def __init__(self, gram: GramOperator, floor: float) -> None:
         super().__init__(-gram.diag(), floor)
@@ -46,11 +46,11 @@ class NegativeGram(Quadratic):
 class SPCAFS(GramSelector):
     r"""Select features by PCA with a penalty on the rows of the loadings.
 
-    Use sparse PCA for feature selection [1]_ when PCA leverage is to concentrate on fewer features. ``gamma``
-    has a meaning only relative to the eigenvalues of the scatter matrix S: far below them the ranking is that
-    of `PCALeverage`; from about a tenth of the largest on, only ``n_components`` rows stay apart from zero.
+    Use sparse PCA for feature selection [1]_ to concentrate PCA leverage on fewer features. The effect of
+    ``gamma`` depends on the eigenvalues of the scatter matrix S: far below them the ranking is that of
+    `PCALeverage`; from about a tenth of the largest on, only ``n_components`` rows differ from zero.
 
-    Features with a large unit dominate: standardise first unless units are comparable.
+    Features with large units dominate: standardise first unless units are comparable.
 
     Parameters
     ----------
@@ -63,7 +63,8 @@ class SPCAFS(GramSelector):
     max_iter : int, default=50
         Most iterations to make.
     tol : float, default=1e-6
-        Stop once the objective falls by no more than this, relative to it and the largest eigenvalue of S.
+        Stop once the objective falls by no more than this, relative to its value and to the largest
+        eigenvalue of S.
     {verbose}
     {constraints}
 
@@ -80,6 +81,12 @@ class SPCAFS(GramSelector):
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
     {iterations}
 
+    See Also
+    --------
+    PCALeverage : The ranking without a penalty.
+    FSPCA : Set the number of features instead of a penalty.
+    SPCAPSD : A convex variant without a number of components.
+
     Notes
     -----
     The orthonormal loadings W (n_features × n_components) solve
@@ -94,9 +101,9 @@ class SPCAFS(GramSelector):
     3. Take the leading eigenvectors of S less γ times these weights; repeat from 2. The objective never
        rises.
 
-    A step costs d³ at worst for d ≤ n features and a few products n d m for wide or sparse data, where S is
-    never formed. Small rows are computed to full relative accuracy, so that features which the penalty has
-    all but removed are not ranked by rounding.
+    A step costs at most d³ for d ≤ n features and a few products n d m for wide or sparse data, for which S
+    is never formed. Small rows are computed to full relative accuracy, so rounding errors do not rank the
+    features that the penalty has nearly removed.
 
     References
     ----------

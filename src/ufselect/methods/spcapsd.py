@@ -34,21 +34,21 @@ class Reconstruction:
 class PSDReconstruction(Descent):
     r"""Minimise over positive semidefinite Ω by reweighting.
 
-    With the row weights D of the current Ω, the quadratic above the objective is least, among symmetric
-    matrices, where :math:`B\Omega + \Omega B = 2S - \eta I` for :math:`B = S + \lambda D`: a division in the
-    eigenbasis of B. Its Hessian there is the diagonal of :math:`b_i + b_j`; the projection onto the cone is
-    made in the norm that has :math:`2\sqrt{b_i b_j}` instead, where it is an eigendecomposition. Should the
-    objective rise, the quadratic is minimised on the face of the cone around the current Ω, as far as the
-    face reaches, which cannot raise it.
+    With the row weights D of the current Ω, a quadratic lies above the objective. Its minimum over symmetric
+    matrices solves :math:`B\Omega + \Omega B = 2S - \eta I` for :math:`B = S + \lambda D`: a division in the
+    eigenbasis of B. Its Hessian there is the diagonal of :math:`b_i + b_j`. The projection onto the cone uses
+    the norm with :math:`2\sqrt{b_i b_j}` instead, in which it is an eigendecomposition. If this raises the
+    objective, the quadratic is minimised on the face of the cone around the current Ω, as far as the face
+    reaches, which cannot raise it.
 
-    Ω is sought in a subspace: first in that of the eigenvectors of S with :math:`2s > \eta`, as along the
-    others the trace costs more than the fit gains. Where the weights D differ, the optimum leaves it; so
-    when steps have become small, the vectors of Ω with their coordinates multiplied by the row norms join
+    Ω is restricted to a subspace, at first that of the eigenvectors of S with :math:`2s > \eta`: along the
+    others the trace costs more than the fit gains. If the weights D differ, the optimum is not in it. So once
+    steps have become small, the vectors of Ω with their coordinates multiplied by the row norms are added to
     the subspace, until they gain nothing, or its dimension is that of the whole space or four times the
     rank of S. Nothing of order d² is formed while four times the rank is below d.
 
-    ``spectrum`` holds all eigenpairs of S that are not zero, one at least with 2s > η. ``start_norms`` are
-    positive row norms that give the first weights; a relative decrease below ``tol`` widens the subspace.
+    ``spectrum`` holds all nonzero eigenpairs of S, at least one with 2s > η. ``start_norms`` are positive row
+    norms that give the first weights; a relative decrease below ``tol`` widens the subspace.
     """
 
     resolution = RESOLUTION
@@ -101,7 +101,7 @@ class PSDReconstruction(Descent):
         return self._positive_part(basis, scatter, target, vectors / metric)
 
     def face_step(self, state: Reconstruction) -> Reconstruction:
-        """Minimise the quadratic over the matrices with the range of Ω, as far as they are semidefinite."""
+        """Minimise the quadratic over the semidefinite matrices with the range of Ω."""
         sizes, rotation = linalg.eigh(state.factor.T @ state.factor, check_finite=False)
         kept = sizes > EPS * sizes.size * sizes[-1]
         sizes = sizes[kept]
@@ -125,7 +125,7 @@ class PSDReconstruction(Descent):
     def _positive_part(
         self, basis: NDArray, scatter: NDArray, matrix: NDArray, vectors: NDArray
     ) -> Reconstruction:
-        """Return the positive part of a matrix that is given by its coordinates in some vectors."""
+        """Return the positive part of a matrix given by its coordinates in some vectors."""
         values, rotation = linalg.eigh(matrix, check_finite=False)
         kept = values > EPS * values.size * np.abs(values).max()
         return self._evaluate(basis, scatter, vectors @ (rotation[:, kept] * np.sqrt(values[kept])))
@@ -144,7 +144,7 @@ class PSDReconstruction(Descent):
         lifted = state.basis @ state.factor
         n_features, dimension = state.basis.shape
         if min(dimension + lifted.shape[1], self.max_dimension) > 0.8 * n_features:
-            # Less than the whole space would save nothing.
+            # A smaller subspace would save nothing.
             return self._evaluate(np.eye(n_features), self.root.T @ self.root, lifted)
         weighed = np.sqrt(state.squared_norms)[:, None] * lifted
         extra = orthonormal_beyond(weighed, state.basis)[:, : self.max_dimension - dimension]
@@ -157,11 +157,12 @@ class PSDReconstruction(Descent):
 class SPCAPSD(GramSelector):
     r"""Select features by reconstructing the data with a positive semidefinite matrix of small rows.
 
-    Use sparse PCA via positive semidefinite projection [1]_ as the convex relative of `PCALeverage` and
-    `SPCAFS`, when no number of components suggests itself. ``gamma`` and ``eta`` have a meaning only relative
-    to the eigenvalues of the scatter matrix S.
+    Use sparse PCA via positive semidefinite projection [1]_, a convex relative of `PCALeverage` and `SPCAFS`,
+    when you cannot give a number of components. The effect of ``gamma`` and ``eta`` depends on the
+    eigenvalues of the scatter matrix S.
 
-    It is the slowest of the PCA family. Features with a large unit dominate: standardise first.
+    It is the slowest PCA method here. Features with large units dominate: standardise first unless units are
+    comparable.
 
     Parameters
     ----------
@@ -169,8 +170,8 @@ class SPCAPSD(GramSelector):
     gamma : float, default=1.0
         Weight λ of the row norms, at least 0, in units of the data squared.
     eta : float, default=1.0
-        Weight η of the trace, at least 0, in units of the data squared, and below twice the largest
-        eigenvalue of S, from where on Ω = 0.
+        Weight η of the trace, at least 0, in units of the data squared. It must be below twice the largest
+        eigenvalue of S; beyond that Ω = 0.
     init : array-like of shape (n_features,) or None, default=None
         Positive diagonal of the Ω that gives the first weights; None for the identity.
     {max_iter}
@@ -190,10 +191,15 @@ class SPCAPSD(GramSelector):
         Objective at the first solution and after each iteration, in units of the data squared.
     {iterations}
 
+    See Also
+    --------
+    SPCAFS : Faster, if you can give a number of components.
+    PCALeverage : A PCA ranking without penalties to set.
+
     Notes
     -----
     The projection :math:`WW^\top` of PCA is relaxed to any positive semidefinite Ω (n_features ×
-    n_features), which makes the problem convex and frees it of the number of components:
+    n_features), which makes the problem convex and removes the number of components:
 
     .. math::
 
@@ -206,9 +212,9 @@ class SPCAPSD(GramSelector):
        and project onto the positive semidefinite matrices; repeat from 1. The objective never rises.
     3. Do so in the span of the eigenvectors of S with 2s > η, and widen that span until this gains nothing.
 
-    The published iteration symmetrises the solution of the one-sided equation instead, which is no descent
-    method: its objective ends up to 40 % above the optimum, with nearly the same ranking. Here it comes
-    within a thousandth of the optimum; as the problem is convex, the start does not matter.
+    The published iteration symmetrises the solution of the one-sided equation instead, which is not a descent
+    method: its objective ends up to 40 % above the optimum, with nearly the same ranking. Here the objective
+    comes within a thousandth of the optimum; as the problem is convex, the start does not matter.
 
     A step costs two eigendecompositions of the order of the span: at most d for tall data, 4 n for wide.
 

@@ -26,20 +26,19 @@ from ufselect.methods._columns import SelectionRequest
 class SPEC(UnsupervisedSelector):
     r"""Select features that agree with the spectrum of the graph of nearest neighbours.
 
-    Spectral feature selection [1]_ scores each feature f by itself. Three functions are offered: how smooth
-    it is on the graph (``"smoothness"``), the same without the feature's mean (``"normalized"``, which is the
-    Laplacian score), and how much of it lies in the eigenvectors that tell c clusters apart (``"leading"``).
+    Spectral feature selection [1]_ scores each feature alone by one of three functions: how smooth it is on
+    the graph (``"smoothness"``), the same without the feature's mean (``"normalized"``, which is the
+    Laplacian score), or how much of it lies in the eigenvectors that separate c clusters (``"leading"``).
 
-    Use it as a fast filter where neighbours carry the structure. Redundant features get equal scores and
-    are selected together, and the graph depends on the units of all features: standardise first unless they
-    are comparable. ``"smoothness"`` and ``"leading"`` also depend on where zero lies, because the norm of a
-    feature includes its mean.
+    Use it as a fast filter if neighbouring samples show the structure. Redundant features get equal scores
+    and are selected together. The graph depends on the units of all features: standardise first unless they
+    are comparable. ``"smoothness"`` and ``"leading"`` also change if a constant is added to a feature.
 
     Parameters
     ----------
     {n_features_to_select}
     ranking : {"leading", "normalized", "smoothness"}, default="leading"
-        The function, :math:`\varphi_3`, :math:`\varphi_2` or :math:`\varphi_1` of [1]_.
+        The score function: :math:`\varphi_3`, :math:`\varphi_2` or :math:`\varphi_1` of [1]_.
     {n_clusters}
     {n_neighbors}
     {bandwidth}
@@ -56,10 +55,15 @@ class SPEC(UnsupervisedSelector):
     n_neighbors_ : int
         The number of neighbours used.
 
+    See Also
+    --------
+    LaplacianScore : The score "normalized", for data with batches or in dask collections.
+    MCFS : Score features jointly, so that one of several redundant ones is selected.
+
     Notes
     -----
-    Write W for the heat-kernel weights between samples of which one is among the k nearest neighbours of the
-    other, D for their sums and :math:`I - D^{-1/2} W D^{-1/2}` for the normalised Laplacian with eigenpairs
+    Let W be the heat-kernel weights between samples of which one is among the k nearest neighbours of the
+    other, D their sums and :math:`I - D^{-1/2} W D^{-1/2}` the normalised Laplacian with eigenpairs
     :math:`(\lambda_l, u_l)`, :math:`\lambda_1 = 0`. With
     :math:`\alpha_l = u_l^\top D^{1/2} f / \|D^{1/2} f\|`,
 
@@ -69,9 +73,9 @@ class SPEC(UnsupervisedSelector):
         \varphi_2 = \frac{\varphi_1}{1 - \alpha_1^2}, \qquad
         \varphi_3 = \sum_{l=2}^{c} (2 - \lambda_l)\, \alpha_l^2 .
 
-    c is ``n_clusters``, and one eigenvector counts at least. The first two are sums over edges, so that no
-    eigenvector is needed. A constant feature would be best by :math:`\varphi_1`; it is put last. The graph
-    of [1]_ has all pairs: that is ``n_neighbors`` of n_samples − 1.
+    c is ``n_clusters``; at least one eigenvector is used. The first two are sums over edges and need no
+    eigenvectors. A constant feature would be the best by :math:`\varphi_1`; it is ranked last. The graph of
+    [1]_ joins all pairs, as ``n_neighbors`` of n_samples − 1 does here.
 
     Costs n² d for the neighbours, n k d for the sums over edges, and c eigenvectors of a sparse matrix for
     ``"leading"``. Sparse data stay sparse.
@@ -141,7 +145,7 @@ class SPEC(UnsupervisedSelector):
 
 
 def clusters_asked(n_clusters: int | str, X: Any, most: int) -> int:
-    """Return the number of clusters, for ``"auto"`` from the spectrum of the data, at least 2."""
+    """Return the number of clusters; for ``"auto"`` at least 2, from the spectrum of the data."""
     if n_clusters == "auto":
         return min(max(2, auto_n_components(gram_operator(X))), most)
     if int(n_clusters) > most:
@@ -163,7 +167,7 @@ def leading_shares(X: Any, affinity: sparse.csr_array, n_clusters: int) -> NDArr
 
 
 def shares_of_variance(X: Any, degrees: NDArray) -> NDArray:
-    """Return 1 − α₁², the share of a feature's weighted square norm that is not due to its mean."""
+    """Return 1 − α₁², the share of a feature's weighted squared norm that is not due to its mean."""
     scaled, varies = in_own_units(X)
     mean = degrees @ scaled / degrees.sum()
     if sparse.issparse(scaled):
@@ -176,7 +180,7 @@ def shares_of_variance(X: Any, degrees: NDArray) -> NDArray:
 
 
 def in_own_units(X: Any) -> tuple[Any, NDArray]:
-    """Return the features divided by their largest entry, so that squares stay in range, and which vary."""
+    """Return the features divided by their largest entry, to keep squares in range, and which vary."""
     lowest, highest = X.min(axis=0), X.max(axis=0)
     if sparse.issparse(X):
         lowest, highest = lowest.toarray().ravel(), highest.toarray().ravel()

@@ -40,7 +40,7 @@ from ufselect.methods._iterate import (
 
 _lock = Lock()
 _n_inside = 0
-_n_threads = 1  # what the first to enter `one_torch_thread` found
+_n_threads = 1  # torch's setting when the first caller entered `one_torch_thread`
 
 
 def import_torch() -> Any:
@@ -50,10 +50,10 @@ def import_torch() -> Any:
 
 @contextmanager
 def one_torch_thread() -> Iterator[None]:
-    """Let torch use one thread, so that sums run in one order and a seed gives one result.
+    """Limit torch to one thread, so that sums have one order and a seed gives one result.
 
-    Torch keeps a number for the process and another for each thread: everyone who enters sets its own
-    thread's, and all restore what the first one found.
+    Torch keeps one number for the process and one for each thread: every caller sets that of its own thread,
+    and all restore the number that the first one found.
     """
     global _n_inside, _n_threads
     torch = import_torch()
@@ -73,9 +73,9 @@ def one_torch_thread() -> Iterator[None]:
 def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray:
     """Embed centred data by t-SNE, centred and scaled to mean variance 1.
 
-    One factor scales all axes, since t-SNE leaves their rotation open. The perplexity is 30, or a third of
-    the other samples where that is less; the start is PCA where there are enough features. It runs in one
-    thread: t-SNE magnifies the last digits of sums, which depend on the order of threads.
+    One factor scales all axes, since the rotation of a t-SNE embedding is arbitrary. The perplexity is 30, or
+    a third of the other samples if that is less. The start is PCA if there are enough features. It runs in
+    one thread: t-SNE magnifies the last digits of sums, which depend on the order of threads.
     """
     n_samples = len(centred)
     tsne = TSNE(
@@ -85,7 +85,7 @@ def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray
         method="barnes_hut" if n_components <= 3 else "exact",
         random_state=seed,
     )
-    # OpenMP's limit is each thread's own and that of BLAS the whole process's.
+    # The limit of OpenMP holds for one thread, that of BLAS for the whole process.
     with one_blas_thread(), threadpool_limits(limits=1, user_api="openmp"):
         embedding = tsne.fit_transform(centred).astype(np.float64)
     embedding -= embedding.mean(axis=0)
@@ -95,10 +95,9 @@ def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray
 class StudentNetwork(Descent):
     """Monotone accelerated proximal gradient steps on the student's objective.
 
-    A method for :func:`iterate`; one of its steps is a sweep of ten gradient steps, so that
-    the stopping rule does not see the fluctuations of an accelerated method.
-
-    ``inputs`` are standardised features, ``targets`` the teacher's embedding.
+    One step of :func:`iterate` is a sweep of ten gradient steps, so the fluctuations of an accelerated method
+    do not affect the stopping rule. ``inputs`` are standardised features, ``targets`` the teacher's
+    embedding.
     """
 
     resolution = ROUNDING
@@ -131,9 +130,9 @@ class StudentNetwork(Descent):
         return state
 
     def feature_scores(self, state: AcceleratedState) -> NDArray:
-        """Return the row norms of W₁; for zero rows, how far the feature is from entering, at most 0.
+        """Return the row norms of W₁; for zero rows, minus the feature's distance from entering.
 
-        At a minimum a row is zero exactly when the loss has a gradient of norm at most γ there.
+        At a minimum, a row is zero exactly when the gradient of the loss there has a norm of at most γ.
         """
         _, gradient = self.smooth_gradient(state.point)
         norms = state.point[0].norm(dim=1).numpy()
@@ -166,38 +165,23 @@ class StudentNetwork(Descent):
 class TSFS(UnsupervisedSelector):
     r"""Select features by a teacher and a student network.
 
-    A teacher embeds the data by t-SNE into c dimensions; a student network with one hidden layer learns to
-    predict the embedding :math:`y_i` from the standardised features :math:`x_i` while a penalty on the rows
-    of its first layer makes it do without most of them [1]_:
+    The teacher embeds the data by t-SNE. The student, a network with one hidden layer, learns to predict the
+    embedding from few features [1]_. It needs PyTorch: ``pip install "ufselect[deep]"``.
 
-    .. math::
-
-        \min_{W_1, b_1, W_2, b_2}\; \frac{1}{2 n} \sum_{i=1}^{n}
-        \bigl\| y_i - W_2^\top \tanh(W_1^\top x_i + b_1) - b_2 \bigr\|^2
-        + \gamma \Bigl( \|W_1\|_{2,1} + \tfrac{1}{2} \|W_2\|_F^2 \Bigr)
-
-    The student starts from :math:`W_1 = 0` and is trained by accelerated proximal gradient steps on all
-    samples, which never raise the objective and leave rows of unneeded features at exactly zero. Training
-    stops early when a sweep of ten steps gains less than ``tol``. Features are ranked by the row norms of
-    :math:`W_1`; those with zero rows follow in the order in which a smaller γ would let them in.
-
-    t-SNE takes n log n operations an iteration and a sweep 60 n d h for h hidden units; on 1560 × 617 data
-    both together take some ten seconds. Everything runs in one thread, so that a seed gives one result.
-
-    Use it when clusters are curved or of many scales, so that t-SNE shows them and PCA does not, and there
-    are at least some hundred samples. It is slower than the spectral methods, and learns the
-    distortions of t-SNE too.
+    Use it for clusters that t-SNE shows and PCA does not, such as curved ones or clusters of many scales, and
+    with at least some hundred samples. It is slower than the spectral methods and also learns the distortions
+    of t-SNE.
 
     Parameters
     ----------
     {n_features_to_select}
     n_components : int, default=2
-        Dimension c of the embedding. Beyond 3 the exact t-SNE is used, with n² operations an iteration.
+        Dimension of the embedding. Beyond 3 the exact t-SNE is used, with n² operations per iteration.
     hidden : int, default=32
         Number h of hidden units.
     gamma : float, default=0.01
-        Weight γ of the penalties. Features and embedding are standardised, so it means the same on every
-        data set; from about 1 on, no feature is left.
+        Weight γ of the penalties. Features and embedding are standardised, so it is comparable across data
+        sets; from about 1 on, no feature is used.
     max_iter : int, default=100
         Most sweeps of ten gradient steps to make.
     tol : float, default=1e-3
@@ -211,7 +195,7 @@ class TSFS(UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of :math:`W_1`; for zero rows the norm of the loss's gradient minus γ, at most 0.
+        Row norms of :math:`W_1`; for zero rows, the norm of the gradient of the loss minus γ, at most 0.
     {ranking_and_support}
     input_weights_ : ndarray of shape (n_features, hidden)
         :math:`W_1`.
@@ -224,10 +208,31 @@ class TSFS(UnsupervisedSelector):
     converged_ : bool
         Whether training stopped early, before ``max_iter``.
 
+    See Also
+    --------
+    MCFS : Clusters of a neighbour graph, faster and without PyTorch.
+    AutoSelector : Select for clusters and compare with random columns on held-out rows.
+
     Notes
     -----
-    Needs PyTorch: ``pip install "ufselect[deep]"``. The penalty on :math:`W_2` is not in [1]_; without it the
-    one on :math:`W_1` can be evaded by making :math:`W_1` small and :math:`W_2` large.
+    With the embedding :math:`y_i` and the standardised features :math:`x_i` of sample i, the student solves
+
+    .. math::
+
+        \min_{W_1, b_1, W_2, b_2}\; \frac{1}{2 n} \sum_{i=1}^{n}
+        \bigl\| y_i - W_2^\top \tanh(W_1^\top x_i + b_1) - b_2 \bigr\|^2
+        + \gamma \Bigl( \|W_1\|_{2,1} + \tfrac{1}{2} \|W_2\|_F^2 \Bigr)
+
+    The penalty on :math:`W_2` is not in [1]_; without it the penalty on :math:`W_1` can be evaded by making
+    :math:`W_1` small and :math:`W_2` large.
+
+    The student starts from :math:`W_1 = 0` and is trained by accelerated proximal gradient steps on all
+    samples, which never raise the objective and set rows of unneeded features to exactly zero. Training stops
+    early when a sweep of ten steps gains less than ``tol``. Features are ranked by the row norms of
+    :math:`W_1`; those with zero rows follow in the order in which they would enter with a smaller γ.
+
+    t-SNE takes n log n operations per iteration and a sweep 60 n d h for h hidden units; on 1560 × 617 data
+    both together take about ten seconds. Everything runs in one thread, so that a seed gives one result.
 
     References
     ----------
@@ -302,7 +307,7 @@ class TSFS(UnsupervisedSelector):
         uses_features = bool(np.any(scores > 0))
         if not uses_features:
             warn_user(
-                f"TSFS: gamma={self.gamma} is so large that the network uses no feature; lower gamma.",
+                f"TSFS: gamma={self.gamma} is too large, and the network uses no feature; lower gamma.",
                 UserWarning,
             )
         return scores, {

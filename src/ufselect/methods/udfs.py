@@ -31,27 +31,28 @@ def local_scatter_laplacian(
 
     with :math:`\tilde X_i` the centred rows of neighbourhood i, H the centring matrix and :math:`S_i` the
     selection of its members. With C an orthonormal basis of the vectors of zero sum, :math:`B_i = C (C^\top
-    X_i X_i^\top C + \lambda I)^{-1} C^\top`: the direction that H removes, along which the inverse is as
-    large as :math:`1/\lambda`, never enters.
+    X_i X_i^\top C + \lambda I)^{-1} C^\top`. This leaves out the direction that H removes, along which the
+    inverse is as large as :math:`1/\lambda`.
 
-    ``neighborhoods`` holds the members of each, the sample itself included; the positive regulariser λ,
-    ``reg``, is not taken smaller than rounding allows. A block of them has about the size of a cache.
+    ``neighborhoods`` holds the members of each neighbourhood, including the sample itself. The positive
+    regulariser λ, ``reg``, is raised to the rounding error if it is smaller. A block has about the size of a
+    cache.
     """
     n_samples, size = neighborhoods.shape
     contrasts = linalg.helmert(size)
-    # Samples that have the same members share one inverse; with k = n − 1 all of them do.
+    # Samples with the same members share one inverse; with k = n − 1 all samples do.
     _, first, times = np.unique(np.sort(neighborhoods), axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)
     members, weights = neighborhoods[first[order]], times[order].astype(np.float64)
     total = sparse.csr_array((n_samples, n_samples))
     for rows in row_blocks(len(members), 8 * size * max(size, data.shape[1]), block_bytes, min_rows=1):
-        # Contrasts sum to zero, so that differences to a member serve as well, and copies differ by nothing.
+        # Contrasts sum to zero, so differences to a member may be used; for copies they are exactly 0.
         local = contrasts @ (data[members[rows]] - data[members[rows, :1]])
         scatter = local @ local.transpose(0, 2, 1)
         sizes = np.trace(scatter, axis1=1, axis2=2)
         # This share of the largest scatter keeps a singular one invertible.
         scatter += (max(reg, 1e-12 * float(sizes.max())) or 1.0) * np.eye(size - 1)
-        # Copies add nothing to M; their inverse, as large as 1/λ, would add its rounding.
+        # Copies add nothing to M; their inverse, as large as 1/λ, would add rounding errors.
         times_each = np.where(sizes > 0, weights[rows], 0.0)
         parts = times_each[:, None, None] * (contrasts.T @ np.linalg.solve(scatter, contrasts))
         places = np.repeat(members[rows], size, axis=1).ravel(), np.tile(members[rows], (1, size)).ravel()
@@ -62,9 +63,9 @@ def local_scatter_laplacian(
 def mean_lowest_rows(values: NDArray, vectors: NDArray, count: int) -> tuple[NDArray, float]:
     """Return squared row norms of the ``count`` lowest eigenvectors of M, and the sum of their eigenvalues.
 
-    Eigenpairs are given in ascending order; those that are missing of a full set have the eigenvalue 0.
-    Where the last eigenvalue is shared by more vectors than are wanted, as the zero of wide data is, the
-    vectors are not determined, but the mean of their squared row norms over all choices is.
+    Eigenpairs are given in ascending order; those missing from a full set have the eigenvalue 0. If more
+    than ``count`` vectors share the last eigenvalue, such as 0 for wide data, the vectors are not unique, but
+    the mean of their squared row norms over all choices is.
     """
     n_null = vectors.shape[0] - values.size
     last = 0.0 if count <= n_null else float(values[count - n_null - 1])
@@ -76,19 +77,19 @@ def mean_lowest_rows(values: NDArray, vectors: NDArray, count: int) -> tuple[NDA
     share = (count - n_below) / n_tied
     null_share = share if null_is_tied else 1.0
     shares = np.where(below, 1.0, np.where(tied, share, 0.0))
-    # Zero vectors need not be known: with the others they make up the identity.
+    # The null vectors are not needed: together with the others they make up the identity.
     squared_norms = np.clip(vectors**2 @ (shares - null_share) + null_share, 0, 1)
     return squared_norms, float(values @ shares)
 
 
 class UDFS(UnsupervisedSelector):
-    r"""Select features that tell neighbourhoods apart.
+    r"""Select features that discriminate within neighbourhoods of samples.
 
-    Use unsupervised discriminative feature selection [1]_ where neighbourhoods carry the structure and
-    features act together. It has two regularisers whose meaning depends on the data, and hardly more than
-    ``n_clusters`` features get a large score: the order of the others rests on small numbers.
+    Use unsupervised discriminative feature selection [1]_ if neighbourhoods show the structure and features
+    act together. The effect of its two regularisers depends on the data, and hardly more than ``n_clusters``
+    features get a large score: the ranking of the others is based on very small values.
 
-    Neighbourhoods of k samples are noisy in many dimensions. Features with a large unit dominate them:
+    Neighbourhoods of k samples are noisy in many dimensions. Features with large units dominate them:
     standardise first unless units are comparable.
 
     Parameters
@@ -97,12 +98,12 @@ class UDFS(UnsupervisedSelector):
     {n_clusters}
     {n_neighbors}
     gamma : float, default=1.0
-        Weight of the penalty, above 0. M has no unit, so γ has none.
+        Weight γ of the penalty, above 0. M has no unit, so γ has none.
     reg : float, default=1.0
         The λ that regularises the scatter of a neighbourhood, above 0, in units of the data squared.
     {max_iter}
     tol : float, default=1e-6
-        Stop once the relative decrease of the objective is at most this. Small rows settle later than the
+        Stop once the relative decrease of the objective is at most this. Small rows converge later than the
         objective.
     {verbose}
     {constraints}
@@ -110,7 +111,7 @@ class UDFS(UnsupervisedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Row norms of W, larger is better; 0 for constant features, which take no part.
+        Row norms of W, larger is better; 0 for constant features, which are not used.
     {ranking_and_support}
     components_ : ndarray of shape (n_clusters, n_features)
         The transpose of W.
@@ -120,10 +121,15 @@ class UDFS(UnsupervisedSelector):
         Objective at the start and after each iteration; non-increasing.
     {iterations}
 
+    See Also
+    --------
+    NDFS : Clusters of known number from K-means.
+    MCFS : Clusters of a neighbour graph; handles sparse data.
+
     Notes
     -----
     An orthonormal projection W (n_features × n_clusters) that uses few features is made as discriminative as
-    possible in every neighbourhood, measured in the inverse of its scatter:
+    possible in every neighbourhood, measured by the inverse of its scatter:
 
     .. math::
 
@@ -137,11 +143,11 @@ class UDFS(UnsupervisedSelector):
        the rows of the lowest eigenvectors of M.
     3. Take the lowest eigenvectors of M plus γ times these weights; repeat from 2. The objective never rises.
 
-    On wide data M has many eigenvectors with eigenvalue 0. The mean of the squared row norms over all choices
-    of them is the start, which is unique and does not favour any feature by rounding.
+    On wide data M has many eigenvectors with eigenvalue 0. The start is the mean of the squared row norms
+    over all choices of them, which is unique, so rounding favours no feature.
 
-    Costs n² d for the neighbours, k² (d + k) for each neighbourhood that no other sample has, and at most d³
-    a step, n² d for wide data.
+    Costs n² d for the neighbours, k² (d + k) for each distinct neighbourhood, and at most d³ per step, n² d
+    for wide data.
 
     References
     ----------
@@ -218,7 +224,7 @@ class UDFS(UnsupervisedSelector):
         neighborhoods = np.column_stack([np.arange(X.shape[0]), neighbors])
         quadratic = smoothness_quadratic(centred, local_scatter_laplacian(centred, neighborhoods, reg))
         size = quadratic.size or 1.0
-        if not 1e-12 * size <= self.gamma <= 1e100 * size:  # beyond rounding, or its square no number
+        if not 1e-12 * size <= self.gamma <= 1e100 * size:  # lost to rounding, or its square overflows
             raise ValueError(
                 f"gamma={self.gamma} is out of range for data of this scale; use a value between "
                 f"{1e-12 * size:.0e} and {1e100 * size:.0e}."

@@ -1,4 +1,4 @@
-"""Agreement of clusterings with known classes, and of K-means on selected features with them."""
+"""Agreement of clusterings, such as K-means on selected features, with known classes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ from ufselect.metrics.stability import selected_index
 
 
 def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
-    r"""Return the share of samples that are right under the best matching of clusters to classes.
-
-    .. math:: \mathrm{ACC} = \frac{1}{n} \max_{\pi} \sum_{i=1}^{n} [\,y_i = \pi(c_i)\,]
-
-    :math:`\pi` runs over the one-to-one matchings of clusters to classes, found by linear assignment [1]_.
-    When there are more clusters than classes, the samples of unmatched clusters count as wrong.
+    r"""Compute the share of samples that are right under the best matching of clusters to classes.
 
     Parameters
     ----------
@@ -34,7 +29,19 @@ def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
     Returns
     -------
     float
-        A value in [0, 1], 1 for equal partitions.
+        A value in [0, 1], 1 for equal clusterings.
+
+    See Also
+    --------
+    normalized_mutual_info : Agreement without a matching, for unequal numbers of clusters and classes.
+    evaluate_selection : Both measures for K-means on selected features.
+
+    Notes
+    -----
+    .. math:: \mathrm{ACC} = \frac{1}{n} \max_{\pi} \sum_{i=1}^{n} [\,y_i = \pi(c_i)\,]
+
+    :math:`\pi` runs over the one-to-one matchings of clusters to classes, found by linear assignment [1]_.
+    If there are more clusters than classes, the samples of unmatched clusters count as wrong.
 
     References
     ----------
@@ -51,12 +58,7 @@ def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
 
 
 def normalized_mutual_info(y_true: Any, y_pred: Any) -> float:
-    r"""Return the mutual information of two partitions over the geometric mean of their entropies.
-
-    .. math:: \mathrm{NMI}(U, V) = \frac{I(U; V)}{\sqrt{H(U)\,H(V)}}
-
-    This is the normalisation of [1]_. Two partitions of one part each have NMI 1; if only one of them
-    has a single part, NMI is 0.
+    r"""Compute the mutual information of two clusterings divided by the geometric mean of their entropies.
 
     Parameters
     ----------
@@ -66,7 +68,19 @@ def normalized_mutual_info(y_true: Any, y_pred: Any) -> float:
     Returns
     -------
     float
-        A value in [0, 1], 1 for equal partitions.
+        A value in [0, 1], 1 for equal clusterings.
+
+    See Also
+    --------
+    clustering_accuracy : Share of samples under the best matching of clusters to classes.
+    evaluate_selection : Both measures for K-means on selected features.
+
+    Notes
+    -----
+    .. math:: \mathrm{NMI}(U, V) = \frac{I(U; V)}{\sqrt{H(U)\,H(V)}}
+
+    This is the normalisation of [1]_. Two clusterings of one cluster each have NMI 1; if only one of them has
+    a single cluster, NMI is 0.
 
     References
     ----------
@@ -83,7 +97,7 @@ def normalized_mutual_info(y_true: Any, y_pred: Any) -> float:
 
 
 def encode_labels(y: Any) -> tuple[NDArray, int]:
-    """Return labels as codes 0, 1, … and their number."""
+    """Return the labels as codes 0, 1, …, and the number of distinct labels."""
     labels = np.asarray(as_numpy(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -93,7 +107,7 @@ def encode_labels(y: Any) -> tuple[NDArray, int]:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise ValueError(
-            "Labels of different types cannot be compared; give all of them one type."
+            "Labels of different types cannot be compared; give all labels the same type."
         ) from error
     return codes, classes.size
 
@@ -142,7 +156,7 @@ def mutual_infos(tables: NDArray) -> NDArray:
 
 @dataclass(frozen=True)
 class SelectionScore:
-    """Clustering quality of a selection over repeated K-means runs, in per cent.
+    """Clustering scores of a selection over repeated K-means runs, in per cent.
 
     Attributes
     ----------
@@ -155,7 +169,11 @@ class SelectionScore:
     seeding : str
         How the runs were seeded.
     n_runs, n_clusters, n_features : int
-        Number of runs, of clusters sought and of features used.
+        Number of runs, of clusters and of features.
+
+    See Also
+    --------
+    evaluate_selection : Compute these scores.
     """
 
     acc_mean: float
@@ -173,14 +191,14 @@ class SelectionScore:
 def evaluate_selection(
     X: Any, y: Any, features: Any = None, n_runs: int = 50, seeding: str = "random", random_state: Any = 0
 ) -> SelectionScore:
-    """Cluster the selected features repeatedly by K-means and compare with the classes.
+    """Cluster the selected features repeatedly by K-means and compare the clusters with known classes.
 
-    The protocol of the DSCOFS paper: as many clusters as classes, features as they are (not scaled), one
-    initialisation per run, accuracy under the best matching and NMI with the geometric mean.
+    Follows the DSCOFS paper: as many clusters as classes, features as they are (not scaled), one
+    initialisation per run, accuracy under the best matching, and NMI with the geometric mean.
 
-    The seeding matters by up to eight points of accuracy. ``"random"`` and ``"k-means++"`` (plain, one
-    trial a centre) reproduce the paper's values; ``"greedy-k-means++"``, scikit-learn's default, scores
-    higher. Only compare scores of one seeding.
+    The seeding changes the accuracy by up to eight points. ``"random"`` and ``"k-means++"`` (plain, one
+    trial per centre) reproduce the paper's values; ``"greedy-k-means++"``, scikit-learn's default, scores
+    higher. Only compare scores of the same seeding.
 
     Parameters
     ----------
@@ -202,6 +220,11 @@ def evaluate_selection(
     SelectionScore
         Means, standard deviations and all runs.
 
+    See Also
+    --------
+    ufselect.assess : Measure a selection without labels, on held-out rows.
+    ufselect.evaluation.compare : Evaluate many selectors and baselines at once.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -220,9 +243,9 @@ def evaluate_selection(
     chosen = X if features is None else X[:, selected_index(features, "features", X.shape[1])]
     points = np.asarray(chosen.toarray() if sparse.issparse(chosen) else chosen, dtype=np.float64)
     if len(points) != classes.size:
-        raise ValueError(f"X has {len(points)} samples and y {classes.size} labels; they must agree.")
+        raise ValueError(f"X has {len(points)} samples and y has {classes.size} labels; give one per sample.")
     seeds = check_random_state(random_state).randint(np.iinfo(np.int32).max, size=n_runs)
-    # Products this small only lose time in threads, and a fixed number of them keeps sums reproducible.
+    # Threads only slow down such small products, and a fixed number of threads keeps sums reproducible.
     with one_blas_thread():
         labels = kmeans_runs(points, n_classes, seeds, seeding)
     tables = contingencies(classes, n_classes, labels, n_classes)

@@ -28,13 +28,13 @@ def kmeans_runs(
 ) -> NDArray:
     """Run Lloyd's algorithm once per seed and return the labels, n_runs × n_samples.
 
-    Rules of stopping, of ties and of empty clusters are those of scikit-learn's ``KMeans``: stop when no
+    The rules for stopping, ties and empty clusters are those of scikit-learn's ``KMeans``: stop when no
     label changes or the centres move by less than 1e-4 of the mean variance; an empty cluster moves to the
     point farthest from its centre.
 
-    Unless ``is_exact``, it works in single precision, in less time for all but the smallest data, and again
-    in double precision where clusters are too small, compared with their distances, to be told apart.
-    ``centre_entries`` are those of the centres of the runs that advance together: 64 MB at most.
+    Unless ``is_exact``, single precision is used, which is faster for all but the smallest data; the runs are
+    repeated in double precision if clusters are too small, compared with their distances, to be resolved.
+    ``centre_entries`` limits the centres of the runs that advance together, to 64 MB by default.
     """
     coordinates = distance_preserving_coordinates(points, np.float64 if is_exact else np.float32)
     tol = 1e-4 * float(np.square(coordinates).sum()) / (points.shape[0] * points.shape[1])
@@ -45,7 +45,7 @@ def kmeans_runs(
         samples = starting_samples(coordinates, n_clusters, seeds[batch], seeding)
         labels[batch] = lloyd(coordinates, coordinates[samples], tol)
     if not is_exact:
-        # Single precision has seven digits; four must remain of the mean squared distance to the centres.
+        # Single precision has seven digits; the mean squared distance to the centres must keep four.
         largest = float(np.einsum("ij,ij->i", coordinates, coordinates).max())
         least = 1e4 * float(np.finfo(np.float32).eps) * len(points) * largest
         if float(inertias(coordinates, labels[:1]).min()) < least:
@@ -54,10 +54,10 @@ def kmeans_runs(
 
 
 def distance_preserving_coordinates(points: NDArray, dtype: DTypeLike = np.float64) -> NDArray:
-    """Return at most n_samples coordinates with the distances of the points, up to a power of two.
+    """Return at most n_samples coordinates that preserve all distances, up to a power of two.
 
-    K-means sees the data through distances alone, so wide data are rotated into their row space. The
-    common factor keeps squares inside the floating-point range and changes no digit.
+    K-means depends on distances alone, so wide data are rotated into their row space. The power of two keeps
+    squares within the floating-point range and changes no digit.
     """
     mean, scale = centre_and_scale(points)
     centred = ((points - mean) / scale).astype(dtype, copy=False)
@@ -70,9 +70,9 @@ def distance_preserving_coordinates(points: NDArray, dtype: DTypeLike = np.float
 def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], seeding: str) -> NDArray:
     """Return the samples, n_runs × n_clusters, at which the runs start.
 
-    Each run draws from its own generator, so that a run does not depend on how many others there are. The
-    two k-means++ rules [1]_ consume random numbers in the order of scikit-learn's ``kmeans_plusplus`` and
-    choose the same samples as it does with the same seed and ``n_local_trials=1`` or its default.
+    Each run draws from its own generator, so a run does not depend on how many others there are. The two
+    k-means++ rules [1]_ use random numbers in the order of scikit-learn's ``kmeans_plusplus`` and choose the
+    same samples as it does with the same seed and ``n_local_trials=1`` or its default.
 
     References
     ----------
@@ -86,7 +86,7 @@ def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], see
 
 
 def _seeded(seeds: Sequence[int]) -> Iterator[np.random.RandomState]:
-    """Return one generator in the state of each seed in turn; a new one would take as long as a short run."""
+    """Yield one generator, seeded with each seed in turn; a new one would take as long as a short run."""
     rng = np.random.RandomState(0)
     for seed in seeds:
         rng.seed(seed)
@@ -96,7 +96,7 @@ def _seeded(seeds: Sequence[int]) -> Iterator[np.random.RandomState]:
 def _plus_plus(points: NDArray, n_clusters: int, first: NDArray, trials: NDArray) -> NDArray:
     """Choose each further sample with probability proportional to the squared distance from those chosen.
 
-    Of several trials the one that leaves the smallest sum of squared distances is kept.
+    Of several trials, the one that leaves the smallest sum of squared distances is used.
     """
     n_samples, n_runs = len(points), len(first)
     # Two factors whose product holds the squared distances between points.
@@ -157,7 +157,7 @@ def lloyd(points: NDArray, centres: NDArray, tol: float, max_iter: int = 300) ->
 def nearest(points: NDArray, centres: NDArray, block_entries: int = 2**18) -> NDArray:
     """Return the index of the nearest centre of each run for each point, n_runs × n_samples.
 
-    ``block_entries`` are the distances of one block of points: 2 MB, which stay in the cache.
+    ``block_entries`` is the number of distances in one block of points: 2 MB, which fit into the cache.
     """
     n_runs, n_clusters, n_features = centres.shape
     flat = centres.reshape(-1, n_features)
@@ -173,10 +173,10 @@ def nearest(points: NDArray, centres: NDArray, block_entries: int = 2**18) -> ND
 
 
 class Members:
-    """The matrix that says which points are in which cluster of each run.
+    """The matrix of the points in each cluster of each run.
 
-    Only the clusters change from one iteration to the next. Made anew each time, the matrix of a small
-    data set would take longer than its product with the points.
+    Only the clusters change from one iteration to the next. For small data, building the matrix each time
+    would take longer than its product with the points.
     """
 
     def __init__(self, n_samples: int, n_runs: int, n_clusters: int, dtype: DTypeLike) -> None:
@@ -209,7 +209,7 @@ def inertias(points: NDArray, labels: NDArray) -> NDArray:
 def _move_empty(points: NDArray, labels: NDArray, centres: NDArray, sums: NDArray, counts: NDArray) -> None:
     """Give each empty cluster of a run the point farthest from its centre, in place.
 
-    Where points repeat so often that none is left to give, the cluster goes to the largest one's centre.
+    If so many points are equal that none is left, the cluster moves to the centre of the largest one.
     """
     empty = np.flatnonzero(counts == 0)
     distances = np.square(points - centres[labels]).sum(axis=1)

@@ -1,4 +1,4 @@
-"""What a selection keeps of the data, measured without labels."""
+"""Quality of a selection, measured without labels."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from ufselect.metrics.stability import selected_index
 
 
 def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
-    r"""Return the share of the variance of all features that a linear map reconstructs from some of them.
+    r"""Compute the share of the variance of all features that a linear map of selected ones reconstructs.
 
-    .. math:: \|Q^\top A\|_F^2 / \|A\|_F^2, \qquad Q \text{ an orthonormal basis of the selected columns}
-
-    with A the centred data.
+    The map is fitted to the same rows, so the value is optimistic with few rows; `ufselect.assess` measures
+    the reconstruction error on held-out rows.
 
     Parameters
     ----------
@@ -32,7 +31,18 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
     Returns
     -------
     float
-        A value in [0, 1]; 1 also where the targets do not vary.
+        A value in [0, 1]; 1 also if the targets do not vary.
+
+    See Also
+    --------
+    neighbours_kept : How well the selection preserves the neighbours of each sample.
+    ufselect.assess : Reconstruction error on held-out rows, compared with random columns.
+
+    Notes
+    -----
+    With A the centred data and Q an orthonormal basis of the selected columns, the share is
+
+    .. math:: \|Q^\top A\|_F^2 / \|A\|_F^2 .
 
     Examples
     --------
@@ -48,7 +58,7 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
     target = centred if targets is None else centred[:, selected_index(targets, "targets", n_features)]
     chosen = centred[:, selected_index(features, "features", n_features)]
     total = float(np.sum(target**2))
-    # Pivoting tells the rank: a column with less of its own than 1e-10 of the first is a copy of others.
+    # Pivoting reveals the rank: columns with a remainder below 1e-10 of the first depend on the others.
     basis, triangle, _ = linalg.qr(chosen, mode="economic", pivoting=True, check_finite=False)
     size = np.abs(np.diag(triangle))
     basis = basis[:, size > 1e-10 * size[:1]]
@@ -56,13 +66,9 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
 
 
 def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
-    r"""Return the mean share of each sample's nearest neighbours that are its neighbours by some features.
+    r"""Compute the mean share of each sample's nearest neighbours that the selected features preserve.
 
-    .. math:: \frac{1}{n k} \sum_{i=1}^{n} |N_k(i) \cap N_k'(i)|
-
-    with :math:`N_k(i)` the k samples nearest to sample i by all features, and :math:`N_k'(i)` those
-    nearest by the selected ones, in the Euclidean distance. Random features keep some, too: compare with
-    them.
+    Random features also preserve some neighbours: compare with them.
 
     Parameters
     ----------
@@ -71,12 +77,24 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
     features : array-like
         The selection: indices of features, or a boolean mask over all.
     n_neighbors : int, default=10
-        k, less than the number of samples.
+        Number k of neighbours, less than the number of samples.
 
     Returns
     -------
     float
         A value in [0, 1].
+
+    See Also
+    --------
+    variance_rebuilt : Share of the variance that the selection reconstructs.
+    ufselect.assess : Compare a selection with random columns on held-out rows.
+
+    Notes
+    -----
+    With :math:`N_k(i)` the k samples nearest to sample i in the Euclidean distance of all features, and
+    :math:`N_k'(i)` those nearest by the selected features, the share is
+
+    .. math:: \frac{1}{n k} \sum_{i=1}^{n} |N_k(i) \cap N_k'(i)| .
 
     Examples
     --------
@@ -93,12 +111,12 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
             f"not {n_neighbors!r}."
         )
     chosen = values[:, selected_index(features, "features", values.shape[1])]
-    pairs = zip(nearest(values, n_neighbors), nearest(chosen, n_neighbors), strict=True)
+    pairs = zip(nearest_rows(values, n_neighbors), nearest_rows(chosen, n_neighbors), strict=True)
     return float(np.mean([np.intersect1d(a, b).size for a, b in pairs])) / n_neighbors
 
 
-def nearest(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
-    """Return each row's nearest other rows, in no order."""
+def nearest_rows(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
+    """Return the nearest other rows of each row, in any order."""
     centred = values - values.mean(axis=0)  # far from the origin the squares would cancel
     norms = np.einsum("ij,ij->i", centred, centred)
     squared = norms[:, None] + norms - 2 * centred @ centred.T

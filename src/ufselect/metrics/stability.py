@@ -11,11 +11,7 @@ from ufselect._utils.validation import as_numpy
 
 
 def feature_similarity_rate(a: Any, b: Any) -> float:
-    r"""Return the share of features that two selections of equal size have in common.
-
-    .. math:: \mathrm{FSR}(a, b) = \frac{|a \cap b|}{r}, \qquad r = |a| = |b|
-
-    The DSCOFS paper takes r = 100, the first 100 features of two rankings, and prints it in per cent.
+    r"""Compute the share of features that two selections of equal size have in common.
 
     Parameters
     ----------
@@ -25,7 +21,17 @@ def feature_similarity_rate(a: Any, b: Any) -> float:
     Returns
     -------
     float
-        A value in [0, 1]; multiply by 100 for the paper's per cent.
+        A value in [0, 1].
+
+    See Also
+    --------
+    selection_stability : Agreement of two or more selections, corrected for chance.
+
+    Notes
+    -----
+    .. math:: \mathrm{FSR}(a, b) = \frac{|a \cap b|}{r}, \qquad r = |a| = |b|
+
+    The DSCOFS paper gives this share in per cent, with r = 100, for the first 100 features of two rankings.
 
     Examples
     --------
@@ -38,7 +44,7 @@ def feature_similarity_rate(a: Any, b: Any) -> float:
     first, second = selected_index(a, "a"), selected_index(b, "b")
     masks = [mask for mask in map(np.asarray, map(as_numpy, (a, b))) if mask.dtype == bool]
     if len(masks) == 2 and masks[0].size != masks[1].size:
-        raise ValueError(f"The masks cover {masks[0].size} and {masks[1].size} features; they must be equal.")
+        raise ValueError(f"The masks have {masks[0].size} and {masks[1].size} entries; give equal lengths.")
     if first.size != second.size:
         raise ValueError(
             f"The selections have {first.size} and {second.size} features; compare selections of equal size."
@@ -47,36 +53,27 @@ def feature_similarity_rate(a: Any, b: Any) -> float:
 
 
 def selected_index(features: Any, name: str, n_features: int | None = None) -> NDArray:
-    """Return the distinct indices that a mask or an index array names; None leaves their range open."""
+    """Return the indices of a mask or an index array; their range is checked if ``n_features`` is given."""
     index = np.asarray(as_numpy(features))
     if index.ndim != 1:
         raise ValueError(f"{name} must be a flat array of indices or a flat boolean mask.")
     if index.dtype == bool:
         if n_features not in (None, index.size):
-            raise ValueError(f"{name} is a mask of {index.size} entries for {n_features} features.")
+            raise ValueError(f"{name} is a mask of {index.size} entries, but X has {n_features} features.")
         index = np.flatnonzero(index)
     elif index.size and not np.issubdtype(index.dtype, np.integer):
         raise ValueError(f"{name} must hold integer indices or booleans, not {index.dtype}.")
     if index.size == 0:
-        raise ValueError(f"{name} selects no feature.")
+        raise ValueError(f"{name} selects no feature; give at least one.")
     if n_features is not None and (index.min() < 0 or index.max() >= n_features):
-        raise ValueError(f"{name} must lie between 0 and {n_features - 1}.")
+        raise ValueError(f"{name} must hold indices from 0 to {n_features - 1}.")
     if np.unique(index).size != index.size:
-        raise ValueError(f"{name} names a feature more than once.")
+        raise ValueError(f"{name} holds a feature more than once; give each feature once.")
     return index
 
 
 def selection_stability(masks: Any) -> float:
-    r"""Return the stability of repeated selections, corrected for chance.
-
-    .. math::
-
-        \Phi = 1 - \frac{\frac{1}{d} \sum_{j=1}^{d} s_j^2}{\frac{\bar k}{d} (1 - \frac{\bar k}{d})},
-        \qquad s_j^2 = \frac{M}{M - 1}\, p_j (1 - p_j)
-
-    for M selections among d features, where :math:`p_j` is the share of selections that hold feature j and
-    :math:`\bar k` the mean number of selected features [1]_. It is 1 for identical selections and has
-    mean 0 for random ones; its least value is :math:`-1/(M - 1)`.
+    r"""Compute the stability of repeated selections, corrected for chance [1]_.
 
     Parameters
     ----------
@@ -86,8 +83,23 @@ def selection_stability(masks: Any) -> float:
     Returns
     -------
     float
-        If every mask is empty, or every mask is full, the formula is 0/0 and the value is 1: the
-        selections are identical.
+        1 for identical selections, with mean 0 for random ones; the least value is :math:`-1/(M - 1)` for M
+        selections. If all masks are empty, or all are full, the formula is 0/0 and the value is 1.
+
+    See Also
+    --------
+    feature_similarity_rate : Share of features that two selections have in common.
+    ufselect.StableSelector : Select features by how often they are selected on subsamples.
+
+    Notes
+    -----
+    .. math::
+
+        \Phi = 1 - \frac{\frac{1}{d} \sum_{j=1}^{d} s_j^2}{\frac{\bar k}{d} (1 - \frac{\bar k}{d})},
+        \qquad s_j^2 = \frac{M}{M - 1}\, p_j (1 - p_j)
+
+    for M selections among d features, where :math:`p_j` is the share of selections with feature j and
+    :math:`\bar k` the mean number of selected features.
 
     References
     ----------
@@ -105,7 +117,7 @@ def selection_stability(masks: Any) -> float:
     chosen = np.asarray(as_numpy(masks))
     if chosen.ndim != 2 or chosen.shape[0] < 2 or chosen.shape[1] < 1:
         raise ValueError(
-            f"masks must be a table of at least two selections, one per row, not of shape {chosen.shape}."
+            f"masks must have at least two rows, one mask per row, but its shape is {chosen.shape}."
         )
     if chosen.dtype != bool and not np.isin(chosen, (0, 1)).all():
         raise ValueError(
