@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import is_dask
-from ufselect.assessment.held_out import Assessment, assess, outlier_note
+from ufselect.assessment.held_out import Assessment, assess_rows, outlier_note
 from ufselect.auto.partition import PartitionSelector
 from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.clustering import find_clusters
@@ -233,16 +233,17 @@ class AutoSelector(UnsupervisedSelector):
             tried = []  # on the same splits; the best comes first
             for number, (name, estimator) in enumerate(pool, 1):
                 started = perf_counter()
-                outcome = assess(
+                outcome = assess_rows(
                     estimator,
                     X,
-                    goal=self.goal,
-                    n_clusters=attributes.get("n_clusters_", "auto"),
-                    clusterer=self.clusterer,
-                    rows=inner,
-                    row_groups=self.row_groups,
+                    inner,
+                    self.goal,
+                    attributes.get("n_clusters_", "auto"),
+                    self.clusterer,
+                    self.row_groups,
+                    n_random=10,
                     max_samples=min(self.max_samples, 500),
-                    random_state=seed,
+                    seed=seed,
                 )
                 tried.append((name, estimator, outcome, perf_counter() - started))
                 request.progress(number, outcome.mean("selected"))
