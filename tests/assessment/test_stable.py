@@ -194,7 +194,7 @@ def test_progress_is_logged(data, caplog):
 
 def test_an_unreachable_promise_is_said(data):
     stable = StableSelector(MaxVariance(9), n_resamples=4, random_state=0)
-    with pytest.warns(UnreachableBoundWarning, match="No threshold keeps") as caught:
+    with pytest.warns(UnreachableBoundWarning, match="No threshold limits") as caught:
         stable.fit(data)
     assert Path(caught[0].filename) == Path(__file__)
     assert stable.threshold_ == 1

@@ -335,7 +335,7 @@ def test_missing_values_outside_memory_go_with_weights_but_not_with_batches(tmp_
     for kind in ("memory-mapped", "rows"):
         outside = outside_memory(kind, tmp_path, gapped)
         assert_same_scores(PCALeverage(5).fit(outside, sample_weight=WEIGHTS), expected)
-        with pytest.raises(ValueError, match=r"rows .* has missing values, which go with batches"):
+        with pytest.raises(ValueError, match=r"rows .* has missing values, which are supported with batches"):
             PCALeverage(5).fit(outside, batch=LABELS)
 
 

@@ -43,6 +43,7 @@ MIN_AGREEMENT = 0.3  # rare 0/1 columns without clusters reach 0.22, planted clu
 @dataclass(frozen=True)
 class Assessment:
     """Result of :func:`assess`.
+
     Attributes
     ----------
     goal : {"rebuild", "clusters"}
