@@ -147,7 +147,7 @@ def test_a_lazy_frame_says_how_to_get_its_values():
 def test_blocks_that_are_not_as_dask_was_told(selector):
     dask_array = pytest.importorskip("dask.array")
     blocks = dask_array.from_array(X, chunks=(7, 6))
-    with pytest.raises(ValueError, match="but dask was told of 6 columns"):
+    with pytest.raises(ValueError, match="but dask expects 6 columns"):
         selector.fit(blocks.map_blocks(lambda block: block[:, :3], dtype=float))
     with pytest.raises(ValueError, match="X has no columns"):
         selector.fit(blocks[:, :0])
@@ -160,7 +160,7 @@ def test_gathered_blocks_that_are_not_as_dask_was_told():
     dask_array = pytest.importorskip("dask.array")
     block_source = pytest.importorskip("ufselect.blocks").block_source
     blocks = dask_array.from_array(X, chunks=(7, 6)).map_blocks(lambda block: block[:, :3], dtype=float)
-    with pytest.raises(ValueError, match="but dask was told of 6 columns"):
+    with pytest.raises(ValueError, match="but dask expects 6 columns"):
         block_source(blocks).gather()
 
 
