@@ -200,7 +200,7 @@ def test_weights_at_the_ends_of_their_range_are_in_proportion(weight):
 def test_batches_that_are_no_labels_are_refused_by_name():
     pandas = pytest.importorskip("pandas")
     for batch in (np.ones((24, 2)), "abc"):
-        with pytest.raises(ValueError, match=r"^batch has the shape .*; give one label a row\.$"):
+        with pytest.raises(ValueError, match=r"^batch has the shape .*; give one label per row\.$"):
             MaxVariance(2).fit(X, batch=batch)
     masked = np.ma.masked_array(np.arange(24) % 2, np.arange(24) < 3)
     for batch in (masked, pandas.array([pandas.NA, *[1, 2] * 11, 1], dtype="Int64")):

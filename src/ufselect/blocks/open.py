@@ -26,6 +26,7 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
     """Open data on disk for a selector's ``fit``, without reading them yet.
 
     Use it for data that do not fit into memory; :func:`~ufselect.io.read_table` reads smaller tables.
+
     Parameters
     ----------
     store : path, zarr.Array or h5py.Dataset

@@ -58,7 +58,7 @@ def range_note(low: int, high: int) -> list[str]:
     """Return what to say about an uncertain number of clusters."""
     if low == high:
         return []
-    return [f"The number of clusters is uncertain, from {low} to {high}; give n_clusters if you know it."]
+    return [f"The number of clusters is uncertain, between {low} and {high}; give n_clusters if you know it."]
 
 
 def _counted(rows: Rows, seed: int, max_rows: int = 500) -> tuple[int, int, int]:
