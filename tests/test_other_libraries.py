@@ -235,7 +235,7 @@ def changed(place, value):
         (np.cov(X.T)[:, :4], {}, "must be a square matrix"),
         (np.triu(np.cov(X.T)), {}, "not symmetric"),
         (changed((2, 2), -1.0), {}, "Column 2 .* negative variance"),
-        (changed((2, 2), 0.0), {}, "variance 0 that varies"),
+        (changed((2, 2), 0.0), {}, "variance 0 that covaries"),
         (changed((2, 2), np.nan), {}, "NaN or infinity"),
         (np.eye(3) * 2 - 1, {}, "negative eigenvalues"),
         (np.cov(X.T), {"n_samples": 1}, "n_samples must be an integer"),

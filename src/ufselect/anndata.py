@@ -27,9 +27,9 @@ def select(
 ) -> Any:
     """Select genes of an AnnData object and write the selection into it, as scanpy's functions do.
 
-    A copy of the selector is fitted to ``adata.X`` or a layer as it stands: normalise and take logarithms
-    before. Sparse data stay sparse. Columns that the selector is to keep, exclude or group may be given by
-    their names in ``adata.var_names``. The same selector fitted to ``adata.X`` selects the same columns.
+    A copy of the selector is fitted to ``adata.X`` or a layer as it is: normalise and take logarithms first.
+    Sparse data stay sparse. Genes that the selector is to keep, exclude or group may be given by their names
+    in ``adata.var_names``. The same selector fitted to ``adata.X`` selects the same columns.
 
     Parameters
     ----------
@@ -54,13 +54,18 @@ def select(
 
         - ``adata.var["selected"]``, bool: whether a gene is selected;
         - ``adata.var["rank"]``, int: 1 for the best gene;
-        - ``adata.uns["ufselect"]``: ``selector`` and ``version``, ``layer`` and ``batch_key`` where they were
-          given, and ``verdict`` where the selector has one.
+        - ``adata.uns["ufselect"]``: ``selector`` and ``version``, ``layer`` and ``batch_key`` if given, and
+          ``verdict`` if the selector has one.
 
     Raises
     ------
     TypeError, ValueError
         If there is no such layer or batch, or ``adata`` is not an AnnData object in memory.
+
+    See Also
+    --------
+    ufselect.preprocessing.LogCounts : Normalise counts and take logarithms.
+    ufselect.blocks.open_blocks : Open an AnnData file that does not fit into memory.
 
     Examples
     --------
@@ -104,7 +109,7 @@ def _matrix(adata: Any, layer: str | None) -> Any:
     """Return the numbers to fit to."""
     if adata.isbacked:
         raise ValueError("adata is on disk; read it with adata.to_memory(), or fit a selector to the file.")
-    layers = [name for name in adata.layers if name is not None]  # None stands for X since anndata 0.13
+    layers = [name for name in adata.layers if name is not None]  # None is X since anndata 0.13
     if layer is not None and layer not in layers:
         raise ValueError(f"adata has no layer {layer!r}; {_hint(layer, layers)}")
     matrix = adata.X if layer is None else adata.layers[layer]
@@ -121,7 +126,7 @@ def _hint(name: str, known: list[str]) -> str:
 
 
 def _by_index(selector: Any, names: Any) -> Any:
-    """Return a copy of a selector with the columns that it names by their index: a matrix has no names."""
+    """Return a copy of a selector with column names replaced by indices, because a matrix has no names."""
     if not hasattr(selector, "get_support"):
         raise TypeError(
             f"selector must be a selector with fit and get_support, such as DSCOFS(50), not {selector!r}."
@@ -141,4 +146,4 @@ def _by_index(selector: Any, names: Any) -> Any:
 def _indices(table: ColumnTable, name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {label: table.indices(f"{name}[{label!r}]", columns) for label, columns in value.items()}
-    return value if name.endswith("groups") else table.indices(name, value)  # labels, one a column
+    return value if name.endswith("groups") else table.indices(name, value)  # groups: one label per column

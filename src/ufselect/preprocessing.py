@@ -1,4 +1,4 @@
-"""What columns may need before a selector sees them: one scale, or logarithms of counts."""
+"""Transformers to use before a selector: a common scale, and logarithms of counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ufselect._utils.validation import tabular
 from ufselect.methods._columns import ColumnTable
 
-DOMINANT_SHARE = 0.5  # of the variance: such a column is selected for its unit, whatever else is there
+DOMINANT_SHARE = 0.5  # of the variance: such a column is selected for its unit, whatever the others hold
 LEAST_COLUMNS = 3  # of two columns, one always has half of the variance
 
 
@@ -40,19 +40,16 @@ class _ColumnTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 class AutoScaler(_ColumnTransformer):
     """Give columns mean 0 and variance 1 if their units differ, and leave them as they are otherwise.
 
-    Selectors that look at variance follow the column with the largest numbers. Where columns have different
-    units that is an accident; where they share one, as pixels and logarithms of expression do, it is
-    information. Units are taken to differ if the standard deviations of columns that vary throughout lie a
-    hundred times apart, or ten times with a clear step between them, or if one column of at least three has
-    half of the total variance and ten times the median. Raw counts differ in size without differing in
-    unit: :class:`LogCounts` is the transformer for them.
+    Selectors that use variance follow the columns with the largest numbers. If columns have different units,
+    that is an accident; if they share one, as pixels and logarithms of expression do, it is information. Do
+    not use it for raw counts, which differ in size without differing in unit: use :class:`LogCounts`.
 
     Parameters
     ----------
     scale : {"auto", "standard", "none"}, default="auto"
         Decide by the data, always standardise, or never.
     exclude : sequence of str or int, default=None
-        Columns that take no part in the decision, because the selector excludes them too.
+        Columns to ignore in the decision, because the selector excludes them too.
 
     Attributes
     ----------
@@ -61,10 +58,10 @@ class AutoScaler(_ColumnTransformer):
     reason_ : str
         Why, in a sentence.
     mean_, scale_ : ndarray of shape (n_features,)
-        Mean and standard deviation of each column, whether they are used or not; 1 for the deviation of a
-        constant one.
+        Mean and standard deviation of each column, used or not; the deviation of a constant column is set
+        to 1.
     largest_ : int
-        The column with the largest variance among those that take part.
+        The column with the largest variance among those that are not excluded.
     largest_share_ : float
         Its share of their total variance.
     looks_like_counts_ : bool
@@ -73,9 +70,14 @@ class AutoScaler(_ColumnTransformer):
     See Also
     --------
     LogCounts : Logarithms of counts.
+    sklearn.preprocessing.StandardScaler : Always give columns mean 0 and variance 1.
 
     Notes
     -----
+    Units are taken to differ if the standard deviations of columns that vary throughout lie a hundred times
+    apart, or ten times with a clear step between them, or if one column of at least three has half of the
+    total variance and ten times the median.
+
     Missing values (NaN) are ignored in means and deviations and stay where they are. Sparse data are
     divided but not shifted, so that they stay sparse.
 
@@ -110,7 +112,7 @@ class AutoScaler(_ColumnTransformer):
         self.exclude = exclude
 
     def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
-        """Learn means and deviations, and decide.
+        """Learn means and deviations, and decide whether to scale.
 
         Parameters
         ----------
@@ -119,7 +121,7 @@ class AutoScaler(_ColumnTransformer):
         y : ignored
             Present for scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts.
+            Sample weights.
         batch : array-like of shape (n_samples,), optional
             Batch of each row; deviations are then those from the mean of the batch.
 
@@ -139,15 +141,15 @@ class AutoScaler(_ColumnTransformer):
         wild = np.flatnonzero(~np.isfinite(variance))
         if wild.size:
             raise ValueError(
-                f"Values of {labels[wild[0]]} are too large to be squared; they are mistakes or need another "
-                "unit: correct them, or drop the column."
+                f"Values of {labels[wild[0]]} are too large to be squared; correct them, change their unit, "
+                "or drop the column."
             )
         self.mean_, spread = mean, np.sqrt(variance)
         self.scale_ = np.where(spread > 0, spread, 1.0)
         total = float(variance[part].sum())
         self.largest_ = int(part[np.argmax(variance[part])]) if part.size else 0
         self.largest_share_ = float(variance[self.largest_] / total) if total > 0 and part.size else 0.0
-        rows = X[:: -(-X.shape[0] // 2000)]  # enough to know how common a value is
+        rows = X[:: -(-X.shape[0] // 2000)]  # enough to estimate how common a value is
         rows = (rows.toarray() if sparse.issparse(rows) else rows)[:, part]
         rows = np.where(np.isnan(rows), mean[part], rows)
         self.looks_like_counts_ = _look_like_counts(rows)
@@ -167,10 +169,10 @@ class AutoScaler(_ColumnTransformer):
     def _difference(self, rows: NDArray, spread: NDArray, largest: str) -> str | None:
         """Return how units differ, None if they do not.
 
-        Columns that are mostly one value, as pixels at the edge of images, vary little whatever their unit:
-        they do not count as having a smaller one. Spreads of comparable columns rise gently, by less than
-        a factor of 1.2 from one to the next in images, sounds and expression; a hundredth of the columns at
-        either end may be anything.
+        Columns that are mostly one value, such as pixels at the edge of images, vary little whatever their
+        unit, so they do not count as having a smaller one. Spreads of comparable columns rise gently, by less
+        than a factor of 1.2 from one to the next in images, sounds and expression; a hundredth of the columns
+        at either end is ignored.
         """
         if self.looks_like_counts_:
             return None
@@ -199,7 +201,7 @@ class AutoScaler(_ColumnTransformer):
         return ((X - self.mean_) / self.scale_).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return what ``transform`` returned in its own units again."""
+        """Return transformed columns in their original units."""
         check_is_fitted(self)
         if not self.is_scaled_:
             return X
@@ -222,7 +224,7 @@ def _look_like_counts(rows: NDArray) -> bool:
 
 def _moments(X: Any, weights: NDArray | None, batch: Any) -> tuple[NDArray, NDArray]:
     """Return mean and variance of each column without its NaN; the variance is that within batches."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused by its name
+    with np.errstate(over="ignore", invalid="ignore"):  # fit refuses columns that overflow
         mean, variance, _ = _weighted_moments(X, weights)
         if batch is None:
             return mean, variance
@@ -235,7 +237,7 @@ def _moments(X: Any, weights: NDArray | None, batch: Any) -> tuple[NDArray, NDAr
 
 
 def _weighted_moments(X: Any, weights: NDArray | None) -> tuple[NDArray, NDArray, NDArray]:
-    """Return mean, variance and total weight of what is there in each column."""
+    """Return mean, variance and total weight of the values of each column that are not missing."""
     if sparse.issparse(X):
         weights = np.ones(X.shape[0]) if weights is None else weights
         found = mean_variance_axis(X.astype(np.float64), 0, weights=weights, return_sum_weights=True)
@@ -251,16 +253,20 @@ def _weighted_moments(X: Any, weights: NDArray | None) -> tuple[NDArray, NDArray
 
 
 class LogCounts(_ColumnTransformer):
-    """Bring rows of counts to one total and take logarithms.
+    """Scale rows of counts to one total and take logarithms.
 
-    In raw counts frequent things have the largest variance and rows differ by how much was counted. Here each
-    row is multiplied so that its sum is ``total_``, and x becomes log(1 + x). Zeros stay zeros, so sparse
-    data stay sparse.
+    In raw counts, frequent items have the largest variance, and rows differ by how much was counted. Here
+    each row is multiplied so that its sum is ``total_``, and x becomes log(1 + x). Zeros stay zeros, so
+    sparse data stay sparse. Do not use it for other data than counts.
 
     Attributes
     ----------
     total_ : float
-        Median of the sums of the rows that hold anything; every row is brought to it.
+        Median sum of the rows that are not all zero; every such row is scaled to it.
+
+    See Also
+    --------
+    AutoScaler : Scale columns if their units differ.
 
     Examples
     --------
@@ -279,7 +285,7 @@ class LogCounts(_ColumnTransformer):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the logarithms of counts, brought to one total per row, as an array or CSR matrix."""
+        """Return the logarithms of counts, scaled to one total per row, as an array or CSR matrix."""
         check_is_fitted(self)
         X = self._validated(X, reset=False, ensure_non_negative=True)
         sums = _row_sums(X)

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.clusters.examples import planted, sparse_clusters
 
 from ufselect import DSCOFS, Assessment, MaxVariance, PartitionSelector, RandomSubset, RebuildSelector, assess
-from ufselect.assessment.held_out import _Reconstruction, compare
+from ufselect.assessment.held_out import _Reconstruction, assess_rows, compare
 from ufselect.exceptions import DominatedByUnitsWarning
 
 
@@ -192,7 +192,7 @@ def test_ties_with_random_columns_count_half():
 def test_rows_are_named_by_their_place_in_the_whole_table():
     X = factors()
     X[40] *= 30
-    found = assess([0, 1, 2], X, rows=np.arange(20, 120), random_state=0)
+    found = assess_rows([0, 1, 2], X, np.arange(20, 120), "rebuild", "auto", "kmeans", None, 10, 500, 0)
     assert "Row 40 stands" in found.message
     assert found.table == assess([0, 1, 2], X[20:], random_state=0).table
 
@@ -248,7 +248,7 @@ def test_nullable_frames_are_assessed():
 
 def test_what_cannot_be_assessed_or_drawn_is_said():
     X = np.random.default_rng(0).standard_normal((60, 8))
-    with pytest.raises(TypeError, match="of a pipeline, transform X"):
+    with pytest.raises(TypeError, match="Instead of a pipeline, transform X"):
         assess(make_pipeline(StandardScaler(), RebuildSelector(3)), X)
     pytest.importorskip("matplotlib")
     with pytest.raises(ValueError, match="nothing to draw: No cluster structure"):
@@ -259,7 +259,8 @@ def test_rows_are_named_by_indices_or_a_mask():
     X = np.random.default_rng(0).standard_normal((120, 3)) @ np.ones((3, 12)) + 0.1
     X += np.random.default_rng(1).standard_normal(X.shape)
     mask = np.arange(120) < 70
-    found = [assess(RebuildSelector(3), X, rows=rows, random_state=0) for rows in (mask, np.arange(70))]
+    how = ("rebuild", "auto", "kmeans", None, 10, 500, 0)
+    found = [assess_rows(RebuildSelector(3), X, rows, *how) for rows in (mask, np.arange(70))]
     assert found[0].effect == found[1].effect != assess(RebuildSelector(3), X, random_state=0).effect
 
 

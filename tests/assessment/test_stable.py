@@ -176,7 +176,7 @@ def test_no_columns_are_said(data):
 
 @pytest.mark.parametrize("weights", [np.ones((60, 1)), np.ones((60, 2)), np.ones(59)])
 def test_row_arguments_of_another_shape_are_refused(data, weights):
-    with pytest.raises(ValueError, match=r"one entry a row|inconsistent"):
+    with pytest.raises(ValueError, match=r"one entry per row|inconsistent"):
         StableSelector(MaxVariance(3), n_resamples=4, threshold=0.5).fit(data, sample_weight=weights)
 
 
@@ -194,7 +194,7 @@ def test_progress_is_logged(data, caplog):
 
 def test_an_unreachable_promise_is_said(data):
     stable = StableSelector(MaxVariance(9), n_resamples=4, random_state=0)
-    with pytest.warns(UnreachableBoundWarning, match="No threshold keeps") as caught:
+    with pytest.warns(UnreachableBoundWarning, match="No threshold limits") as caught:
         stable.fit(data)
     assert Path(caught[0].filename) == Path(__file__)
     assert stable.threshold_ == 1

@@ -95,7 +95,7 @@ def test_few_rows_have_few_clusters():
 
 
 @pytest.mark.parametrize(
-    ("value", "message"), [(0, "at least 1"), ("many", "auto"), (True, "auto"), (999, "fewer")]
+    ("value", "message"), [(0, "at least 1"), ("many", "auto"), (True, "auto"), (999, "smaller number")]
 )
 def test_other_values_are_refused(value, message):
     with pytest.raises(ValueError, match=message):

@@ -147,7 +147,7 @@ def test_a_lazy_frame_says_how_to_get_its_values():
 def test_blocks_that_are_not_as_dask_was_told(selector):
     dask_array = pytest.importorskip("dask.array")
     blocks = dask_array.from_array(X, chunks=(7, 6))
-    with pytest.raises(ValueError, match="but dask was told of 6 columns"):
+    with pytest.raises(ValueError, match="but dask expects 6 columns"):
         selector.fit(blocks.map_blocks(lambda block: block[:, :3], dtype=float))
     with pytest.raises(ValueError, match="X has no columns"):
         selector.fit(blocks[:, :0])
@@ -160,7 +160,7 @@ def test_gathered_blocks_that_are_not_as_dask_was_told():
     dask_array = pytest.importorskip("dask.array")
     block_source = pytest.importorskip("ufselect.blocks").block_source
     blocks = dask_array.from_array(X, chunks=(7, 6)).map_blocks(lambda block: block[:, :3], dtype=float)
-    with pytest.raises(ValueError, match="but dask was told of 6 columns"):
+    with pytest.raises(ValueError, match="but dask expects 6 columns"):
         block_source(blocks).gather()
 
 
@@ -200,7 +200,7 @@ def test_weights_at_the_ends_of_their_range_are_in_proportion(weight):
 def test_batches_that_are_no_labels_are_refused_by_name():
     pandas = pytest.importorskip("pandas")
     for batch in (np.ones((24, 2)), "abc"):
-        with pytest.raises(ValueError, match=r"^batch has the shape .*; give one label a row\.$"):
+        with pytest.raises(ValueError, match=r"^batch has the shape .*; give one label per row\.$"):
             MaxVariance(2).fit(X, batch=batch)
     masked = np.ma.masked_array(np.arange(24) % 2, np.arange(24) < 3)
     for batch in (masked, pandas.array([pandas.NA, *[1, 2] * 11, 1], dtype="Int64")):

@@ -335,7 +335,7 @@ def test_missing_values_outside_memory_go_with_weights_but_not_with_batches(tmp_
     for kind in ("memory-mapped", "rows"):
         outside = outside_memory(kind, tmp_path, gapped)
         assert_same_scores(PCALeverage(5).fit(outside, sample_weight=WEIGHTS), expected)
-        with pytest.raises(ValueError, match=r"rows .* has missing values, which go with batches"):
+        with pytest.raises(ValueError, match=r"rows .* has missing values, which are supported with batches"):
             PCALeverage(5).fit(outside, batch=LABELS)
 
 
@@ -347,7 +347,7 @@ def test_batches_in_partial_fit_are_centred_over_all_calls(kind):
         found.partial_fit(KINDS[kind](SHIFTED[rows]), sample_weight=WEIGHTS[rows], batch=LABELS[rows])
     assert_same_scores(found, expected)
     before = found.scores_.copy()
-    with pytest.raises(ValueError, match="give it for all or for none"):
+    with pytest.raises(ValueError, match="give labels for all rows or for none"):
         found.partial_fit(SHIFTED)
     np.testing.assert_array_equal(found.scores_, before)
 
@@ -418,7 +418,7 @@ def test_the_sample_of_dask_rows_takes_its_labels_along(monkeypatch):
 def test_weights_for_rows_that_are_gone_are_refused():
     accumulator = GramAccumulator().update(X)
     for gone in (accumulator, accumulator.gram(), reduce.reduce_data(accumulator)):
-        with pytest.raises(TypeError, match=r"sample_weight and batch cannot be given for a .* not here"):
+        with pytest.raises(TypeError, match=r"batch cannot be given for a .* not in memory"):
             PCALeverage(5).fit(gone, sample_weight=WEIGHTS, batch=LABELS)
 
 

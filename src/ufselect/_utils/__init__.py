@@ -1,1 +1,1 @@
-"""What every room needs and no library has."""
+"""Helpers that all packages share."""

@@ -11,10 +11,10 @@ from scipy.linalg import lapack
 
 
 def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = 2**21, min_rows: int = 128) -> Iterator[slice]:
-    """Cut ``range(n_rows)`` into slices of about ``block_bytes`` each.
+    """Split ``range(n_rows)`` into slices of about ``block_bytes`` each.
 
-    Two megabytes stay in the cache between the steps done on a block; fewer than 128 rows at once make matrix
-    products slow.
+    Two megabytes stay in the cache between the steps on a block; with fewer than 128 rows matrix products are
+    slow.
     """
     step = max(min_rows, block_bytes // max(row_bytes, 1))
     for start in range(0, n_rows, step):
@@ -22,15 +22,15 @@ def row_blocks(n_rows: int, row_bytes: int, block_bytes: int = 2**21, min_rows: 
 
 
 def thin_gram(matrix: NDArray) -> NDArray:
-    """Return XᵀX of few columns, as a product of two arrays: of one BLAS forms half, in far more time."""
+    """Return XᵀX for few columns. The copy makes BLAS form a general product, which is far faster here."""
     return matrix.T @ matrix.copy(order="K")
 
 
 def polar_factor(matrix: NDArray) -> NDArray:
     """Return the polar factor, the nearest matrix with orthonormal columns.
 
-    For well-conditioned input the m × m Gram matrix gives it at the cost of two products; where that
-    loses digits, one Newton–Schulz step squares the remaining error. Otherwise QR and the SVD of R are used.
+    For well-conditioned input the m × m Gram matrix gives it at the cost of two products; if that loses
+    digits, one Newton–Schulz step squares the remaining error. Otherwise QR and the SVD of R are used.
     """
     if matrix.shape[1] == 0:
         return matrix  # no columns are orthonormal
@@ -45,13 +45,13 @@ def polar_factor(matrix: NDArray) -> NDArray:
         return q @ (u @ vt)
     root = (vectors / np.sqrt(values)) @ vectors.T
     polar = (root @ matrix.T).T  # column-major, the order in which Gram operators are applied fastest
-    if values[0] < 1e-3 * values[-1]:  # above it at most three digits are lost
+    if values[0] < 1e-3 * values[-1]:  # above this ratio at most three digits are lost
         polar -= ((0.5 * orthonormality_defect(polar)) @ polar.T).T
     return polar
 
 
 def rotate_towards(X: NDArray, target: NDArray) -> NDArray:
-    """Return ``X polar(Xᵀ target)``, of all orthonormal bases of X's span the one nearest to a target."""
+    """Return ``X polar(Xᵀ target)``, the orthonormal basis of X's span that is nearest to a target."""
     rotation = polar_factor(X.T @ target)
     return (rotation.T @ X.T).T  # column-major
 

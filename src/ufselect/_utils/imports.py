@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used, so that the rest of it loads at once."""
+"""Import optional modules, and names of a package when they are first used."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def import_extra(module: str, purpose: str, extra: str) -> ModuleType:
-    """Import an optional module, or say what to type to install it."""
+    """Import an optional module, or raise an error that says how to install it."""
     try:
         return import_module(module)
     except ImportError as error:

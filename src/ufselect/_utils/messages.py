@@ -16,10 +16,10 @@ _muted: ContextVar[tuple[type[Warning], ...]] = ContextVar("muted", default=())
 
 @contextmanager
 def without_warnings(*categories: type[Warning]) -> Iterator[None]:
-    """Leave out our own warnings of some categories in this thread.
+    """Suppress our own warnings of some categories in this thread.
 
-    ``warnings.catch_warnings`` sets the filters of the whole process; where threads overlap, one restores
-    what another has set and leaves it behind.
+    ``warnings.catch_warnings`` sets the filters of the whole process; if threads overlap, one may restore
+    the filters that another has set, and these then stay.
     """
     token = _muted.set(_muted.get() + categories)
     try:
@@ -29,7 +29,7 @@ def without_warnings(*categories: type[Warning]) -> Iterator[None]:
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost frame outside this package and scikit-learn, which may stand between."""
+    """Warn at the innermost frame outside this package and scikit-learn."""
     if issubclass(category, _muted.get()):
         return
     level, frame = 2, sys._getframe(1)
@@ -39,6 +39,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 
 def listed(names: list[str], most: int = 5) -> str:
-    """Return names for a sentence, the first few and how many more."""
+    """Return names for a sentence: the first few, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

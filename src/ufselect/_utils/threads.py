@@ -1,4 +1,4 @@
-"""One thread of BLAS for a while, also where several of our own ask for that at overlapping times."""
+"""One BLAS thread for a while, also if several of our own threads ask for it at overlapping times."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _limits: threadpool_limits | None = None
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Let BLAS use one thread inside; the first to enter sets that and the last to leave undoes it.
+    """Limit BLAS to one thread inside; the first caller to enter sets the limit, the last to leave lifts it.
 
-    Limits hold for the whole process. Were each caller to restore what it found, one that entered after
-    another would restore that other's limit and leave it behind for good.
+    Limits hold for the whole process. If each caller restored what it found, one that entered after another
+    would restore the limit of that other, which would then stay.
     """
     global _n_inside, _limits
     with _lock:

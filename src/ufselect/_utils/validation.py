@@ -1,4 +1,4 @@
-"""What a user passed: which kind of data, whether it is sound, and one source of randomness."""
+"""Check what a user passed: its kind, whether it is sound, and the source of randomness."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DATES = "Mm"  # kinds of NumPy types
 def device_namespace(X: Any) -> Any | None:
     """Return the namespace of an array of another library, with scikit-learn's array API dispatch on.
 
-    None for NumPy arrays and whatever is no array, and without dispatch.
+    None for NumPy arrays, for anything that is not an array, and without dispatch.
     """
     if isinstance(X, np.ndarray) or not hasattr(X, "__dlpack__") or not get_config()["array_api_dispatch"]:
         return None
@@ -62,7 +62,7 @@ def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
     Raises
     ------
     TypeError, ValueError
-        If it has no rows and columns of numbers, where NumPy would say so in its own terms or not at all, or
+        If X has no rows and columns of numbers, for which NumPy's own message would be unclear or missing, or
         is a sparse matrix whose index arrays are damaged; the message begins with ``name``.
     """
     is_mapping = isinstance(X, Mapping) and not sparse.issparse(X)  # SciPy's dok_array is one
@@ -90,7 +90,7 @@ def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
 
 
 def _what_to_do_instead(X: Any) -> str | None:
-    """Say what to pass in place of another library's object that NumPy would misread; None where it may."""
+    """Say what to pass instead of another library's object that NumPy would misread; None if it is fine."""
     library = type(X).__module__.partition(".")[0]
     if library == "pyspark":
         return (
@@ -99,12 +99,12 @@ def _what_to_do_instead(X: Any) -> str | None:
         )
     if library in ("duckdb", "_duckdb"):
         return (
-            "whose values are not there yet; pass X.df(), or the covariances that SQL computes by "
+            "whose values are not computed yet; pass X.df(), or give covariances computed in SQL to "
             "ufselect.gram_from_covariance."
         )
     if is_lazy_table(X) or (hasattr(X, "collect") and not hasattr(X, "__array__")):
         call = "collect" if hasattr(X, "collect") else "to_table"
-        return f"whose values are not there yet; call {call}() first."
+        return f"whose values are not computed yet; call {call}() first."
     if getattr(getattr(X, "device", None), "type", "cpu") != "cpu" and not get_config()["array_api_dispatch"]:
         return "which is on another device; call sklearn.set_config(array_api_dispatch=True), or X.cpu()."
     if getattr(X, "requires_grad", False):
@@ -113,7 +113,7 @@ def _what_to_do_instead(X: Any) -> str | None:
 
 
 def with_gaps(values: Any) -> Any:
-    """Return a plain array in which masked entries are NaN, as missing values are."""
+    """Return a plain array with NaN for masked entries, which are missing values."""
     if not np.ma.is_masked(values):
         return np.asarray(values)
     return values.astype(np.result_type(values.dtype, np.float16)).filled(np.nan)
@@ -187,12 +187,12 @@ def index_damage(indices: Any, n_columns: int) -> str | None:
 
 
 def check_sparse(matrix: Any, name: str) -> None:
-    """Refuse a sparse matrix whose index arrays would lead compiled code astray.
+    """Refuse a sparse matrix whose index arrays would make compiled code read outside its memory.
 
     Raises
     ------
     ValueError
-        If they do; the message begins with ``name``.
+        If they are damaged; the message begins with ``name``.
     """
     damage = sparse_damage(matrix) if sparse.issparse(matrix) else None
     if damage is not None:
@@ -200,9 +200,9 @@ def check_sparse(matrix: Any, name: str) -> None:
 
 
 def canonical_csr(matrix: Any) -> sparse.csr_array:
-    """Return CSR with sorted indices and no duplicates that shares the matrix's arrays where they are so.
+    """Return CSR with sorted indices and no duplicates; it shares the matrix's arrays if these are so.
 
-    The matrix given is never changed, not even the flags in which SciPy remembers its format, so that threads
+    The given matrix is never changed, not even the flags in which SciPy stores its format, so that threads
     may share it and its arrays may be read-only.
     """
     csr = matrix.tocsr()
@@ -228,7 +228,7 @@ def has_missing(values: NDArray) -> bool:
 
 def is_dask(X: Any) -> bool:
     """Tell whether X is a dask collection, without importing dask."""
-    # xarray's objects have the protocol too, and no graph where their values are in memory
+    # xarray's objects have the protocol too, but no graph if their values are in memory
     return hasattr(X, "__dask_keys__") and X.__dask_graph__() is not None
 
 
@@ -241,7 +241,7 @@ def is_lazy_table(X: Any) -> bool:
 
 
 def column_names(X: Any) -> NDArray | None:
-    """Return the names of the columns of a frame or lazy table; None where they are not strings."""
+    """Return the names of the columns of a frame or lazy table; None if they are not strings."""
     if hasattr(X, "collect_schema"):
         names = X.collect_schema().names()
     else:
@@ -263,8 +263,8 @@ def is_open_store(X: Any) -> bool:
     return library in ("zarr", "h5py") and hasattr(X, "chunks")
 
 
-# A memory map of up to so many entries counts as an array: joblib makes one of each array over 1 MB that it
-# hands to another process, and the result must not depend on that.
+# A memory map of up to this many entries counts as an array: joblib makes one of each array over 1 MB that it
+# passes to another process, and the result must not depend on that.
 ENTRIES_IN_MEMORY = 20_000_000
 
 

@@ -1,4 +1,4 @@
-"""Compare a selection with random columns on rows that it has not seen."""
+"""Compare a selection with random columns on held-out rows."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MIN_AGREEMENT = 0.3  # rare 0/1 columns without clusters reach 0.22, planted clu
 
 @dataclass(frozen=True)
 class Assessment:
-    """What :func:`assess` found.
+    """Result of :func:`assess`.
 
     Attributes
     ----------
@@ -51,23 +51,27 @@ class Assessment:
     verdict : {"better", "no better", "worse", "undecided"}
         How the selection compares with random columns on held-out rows.
     effect : float
-        For reconstruction the error over that of random columns, below 1 is better; for clusters the
-        agreement minus that of random columns, above 0 is better. NaN if nothing was measured.
+        For reconstruction, the error divided by that of random columns: below 1 is better. For clusters, the
+        agreement minus that of random columns: above 0 is better. NaN if nothing was measured.
     interval : tuple of float
         Smallest and largest effect over the splits.
     table : list of dict
-        One row for the selection, for random columns and for all columns or, for reconstruction, as many
-        principal components: ``columns``, ``mean`` over the splits and ``spread`` (standard deviation over
-        the splits, for random columns over the draws). Empty if nothing was measured.
+        One row each for the selection, for random columns, and for all columns or, for reconstruction, as
+        many principal components: ``columns``, ``mean`` over the splits and ``spread`` (standard deviation
+        over the splits; for random columns, over the random sets). Empty if nothing was measured.
     stability : float or None
         Chance-corrected agreement of the selections from different rows: 1 for the same columns, 0 for
         chance [1]_. None for a fixed list of columns.
     frequencies : ndarray of shape (n_features,) or None
-        Share of the selections that have each column.
+        Share of the selections that contain each column.
     n_selected, n_features, n_clusters : int
-        Sizes; ``n_clusters`` is None for reconstruction and 1 where no clusters were counted.
+        Sizes; ``n_clusters`` is None for reconstruction and 1 if no clusters were found.
     notes : list of str
-        How rows were held out, where that is not at random, and which rows were set aside.
+        How rows were held out, if not at random, and which rows were set aside.
+
+    See Also
+    --------
+    assess : Assess a selector or a list of columns.
 
     References
     ----------
@@ -93,12 +97,12 @@ class Assessment:
 
     @property
     def has_no_clusters(self) -> bool:
-        """Whether clusters were looked for and none stand out."""
+        """Whether clusters were looked for and none were found."""
         return self.goal == "clusters" and self.verdict == "no better" and not self.table
 
     @property
     def same_columns(self) -> float:
-        """Share of the columns that stay the same when selected from other rows: stability and chance."""
+        """Share of the columns that are selected again from other rows: stability and chance together."""
         by_chance = self.n_selected / self.n_features
         return float("nan") if self.stability is None else by_chance + self.stability * (1 - by_chance)
 
@@ -114,13 +118,13 @@ class Assessment:
             found = "No cluster structure found."
             if self.n_clusters != 1:
                 found = (
-                    f"The rows do not fall into {self.n_clusters} clear clusters: cut into so many, they are "
-                    "no further apart than rows without clusters that have the same correlations. Clusters "
-                    "that differ in one direction among many can be missed: plot the columns to see them."
+                    f"The rows do not fall into {self.n_clusters} clear clusters: rows without clusters but "
+                    "with the same correlations can be divided as cleanly. Clusters that differ in one "
+                    "direction among many can be missed; plot the columns to see them."
                 )
             return f'{found} To keep columns that represent the others, use goal="rebuild".'
         if not self.table:
-            return "How good the selection is was not assessed."
+            return "The selection was not assessed."
         k, d, ours, random = (
             self.n_selected,
             self.n_features,
@@ -156,7 +160,7 @@ class Assessment:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw on; new ones by default.
 
         Returns
         -------
@@ -171,7 +175,7 @@ class Assessment:
         ax.barh(names, means, xerr=spreads, color=["C0", *["0.75"] * (len(names) - 1)])
         ax.invert_yaxis()
         labels = {
-            "rebuild": "reconstruction error, less is better",
+            "rebuild": "reconstruction error (lower is better)",
             "clusters": "agreement with the clusters",
         }
         ax.set_xlabel(labels[self.goal])
@@ -187,7 +191,6 @@ def assess(
     goal: str = "rebuild",
     n_clusters: int | str = "auto",
     clusterer: str = "kmeans",
-    rows: Any = None,
     row_groups: Any = None,
     sample_weight: Any = None,
     batch: Any = None,
@@ -195,12 +198,12 @@ def assess(
     max_samples: int = 500,
     random_state: Any = None,
 ) -> Assessment:
-    """Tell how good a selection is on rows that it has not seen.
+    """Compare a selection with random columns on held-out rows.
 
-    Rows are split several times. The selector sees one side; the other side measures its columns beside as
-    many random ones. For ``goal="rebuild"`` that is the error of reconstructing the other columns by ridge
-    regression, for ``goal="clusters"`` the agreement (adjusted Rand index) of a clustering on the selected
-    columns with the clusters that the held-out rows show by themselves, in all columns.
+    The rows are split several times. The selector is fitted to one side of each split, and its columns are
+    compared with as many random columns on the other side. With ``goal="rebuild"``, the measure is the error
+    of reconstructing the other columns by ridge regression; with ``goal="clusters"``, the agreement (adjusted
+    Rand index) of a clustering on the selected columns with the clusters that all columns show.
 
     Parameters
     ----------
@@ -213,18 +216,17 @@ def assess(
     n_clusters : int or "auto", default="auto"
         Number of clusters, for ``goal="clusters"``.
     clusterer : {"kmeans", "graph"}, default="kmeans"
-        What clusters the selected columns: K-means, or :class:`~ufselect.GraphClustering`.
-    rows : array-like of int, optional
-        The rows to work on, by default all.
+        How rows are clustered on the selected columns: by K-means or :class:`~ufselect.GraphClustering`.
     row_groups : array-like of shape (n_samples,), optional
-        Donor, replicate or batch of each row; rows of one group are held out together. Without it
-        near-duplicate rows are, and where neighbouring rows resemble each other contiguous runs are held out.
+        Donor, replicate or batch of each row; rows of one group are held out together. By default,
+        near-duplicate rows are held out together, and contiguous runs if neighbouring rows resemble each
+        other.
     sample_weight, batch : None
-        Refused: rows are neither weighed nor adjusted. Give batches as ``row_groups``.
+        Not supported: any other value raises an error. Give batches as ``row_groups``.
     n_random : int, default=10
-        Random sets of columns; three times as many are drawn where these do not decide.
+        Number of random sets of columns; three times as many if these do not decide.
     max_samples : int, default=500
-        Most rows to work on; more are sampled.
+        Maximum number of rows to use; if there are more, they are sampled.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the splits, the random columns and the clusterings.
 
@@ -232,19 +234,29 @@ def assess(
     -------
     Assessment
 
+    See Also
+    --------
+    ufselect.metrics.evaluate_selection : Score a selection against known classes.
+    StableSelector : Select the columns that are selected from most halves of the rows.
+
     Notes
     -----
-    "Better" takes three things: an effect that matters (an error lower by 3 %; an agreement of 0.3 at least
-    and higher by 0.1; 10 % and 0.2 where contiguous runs are held out, which are few and long), a place among
-    the best tenth of the random sets, half of the ties counted, which is a Monte Carlo test of whether the
-    selection is one of them [1]_, and the same sign in all splits, which is a sign test. Splits share rows,
-    so that neither level is exact: ``benchmarks/calibration.py`` counts how often data without structure are
-    called better. The splits are two halvings in both directions for clusters, and two divisions into thirds
-    for reconstruction. A ridge is the one with the least error in the other splits, for random columns too.
+    The verdict is "better" if
 
-    Clusters have to be cut more cleanly, by four standard deviations, than Gaussian data with the same
-    covariances; where they are not, none were found. Of rows that nearly repeat each other one counts there.
-    Rows that make a leading principal component by themselves are never held out.
+    - the effect matters: the error is lower by 3 %, or the agreement is at least 0.3 and higher by 0.1 (10 %
+      and 0.2 if contiguous runs are held out, which are few and long),
+    - the selection is among the best tenth of the random sets, half of the ties counted: a Monte Carlo test
+      of whether it is one of them [1]_, and
+    - the effect has the same sign in all splits: a sign test.
+
+    Splits share rows, so neither significance level is exact: ``benchmarks/calibration.py`` counts how often
+    data without structure are called better. The splits are two halvings in both directions for clusters, and
+    two divisions into thirds for reconstruction. The ridge penalty is the one with the least error in the
+    other splits, for random columns too.
+
+    Clusters count as found if the rows can be divided more cleanly, by four standard deviations, than
+    Gaussian data with the same covariances. Of rows that nearly repeat each other, only one is used for that.
+    Rows that make up a leading principal component by themselves are never held out.
 
     References
     ----------
@@ -262,8 +274,8 @@ def assess(
     check_choice("clusterer", clusterer, ("kmeans", "graph"))
     if sample_weight is not None or batch is not None:
         raise ValueError(
-            "assess takes neither sample_weight nor batch. Give batches as row_groups, so that each is held "
-            "out as a whole, and in place of weights a sample of the rows drawn by them."
+            "assess does not support sample_weight and batch. Give batches as row_groups, so that each is "
+            "held out as a whole; instead of weights, give rows sampled in proportion to them."
         )
     check_positive_int("n_random", n_random)
     check_positive_int("max_samples", max_samples)
@@ -271,11 +283,32 @@ def assess(
     table = sample_rows(X, seed)[0] if is_dask(X) else tabular(X)
     table = table.tocsr() if sparse.issparse(table) else table
     table = table if hasattr(table, "shape") else np.asarray(table)
+    return assess_rows(
+        selector, table, slice(None), goal, n_clusters, clusterer, row_groups, n_random, max_samples, seed
+    )
+
+
+def assess_rows(
+    selector: Any,
+    table: Any,
+    rows: Any,
+    goal: str,
+    n_clusters: int | str,
+    clusterer: str,
+    row_groups: Any,
+    n_random: int,
+    max_samples: int,
+    seed: int,
+) -> Assessment:
+    """Assess a selection on some rows of a table: indices, a mask or a slice. See `assess` for the rest.
+
+    For ``goal="clusters"``, ``selector`` may also be a function that takes a `Reference` and returns columns.
+    """
     if row_groups is not None and len(row_groups) != table.shape[0]:
         raise ValueError(f"row_groups has {len(row_groups)} entries, but X has {table.shape[0]} rows.")
-    if goal == "rebuild":  # whose rows are made dense: 160 megabytes at most
+    if goal == "rebuild":  # these rows are made dense: 160 megabytes at most
         max_samples = min(max_samples, max(200, 20_000_000 // table.shape[1]))
-    places = np.arange(table.shape[0]) if rows is None else np.arange(table.shape[0])[np.asarray(rows)]
+    places = np.arange(table.shape[0])[rows]
     places = places[sampled_indices(places.size, max_samples, seed)]
     if places.size < table.shape[0]:
         table = _safe_indexing(table, places)
@@ -298,7 +331,7 @@ def assess(
     units, is_ordered, how = row_units(scores * spread, row_groups)
     powers: list[float] = []
     if count:
-        # Replicates are neighbours of each other and would pass for clusters: one of them counts.
+        # Replicates are neighbours of each other and would pass for clusters, so one of them is used.
         first = np.unique(units, return_index=True)[1]
         is_repeated = inner.size / 4 <= first.size < inner.size
         others = np.setdiff1d(np.arange(inner.size), first)
@@ -317,16 +350,15 @@ def assess(
     ]
     states = [measure.prepare(*split) for split in splits]
     is_fitted = hasattr(selector, "fit")
-    if callable(selector) and not is_fitted:
-        # AutoSelector's, from the clusters of the selecting half to columns; the halves take turns
+    if callable(selector) and not is_fitted:  # a function, which gets the clusters of the selecting half
         supports, is_fitted = [selector(states[place ^ 1]) for place in range(len(states))], True
     else:
         sides = [np.union1d(train, outliers) for train, _ in splits]
         supports = [_selected(selector, table, sides[0], n_features)]
-        with without_warnings(DominatedByUnitsWarning, RepeatedColumnsWarning):  # once is enough
+        with without_warnings(DominatedByUnitsWarning, RepeatedColumnsWarning):  # given once already
             supports += [_selected(selector, table, side, n_features) for side in sides[1:]]
     if goal == "rebuild" and max(support.size for support in supports) == n_features:
-        notes.append("All columns are selected, so that none is left to reconstruct.")
+        notes.append("All columns are selected, so none is left to reconstruct.")
         return Assessment(goal, "no better", 1.0, (1.0, 1.0), n_features=n_features, notes=notes)
     ours = measure.values(states, [[support] for support in supports])[0]
     varying = np.flatnonzero(centred.squares() > 0)
@@ -369,7 +401,7 @@ def assess(
 
 
 def _numbers(table: Any) -> Any:
-    """Return a table as numbers, with the means of their columns in place of missing ones."""
+    """Return a table as floats, with missing values replaced by the means of their columns."""
     if sparse.issparse(table):
         return table.astype(np.float64)
     data = check_array(table, dtype=np.float64, ensure_all_finite="allow-nan")
@@ -399,8 +431,8 @@ def _selected(selector: Any, table: Any, rows: NDArray, n_features: int) -> NDAr
     fitted = clone(selector).fit(_safe_indexing(table, rows))
     if not hasattr(fitted, "get_support"):
         raise TypeError(
-            f"{type(fitted).__name__} has no get_support, so which columns it selects cannot be asked; of a "
-            "pipeline, transform X by the first steps and assess the selector."
+            f"{type(fitted).__name__} has no get_support, so the columns it selects are unknown. Instead of "
+            "a pipeline, transform X by the first steps and assess the selector."
         )
     return np.flatnonzero(fitted.get_support())
 
@@ -408,9 +440,9 @@ def _selected(selector: Any, table: Any, rows: NDArray, n_features: int) -> NDAr
 def compare(
     ours: NDArray, random: NDArray, sign: float = 1.0, min_effect: float = 0.0
 ) -> tuple[str, float, tuple[float, float]]:
-    """Return verdict, effect and interval of a selection's values, one a split, beside those of random sets.
+    """Return verdict, effect and interval of a selection's values, one per split, against random sets.
 
-    ``random`` has a row a set of columns and a column a split; with ``sign`` −1 less is better.
+    ``random`` has one row per set of columns and one column per split; with ``sign`` −1, less is better.
     """
     differences = ours - random.mean(axis=0)
     effect, low, high = float(differences.mean()), float(differences.min()), float(differences.max())
@@ -428,8 +460,8 @@ def compare(
 class _Reconstruction:
     """The logarithm of the error of reconstructing other columns of held-out rows.
 
-    The columns themselves do not count: of columns that have nothing in common those that happen to vary most
-    would seem to tell more than others.
+    The selected columns themselves do not count: among columns that have nothing in common, those that happen
+    to vary most would seem the most informative.
     """
 
     n_parts = 3  # two thirds select, one third is held out
@@ -438,9 +470,9 @@ class _Reconstruction:
 
     def __init__(self, data: Any, is_ordered: bool, rng: np.random.Generator) -> None:
         self.is_ordered = is_ordered
-        # Unrelated drifts may run in parallel for a while, and few runs do not average that.
+        # Unrelated drifts may run in parallel for a while, and few runs do not average that out.
         self.min_effect = 0.1 if is_ordered else 0.03
-        # Enough columns to tell the error over all of them.
+        # Enough columns to estimate the error over all of them.
         self.targets = np.sort(rng.permutation(data.shape[1])[:200])
         self.data = data.tocsc() if sparse.issparse(data) else data
 
@@ -448,14 +480,17 @@ class _Reconstruction:
         return train, test
 
     def values(self, states: Sequence[tuple[NDArray, NDArray]], sets: Sequence[Sequence[NDArray]]) -> NDArray:
-        """Return a row a set of columns and a column a split, with the ridge of least error in the others."""
+        """Return one row per set of columns and one column per split.
+
+        The ridge is that of least error in the other splits.
+        """
         pairs = zip(states, sets, strict=True)
         errors = np.array([[self._errors(*state, columns) for columns in some] for state, some in pairs])
         elsewhere = errors.sum(axis=0) - errors
         return np.take_along_axis(errors, elsewhere.argmin(axis=2)[:, :, None], axis=2)[:, :, 0].T
 
     def _errors(self, train: NDArray, test: NDArray, columns: NDArray) -> NDArray:
-        """Return the logarithm of the relative error for each ridge, and at last that of the mean: 0."""
+        """Return the logarithm of the relative error for each ridge and, last, for predicting the mean: 0."""
         known, new = self._sides(np.setdiff1d(self.targets, columns), train, test)
         squares = np.einsum("ij,ij->j", new, new)
         total = float(squares.sum())
@@ -478,7 +513,7 @@ class _Reconstruction:
         some = self.data[:, columns]
         some = some.toarray() if sparse.issparse(some) else some
         mean = some[train].mean(axis=0)
-        # The level of a drifting column wanders from run to run: what is reconstructed is how it moves.
+        # The level of a drifting column changes from run to run, so only its changes are reconstructed.
         return some[train] - mean, some[test] - (some[test].mean(axis=0) if self.is_ordered else mean)
 
     def other(self, states: Sequence[tuple[NDArray, NDArray]], count: int) -> float:
@@ -489,7 +524,7 @@ class _Reconstruction:
 class _Clusters:
     """The agreement of a clustering on some columns with the clusters that the held-out rows show."""
 
-    n_parts = 2  # each half selects, the other one is held out
+    n_parts = 2  # each half selects once while the other is held out
     sign = 1.0
     rival = "all columns"
 
@@ -508,7 +543,7 @@ class _Clusters:
         return build_reference(rows_of(self.data[test]), self.n_clusters, self.seed, self.powers)
 
     def values(self, states: Sequence[Reference], sets: Sequence[Sequence[NDArray]]) -> NDArray:
-        """Return a row a set of columns and a column a split."""
+        """Return one row per set of columns and one column per split."""
         pairs = zip(states, sets, strict=True)
         return np.array([[self._agreement(state, columns) for columns in some] for state, some in pairs]).T
 

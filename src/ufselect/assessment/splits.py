@@ -1,4 +1,4 @@
-"""Which rows may be held out: rows that belong together stay on one side."""
+"""Split rows so that those that belong together stay on one side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, l
     scores : ndarray of shape (n_samples, n_scores)
         Leading principal-component scores of the rows.
     row_groups : array-like of shape (n_samples,), optional
-        Donor, replicate or batch of each row. Given, nothing is guessed.
+        Donor, replicate or batch of each row. If given, nothing is guessed.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, l
         check_consistent_length(scores, row_groups)
         units = np.unique(column_or_1d(np.asarray(row_groups)), return_inverse=True)[1]
         if units.max() < 3:
-            raise ValueError("row_groups has fewer than four groups; rows cannot be held out by groups.")
+            raise ValueError("row_groups has fewer than four groups; give smaller groups, or leave it out.")
         return units, False, [f"Rows of one of the {units.max() + 1} row_groups were held out together."]
     if is_order_dependent(scores):
         length = 4 * settling_lag(scores)
@@ -45,7 +45,7 @@ def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, l
         runs = (
             f"runs of {length} rows were held out together" if is_short else "contiguous runs were held out"
         )
-        note = f"Neighbouring rows resemble each other, so {runs}; if order means nothing, shuffle them."
+        note = f"Neighbouring rows resemble each other, so {runs}; if their order is arbitrary, shuffle them."
         return (np.arange(n_rows) // length if is_short else np.arange(n_rows)), not is_short, [note]
     units = near_duplicates(scores)
     n_together = n_rows - int(units.max()) - 1
@@ -56,21 +56,21 @@ def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, l
 def is_order_dependent(scores: NDArray, lag: int = 5) -> bool:
     """Tell whether a row is nearer to the next one than to the fifth after it.
 
-    So it is in a drifting series. In a table sorted by class, whose rows are independent, both are mostly of
-    its own class and as far; that some are not does not move the median.
+    This holds in a drifting series. In a table sorted by class, whose rows are independent, both are mostly
+    of its own class and equally far; the exceptions do not move the median.
     """
     n_rows = len(scores)
     if n_rows < 20:
         return False
     near, far = (np.linalg.norm(scores[gap : n_rows - lag + gap] - scores[:-lag], axis=1) for gap in (1, lag))
-    # Of independent rows either is the nearer one in half of the cases, within three standard errors and more
-    # where neighbouring triples depend on each other.
+    # Among independent rows either is nearer in half of the cases, within three standard errors, and a little
+    # more because neighbouring triples depend on each other.
     is_nearer = np.mean(near < far) > 0.5 + 1.8 / np.sqrt(n_rows - lag)
     return bool(is_nearer and np.median(near) < 0.95 * np.median(far))
 
 
 def settling_lag(scores: NDArray) -> int:
-    """Return the distance in order, a power of two, from which on rows hardly get less alike."""
+    """Return the lag, a power of two, beyond which rows hardly become less alike."""
     lag = 1
     while 2 * lag < len(scores) // 2:
         near, far = (
@@ -86,12 +86,12 @@ def near_duplicates(scores: NDArray) -> NDArray:
     """Number the rows so that near-duplicates, such as replicates of a measurement, have one number.
 
     Two rows are near-duplicates if they are less than half as far from each other as from their tenth
-    neighbours. In few dimensions that is nothing special, and chains of such rows are no replicates: a run of
-    more than a twentieth of all rows is not joined.
+    neighbours. In few dimensions that is common, and long chains of such rows are not replicates: if a chain
+    has more than a twentieth of all rows, none are joined.
     """
     n_rows = len(scores)
     alone = np.arange(n_rows)
-    spread = scores.var(axis=0)  # their sum squared over the sum of squares: as many directions as count
+    spread = scores.var(axis=0)  # squared sum over sum of squares: the effective number of directions
     if n_rows < 30 or spread.sum() ** 2 < 5 * np.square(spread).sum():
         return alone
     # The first neighbour is the row itself. No other thread is started for so few rows.
@@ -121,11 +121,11 @@ def row_splits(
             yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
 
 
-SEED_LIMIT = 2**31 - 1  # what every random_state takes
+SEED_LIMIT = 2**31 - 1  # every random_state accepts seeds below it
 
 
 def half_of_rows(n_rows: int, index: int, entropy: int) -> NDArray:
-    """Return the rows of a half-sample; 2k and 2k + 1 are the halves of pair k, without an odd row."""
+    """Return the rows of a half-sample; 2k and 2k + 1 are the halves of pair k (an odd row is dropped)."""
     drawn = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(0, index // 2)))
     shuffled, half = drawn.permutation(n_rows), n_rows // 2
     return np.sort(shuffled[:half] if index % 2 == 0 else shuffled[half : 2 * half])

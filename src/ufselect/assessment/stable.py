@@ -36,39 +36,27 @@ from ufselect.metrics.stability import selection_stability
 class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     r"""Select the features that a selector selects on most halves of the data.
 
-    The rows are split at random into two halves, again and again; a clone of the selector is fitted to each
-    half with a seed of its own, and the frequency of a feature is the share of these fits that select it:
-    stability selection with complementary pairs [1]_, [2]_. A feature is kept if its frequency reaches a
-    threshold τ.
+    Stability selection with complementary pairs [1]_, [2]_: the rows are repeatedly split at random into two
+    halves, and a clone of the selector is fitted to each half with its own seed. The frequency of a feature
+    is the share of these fits that select it; a feature is selected if its frequency reaches a threshold τ.
 
-    With q features selected on average of p, and "falsely selected" for a feature that a half-sample selects
-    no more often than a blind draw of q features would, the expected number of those kept is at most
-
-    .. math:: \frac{1}{2\tau - 1}\,\frac{q^2}{p}
-
-    whatever the data, and smaller where the distribution of each frequency is unimodal. ``threshold="auto"``
-    takes the smallest τ for which the latter bound is at most ``max_false``; ``error_bound_`` holds both.
-
-    The cost is that of ``n_resamples`` fits to half of the rows.
-
-    Use it to tell the features that the data call for from those that this sample happened to favour. Of
-    several copies of a feature each half may take another one, so that none is frequent: that the information
-    is stable does not make the feature so.
+    Use it to separate the features that the data support from those that this sample happened to favour. It
+    can miss redundant features: each half may select a different one of them, so that none is frequent.
 
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector, that is, with ``fit`` and ``get_support``.
+        Any scikit-learn selector, with ``fit`` and ``get_support``.
     n_resamples : int, default=50
-        Number of half-samples, an even number: two a pair.
+        Number of half-samples, an even number: two per pair.
     threshold : float or "auto", default="auto"
-        Frequency from which a feature is kept, in (0, 1]; or chosen by the bound.
+        Frequency from which a feature is selected, in (0, 1]; ``"auto"`` finds it by the bound in Notes.
     max_false : int or float, default=0.1
-        Most falsely selected features to expect: a number, or as a share in (0, 1) of q. Only for
-        ``threshold="auto"``.
+        Maximum expected number of falsely selected features, or their share in (0, 1) of the number q that a
+        half-sample selects on average. Only for ``threshold="auto"``.
     memory : str, Path, joblib.Memory or None, default=None
-        Where to keep the fits: an interrupted run goes on where it stopped, and more half-samples add to
-        those made before. Takes effect with a ``random_state``.
+        Where to store the fits: an interrupted run continues where it stopped, and a larger ``n_resamples``
+        reuses earlier fits. Needs a ``random_state``.
     n_jobs : int or None, default=None
         Number of half-samples fitted at once. The result does not depend on it.
     random_state : int, RandomState, Generator or None, default=None
@@ -88,10 +76,28 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     threshold_ : float
         The τ used.
     error_bound_ : ErrorBound
-        ``threshold``, ``n_selected`` (q), ``worst_case`` and ``unimodal``: the most falsely selected features
-        to expect.
+        ``threshold``, ``n_selected`` (q), and two bounds on the expected number of falsely selected features,
+        ``worst_case`` and ``unimodal``.
     stability_ : float
-        Agreement of the selections, 1 if all are the same and about 0 if they are drawn blindly [3]_.
+        Agreement of the selections: 1 if all are the same, about 0 if they are random [3]_.
+
+    See Also
+    --------
+    assess : Measure the stability of a selector without changing its selection.
+    ufselect.metrics.selection_stability : Compute the stability of given selections.
+
+    Notes
+    -----
+    Let q of p features be selected on average, and call a feature "falsely selected" if a half-sample selects
+    it no more often than a random draw of q features would. The expected number of falsely selected features
+    is at most
+
+    .. math:: \frac{1}{2\tau - 1}\,\frac{q^2}{p}
+
+    whatever the data, and smaller if the distribution of each frequency is unimodal. ``threshold="auto"``
+    uses the smallest τ for which the latter bound is at most ``max_false``; ``error_bound_`` holds both.
+
+    The cost is that of ``n_resamples`` fits to half of the rows.
 
     References
     ----------
@@ -135,16 +141,16 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, **row_parameters: Any) -> Self:
-        """Select on every half-sample and keep what is frequent.
+        """Fit the selector to every half-sample and select the frequent features.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            The data, as the selector takes them.
+            The data, in any form that the selector accepts.
         y : array-like of shape (n_samples,), optional
             Target, for a selector that needs one.
         **row_parameters
-            Further arguments of the selector's ``fit`` with one entry a row, such as ``sample_weight``.
+            Further arguments of the selector's ``fit`` with one entry per row, such as ``sample_weight``.
 
         Returns
         -------
@@ -178,21 +184,21 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
             )
 
     def _row_arguments(self, X: Any, row_parameters: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments for the selector: those it has asked for, or all where routing is off."""
+        """Return the arguments for the selector: those it requests, or all if metadata routing is off."""
         given = {name: value for name, value in row_parameters.items() if value is not None}
         if get_config()["enable_metadata_routing"]:
             given = dict(process_routing(self, "fit", **given).selector.fit)
         for name, value in given.items():
             given[name] = value if hasattr(value, "iloc") else np.asarray(value)
             if np.ndim(given[name]) != 1:
-                raise ValueError(f"{name} must have one entry a row, not the shape {np.shape(value)}.")
+                raise ValueError(f"{name} must have one entry per row, not the shape {np.shape(value)}.")
             check_consistent_length(X, given[name])
         return given
 
     def _half_fits(self, X: Any, y: Any, arguments: dict[str, Any]) -> list[tuple[NDArray, NDArray]]:
         memory = check_memory(str(self.memory) if isinstance(self.memory, Path) else self.memory)
         content = "" if memory.location is None else joblib.hash([X, y, arguments])
-        # What is known by its digest is not digested again for each half.
+        # The data are identified by one digest, so that they are not digested again for each half.
         fit_half = memory.cache(_half_fit, ignore=["X", "y", "arguments"])
         entropy = int(generator(self.random_state).integers(SEED_LIMIT))
         jobs = (
@@ -233,9 +239,9 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         bound = smallest_threshold(float(most), n_selected, n_features, n_pairs)
         if bound.unimodal > most:
             warn_user(
-                f"No threshold keeps the falsely selected features to max_false ({most:.3g}): with "
+                f"No threshold limits the falsely selected features to max_false ({most:.3g}): with "
                 f"{n_selected:.4g} of {n_features} selected on {self.n_resamples} half-samples, up to "
-                f"{bound.unimodal:.3g} are expected even at the threshold 1 that is used. Select fewer "
+                f"{bound.unimodal:.3g} are expected even at the threshold 1, which is used. Select fewer "
                 "features, raise n_resamples or max_false, or give a threshold.",
                 UnreachableBoundWarning,
             )
@@ -246,7 +252,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         return self.support_
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say which metadata the selector's ``fit`` takes."""
+        """Return how metadata are routed to the selector's ``fit``."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=type(self).__name__).add(selector=self.selector, method_mapping=mapping)
 
@@ -264,7 +270,7 @@ def _half_fit(
 ) -> tuple[NDArray, NDArray]:
     """Return what one half of the rows selects, and the place of each feature from 0 for the best to 1.
 
-    Without an order all are in the middle. ``content`` is a digest of the data, for what is kept.
+    Without a ranking, all features are at 0.5. ``content`` is a digest of the data, for the stored fits.
     """
     rows = half_of_rows(_num_samples(X), index, entropy)
     drawn = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(1, index)))
@@ -288,10 +294,10 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class ErrorBound:
-    r"""What a threshold promises.
+    r"""Bounds on the number of falsely selected features for a threshold.
 
     A feature has *low selection probability* if a half-sample selects it with a probability of at most
-    :math:`\theta = q / p`, with q features selected of p on average: no more often than a blind draw would.
+    :math:`\theta = q / p`, with q features selected of p on average: no more often than a random draw would.
     For the features selected in a share τ > ½ of the 2B half-samples of B complementary pairs, the expected
     number of those of low selection probability is at most :math:`q^2 / ((2\tau - 1)\,p)` whatever the method
     and the data, and, if the distribution of a frequency over the draws of rows is unimodal and
@@ -315,7 +321,11 @@ class ErrorBound:
         Most features of low selection probability to expect among those above the threshold, whatever the
         data.
     unimodal : float
-        The same where frequencies have unimodal distributions; ``worst_case`` where that says no more.
+        The same if frequencies have unimodal distributions; never above ``worst_case``.
+
+    See Also
+    --------
+    ufselect.StableSelector : Select features by their frequency over half-samples.
     """
 
     threshold: float
@@ -335,7 +345,7 @@ def error_bound(threshold: float, n_selected: float, n_features: int, n_pairs: i
 
 
 def _unimodal_constant(threshold: float, theta: float, n_pairs: int) -> float:
-    """Return C(τ, B), infinite where the theorem does not hold."""
+    """Return C(τ, B), infinite if the theorem does not hold."""
     half_step = 1 / (2 * n_pairs)
     lowest = 0.5 + min(theta**2, half_step + 0.75 * theta**2)
     if theta > 1 / np.sqrt(3):
@@ -347,7 +357,7 @@ def _unimodal_constant(threshold: float, theta: float, n_pairs: int) -> float:
 
 
 def smallest_threshold(max_false: float, n_selected: float, n_features: int, n_pairs: int) -> ErrorBound:
-    """Return the bound of the smallest frequency above ½ that keeps to ``max_false``, or else that of 1."""
+    """Return the bound of the smallest frequency above ½ that meets ``max_false``, or else that of 1."""
     for count in range(n_pairs + 1, 2 * n_pairs + 1):
         bound = error_bound(count / (2 * n_pairs), n_selected, n_features, n_pairs)
         if bound.unimodal <= max_false:

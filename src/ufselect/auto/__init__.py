@@ -1,4 +1,4 @@
-"""Columns that show the clusters of the rows, and a choice without labels."""
+"""Select columns for a goal, without labels."""
 
 from ufselect.auto.partition import PartitionSelector
 from ufselect.auto.selector import AutoSelector

@@ -1,4 +1,4 @@
-"""PartitionSelector: features from which the clusters of the neighbour graph can be told."""
+"""PartitionSelector: features that show the clusters of the neighbour graph."""
 
 from __future__ import annotations
 
@@ -25,34 +25,11 @@ class PartitionSelector(UnsupervisedSelector):
     r"""Select features on which K-means finds the clusters of the whitened neighbour graph.
 
     K-means on all features follows the directions of largest variance, whether they carry clusters or a
-    nuisance such as illumination. Neighbours in the *whitened* principal-component scores do not: every
-    direction weighs the same. The method
+    nuisance such as illumination. Here clusters are found among neighbours in *whitened* principal-component
+    scores, in which every direction has the same weight, and features are selected that show these clusters.
 
-    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, whitened or
-       half whitened, whichever gives the graph that is cut more cleanly,
-    2. cuts that graph into c clusters, as :class:`~ufselect.GraphClustering` does,
-    3. selects features from which the clusters can be told, by one or several of the rules below, averaged
-       over ``n_partitions`` cuts.
-
-    Rules: ``"margin"`` minimises a convex loss of the nearest-centre rule,
-
-    .. math::
-
-        \min_{w \in [0,1]^d,\; \sum w_j = r}\; \sum_i \sum_{q \ne y_i}
-        \log\Bigl(1 + \exp\frac{D_{i y_i}(w) - D_{iq}(w)}{T}\Bigr),
-
-    with :math:`D_{iq}(w)` the weighted squared distance of sample i to centre q, so that K-means, left to
-    itself on the selected features, assigns samples as the graph does.
-    ``"trace-ratio"`` maximises the between-cluster over the within-cluster variance of the selection [1]_,
-    ``"variance-ratio"`` takes the features where that ratio is largest, and ``"embedding"`` selects greedily
-    features whose span explains the graph's smooth vectors, without a cut. Several rules are followed by the
-    mean square root of their ranks.
-
-    The cost is a PCA, n² c for the neighbours and, for the margins, about 60 products of n × d with d × c;
-    all on ``max_samples`` rows at most. Sparse data stay sparse.
-
-    Use it when the data have clusters and features are many. It takes the graph at its word: where neighbours
-    in the principal subspace say nothing about the clusters you are after, neither will the selection.
+    Use it for data with clusters and many features. It fails if neighbours in the leading principal
+    components do not belong to the same cluster.
 
     Parameters
     ----------
@@ -63,10 +40,9 @@ class PartitionSelector(UnsupervisedSelector):
         How features are selected once the clusters are known: any of "margin", "trace-ratio",
         "variance-ratio" and "embedding".
     n_partitions : int, default=3
-        Number of cuts of the graph that the ranking is averaged over: one cut is one of many that are nearly
-        as good.
+        Number of cuts of the graph over which the ranking is averaged, because many cuts are nearly as good.
     max_samples : int, default=2000
-        Rows to work on; more are sampled.
+        Maximum number of rows to use; if there are more, they are sampled.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling and of the clustering.
     {constraints}
@@ -77,11 +53,43 @@ class PartitionSelector(UnsupervisedSelector):
         Score of the rule; larger is better.
     {ranking_and_support}
     labels_ : ndarray of shape (n_samples,)
-        The clusters found with all columns; of a dask collection those of the sampled rows.
+        The clusters found with all columns; for a dask collection, those of the sampled rows.
     n_clusters_ : int
-        The number of clusters found. Columns are selected for two clusters where it is 1.
+        The number of clusters found. If it is 1, columns are selected for two clusters.
     n_clusters_range_ : list of int
-        The least and the largest number of clusters that do about as well.
+        The smallest and the largest number of clusters that do about as well.
+
+    See Also
+    --------
+    AutoSelector : Also assess the selection on held-out rows.
+    GraphClustering : Only find the clusters.
+
+    Notes
+    -----
+    The method
+
+    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, whitened or
+       half whitened, whichever gives the graph that is cut more cleanly,
+    2. cuts that graph into c clusters, as :class:`~ufselect.GraphClustering` does,
+    3. selects features that show the clusters, by one or several of the rules below, averaged over
+       ``n_partitions`` cuts.
+
+    The rule ``"margin"`` minimises a convex loss of the nearest-centre rule,
+
+    .. math::
+
+        \min_{w \in [0,1]^d,\; \sum w_j = r}\; \sum_i \sum_{q \ne y_i}
+        \log\Bigl(1 + \exp\frac{D_{i y_i}(w) - D_{iq}(w)}{T}\Bigr),
+
+    with :math:`D_{iq}(w)` the weighted squared distance of sample i to centre q, so that K-means on the
+    selected features assigns samples as the graph does.
+    ``"trace-ratio"`` maximises the ratio of between-cluster to within-cluster variance of the selection [1]_,
+    ``"variance-ratio"`` selects the features whose own ratio is largest, and ``"embedding"`` greedily selects
+    features whose span explains the graph's smooth vectors, without a cut. Several rules are combined by the
+    mean square root of their ranks.
+
+    The cost is a PCA, n² c for the neighbours and, for the margins, about 60 products of n × d with d × c;
+    all on at most ``max_samples`` rows. Sparse data stay sparse.
 
     References
     ----------
@@ -164,7 +172,7 @@ class PartitionSelector(UnsupervisedSelector):
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the rules that a parameter names: one, or several to follow at once."""
+    """Return the rules that a parameter names, one or several, as a tuple."""
     rules = (rule,) if isinstance(rule, str) else tuple(rule)
     if not rules:
         raise ValueError(f"rule is empty; give one of {', '.join(RULES)}, or several.")
@@ -202,7 +210,7 @@ def trace_ratio(reference: Reference, n_selected: int) -> NDArray:
 
 
 def _ratio(between: float, within: float) -> float:
-    """Return the ratio of two scatters, at most so large that rounding of the first hides the second."""
+    """Return the ratio of two scatters, at most 1e12: beyond, rounding of the first hides the second."""
     return between / max(within, between / 1e12, TINY)
 
 
@@ -215,7 +223,7 @@ def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
 
 
 def centre_margin(reference: Reference, n_selected: int) -> NDArray:
-    """Weigh features so that the nearest centre is the right one."""
+    """Weight features so that the nearest centre is the right one."""
     data = reference.rows.matrix
     even = np.full(data.shape[1], n_selected / data.shape[1])
     own = float(reference.scatters[1] @ even) / data.shape[0]
@@ -223,7 +231,7 @@ def centre_margin(reference: Reference, n_selected: int) -> NDArray:
         return variance_ratio(reference, n_selected)
     loss = CentreMargin(data, reference.labels, SOFTNESS * own)
     weights, gradient, _ = minimise_margin(loss, even, n_selected)
-    # Many weights are exactly 0 or 1; among them the slope tells which is wanted most.
+    # Many weights are exactly 0 or 1; the gradient ranks these.
     return weights - 1e-6 * gradient / max(float(np.abs(gradient).max()), TINY)
 
 
@@ -236,7 +244,7 @@ RULES: dict[str, Callable[[Reference, int], NDArray]] = {
 
 
 def ranked_by(rule: str, reference: Reference, n_selected: int) -> NDArray:
-    """Return the scores of a rule, those of constant features below all others."""
+    """Return the scores of a rule, with constant features below all others."""
     scores = RULES[rule](reference, n_selected)
     varies = sum(reference.scatters) > 0
     return np.where(varies, scores, scores[varies].min() - 1)
@@ -272,7 +280,7 @@ class CentreMargin:
         D_{iq}(w) = \sum_j w_j (a_{ij} - \mu_{qj})^2,
 
     with :math:`\mu_q` the centre of cluster q and T the ``temperature``. Distances are linear in w, so f is
-    convex. ``labels`` are 0, 1, … without gaps.
+    convex. ``labels`` are consecutive integers from 0.
     """
 
     def __init__(self, A: Any, labels: NDArray, temperature: float) -> None:
@@ -288,7 +296,7 @@ class CentreMargin:
 
     def excess(self, weights: NDArray) -> NDArray:
         """Return by how much the own centre is farther than each other one, over T: linear in the weights."""
-        # What all centres of a sample share, its own squared norm, drops out of the differences.
+        # The squared norm of a sample is the same for all centres and drops out of the differences.
         distance = self.squared_centres @ weights - self.A @ (2 * weights * self.centres).T
         return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
 
@@ -309,21 +317,21 @@ class CentreMargin:
 
 
 class MarginWeights(Descent):
-    """Minimise the loss over weights in [0, 1] that sum to ``n_chosen``, by accelerated projected gradients.
+    """Minimise the loss over weights in [0, 1] with sum ``n_selected``, by accelerated projected gradients.
 
     A point is the weights and their excess.
     """
 
-    def __init__(self, loss: CentreMargin, start: NDArray, n_chosen: int) -> None:
+    def __init__(self, loss: CentreMargin, start: NDArray, n_selected: int) -> None:
         self.loss = loss
         self.start = start
-        self.n_chosen = n_chosen
+        self.n_selected = n_selected
 
     def init(self) -> AcceleratedState:
         excess = self.loss.excess(self.start)
         slope = float(np.linalg.norm(self.loss.value_and_gradient(excess)[1]))
         # The first step has 0.3 times the length of r whole weights.
-        return start_at(self, (self.start, excess), slope / (0.3 * np.sqrt(self.n_chosen)))
+        return start_at(self, (self.start, excess), slope / (0.3 * np.sqrt(self.n_selected)))
 
     def step(self, state: AcceleratedState) -> AcceleratedState:
         return advance(self, state) if state.curvature > 0 else state
@@ -336,7 +344,7 @@ class MarginWeights(Descent):
         return value, (gradient,)
 
     def proximal(self, point: Sequence[NDArray], curvature: float) -> Point:
-        weights = project_capped_simplex(point[0], self.n_chosen)
+        weights = project_capped_simplex(point[0], self.n_selected)
         return weights, self.loss.excess(weights)
 
     def penalty(self, point: Point) -> float:
@@ -344,9 +352,9 @@ class MarginWeights(Descent):
 
 
 def minimise_margin(
-    loss: CentreMargin, start: NDArray, n_chosen: int, max_iter: int = 20, tol: float = 1e-4
+    loss: CentreMargin, start: NDArray, n_selected: int, max_iter: int = 20, tol: float = 1e-4
 ) -> tuple[NDArray, NDArray, NDArray]:
-    """Return the weights in [0, 1] of least loss that sum to ``n_chosen``, the slope there and the way."""
-    result = iterate(MarginWeights(loss, start, n_chosen), max_iter=max_iter, tol=tol)
+    """Return the weights in [0, 1] of least loss with sum ``n_selected``, the gradient and the losses."""
+    result = iterate(MarginWeights(loss, start, n_selected), max_iter=max_iter, tol=tol)
     weights, excess = result.state.point
     return weights, loss.value_and_gradient(excess)[1], result.objective_history

@@ -1,4 +1,4 @@
-"""AutoSelector: a selection without labels, and what it is worth on rows it has not seen."""
+"""AutoSelector: a selection without labels, assessed on held-out rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import is_dask
-from ufselect.assessment.held_out import Assessment, assess, outlier_note
+from ufselect.assessment.held_out import Assessment, assess_rows, outlier_note
 from ufselect.auto.partition import PartitionSelector
 from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.clustering import find_clusters
@@ -30,36 +30,35 @@ from ufselect.methods.rebuild.selector import RebuildSelector
 class AutoSelector(UnsupervisedSelector):
     r"""Select columns for a goal without labels, and assess them on held-out rows.
 
-    With ``goal="clusters"`` the columns are to show the clusters of the rows. A graph of neighbours in the
-    whitened leading principal-component scores of all columns is cut into clusters, and columns are selected
-    that show them, by :class:`~ufselect.PartitionSelector`. With ``goal="rebuild"`` all columns are to be
-    reconstructed from the selected ones, by :class:`~ufselect.RebuildSelector`. Rows that lie far apart from
-    all others, at most a twentieth, are set aside and named in the message.
+    With ``goal="clusters"``, the selected columns show the clusters of the rows
+    (:class:`~ufselect.PartitionSelector`). With ``goal="rebuild"``, all columns can be reconstructed from the
+    selected ones (:class:`~ufselect.RebuildSelector`). ``assessment_`` compares the selection with random
+    columns on held-out rows (:func:`~ufselect.assess`).
 
-    ``assessment_`` says what the selection is worth: the same selection from one part of the rows, measured
-    on the other part beside random columns (:func:`~ufselect.assess`). The goal "clusters" fails where the
-    structure lies in directions of small variance, or where rows are too few for the number of clusters.
+    The goal "clusters" fails if the structure lies in directions of small variance, or if rows are too few
+    for the number of clusters; check ``verdict_``.
 
     Parameters
     ----------
     n_features_to_select : int, float or "auto", default=0.1
-        Number of columns, or their share. ``"auto"``, for the goal "rebuild", chooses it by the held-out
-        error; see ``count_curve_``.
+        Number of columns, or their share. ``"auto"``, for the goal "rebuild", finds the number by the
+        held-out error; see ``count_curve_``.
     goal : {"clusters", "rebuild"}, default="clusters"
         What the columns are for.
     clusterer : {"kmeans", "graph"}, default="kmeans"
-        How the columns are clustered where they are assessed: by K-means or by
+        How rows are clustered on the selected columns in the assessment: by K-means or
         :class:`~ufselect.GraphClustering`.
     candidates : list, "dscofs" or None, default=None
-        Selectors, or pairs of a name and a selector, to compare by their assessments; the best is taken.
+        Selectors, or pairs of a name and a selector, to compare by their assessments; the best is used.
         ``"dscofs"`` compares :class:`~ufselect.DSCOFS` with three strengths of its penalties, with and
-        without entry sparsity. By default there is nothing to compare.
+        without entry sparsity. None uses the selector of the goal.
     n_clusters : int or "auto", default="auto"
         Number of clusters. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
     row_groups : array-like of shape (n_samples,), default=None
         Donor, replicate or batch of each row; the assessment holds out whole groups.
     max_samples : int, default=2000
-        Most rows from which clusters are found; more are sampled. The assessment works on at most 500.
+        Maximum number of rows to find clusters from; if there are more, they are sampled. The assessment uses
+        at most 500.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling, the clusterings and the splits.
     {verbose}
@@ -74,34 +73,41 @@ class AutoSelector(UnsupervisedSelector):
     best_params_ : dict
         Its parameters.
     assessment_ : Assessment
-        What the selection is worth on held-out rows; ``assessment_.message`` says it in words.
+        Comparison with random columns on held-out rows; ``assessment_.message`` says it in words.
     verdict_ : {"better", "no better", "worse", "undecided"}
-        How it compares with random columns.
+        How the selection compares with random columns.
     better_than_random_ : bool
         Whether the verdict is "better".
     stability_ : float or None
-        Agreement of the selections from different rows, 1 for the same columns and 0 for chance.
+        Agreement of the selections from different rows: 1 for the same columns, 0 for chance.
     report_ : list of dict
         One row per candidate, the best first: ``candidate``, ``criterion`` (reconstruction error or agreement
         with the clusters on held-out rows), ``criterion_error``, ``verdict``, ``stability``, ``seconds`` and
         ``selected``; then random columns and the other rows of the assessment's table, for comparison.
     labels_ : ndarray of shape (n_samples,)
-        The clusters found with all columns, for the goal "clusters"; of a dask collection those of the
+        The clusters found with all columns, for the goal "clusters"; for a dask collection, those of the
         sampled rows.
     clusters_ : list of dict
-        For each cluster its number, ``size`` and ``columns``: the selected columns that tell it from the
-        rest, each with the distance of its mean there from its mean elsewhere in standard deviations.
+        For each cluster its number, ``size`` and ``columns``: the selected columns that distinguish it, each
+        with the distance of its mean there from its mean elsewhere in standard deviations.
     n_clusters_ : int
         The number of clusters, for the goal "clusters".
     n_clusters_range_ : list of int
-        The least and the largest number of clusters that do about as well, with ``goal="clusters"``.
+        The smallest and the largest number of clusters that do about as well, for the goal "clusters".
     count_curve_ : list of dict
         With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
         ``standard_error`` and whether it was ``chosen``.
 
     See Also
     --------
-    assess : The assessment of any selector, or of a list of columns.
+    assess : Assess any selector, or a list of columns.
+    RedundancyFilter : Only drop columns that are correlated with others.
+
+    Notes
+    -----
+    The clusters are those of a graph of neighbours in the whitened leading principal-component scores of all
+    columns. Rows that lie far apart from all others, at most a twentieth, are set aside and named in the
+    message.
 
     Examples
     --------
@@ -178,7 +184,7 @@ class AutoSelector(UnsupervisedSelector):
         return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
 
     def _request(self, n_features: int) -> SelectionRequest:
-        if self._is_auto:  # while the count is open, all columns are asked for
+        if self._is_auto:  # until the number is found, all columns are requested
             return ColumnConstraints.of(self, n_features).request(1.0)
         return super()._request(n_features)
 
@@ -211,7 +217,7 @@ class AutoSelector(UnsupervisedSelector):
         inner = np.arange(X.shape[0])
         with one_blas_thread():  # products this small only lose time in threads
             if self.goal == "rebuild":
-                # A row far from all others would ask for columns of its own.
+                # A row far from all others would need columns of its own.
                 chosen = sampled_indices(X.shape[0], self.max_samples, seed)
                 outliers = chosen[outlying_rows(rows_of(X[chosen]))]
                 if outliers.size:
@@ -233,16 +239,17 @@ class AutoSelector(UnsupervisedSelector):
             tried = []  # on the same splits; the best comes first
             for number, (name, estimator) in enumerate(pool, 1):
                 started = perf_counter()
-                outcome = assess(
+                outcome = assess_rows(
                     estimator,
                     X,
-                    goal=self.goal,
-                    n_clusters=attributes.get("n_clusters_", "auto"),
-                    clusterer=self.clusterer,
-                    rows=inner,
-                    row_groups=self.row_groups,
+                    inner,
+                    self.goal,
+                    attributes.get("n_clusters_", "auto"),
+                    self.clusterer,
+                    self.row_groups,
+                    n_random=10,
                     max_samples=min(self.max_samples, 500),
-                    random_state=seed,
+                    seed=seed,
                 )
                 tried.append((name, estimator, outcome, perf_counter() - started))
                 request.progress(number, outcome.mean("selected"))
@@ -260,7 +267,7 @@ class AutoSelector(UnsupervisedSelector):
                 np.flatnonzero(best.get_support()),
                 request.restrict_rows(names),
             )
-        vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector is not to carry
+        vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector should not hold
         if hasattr(best, "count_curve_"):
             attributes["count_curve_"] = best.count_curve_
         scores = np.asarray(getattr(best, "scores_", best.get_support()), dtype=np.float64)
@@ -283,7 +290,7 @@ class AutoSelector(UnsupervisedSelector):
         }
 
     def _named_candidates(self, request: SelectionRequest, seed: int) -> list[tuple[str, Any]]:
-        """Return names and selectors, with the count and constraints of this one where they take them."""
+        """Return names and selectors, with the count and constraints of this one if they accept them."""
         pool: list[tuple[str, Any]]
         if self.candidates is None and self.goal == "rebuild":
             pool = [("RebuildSelector", RebuildSelector())]
@@ -357,10 +364,10 @@ def _report(tried: Sequence[tuple[str, Any, Assessment, float]]) -> list[dict[st
 def describe_clusters(
     reference: Reference, labels: NDArray, selected: NDArray, names: NDArray, n_telling: int = 5
 ) -> list[dict[str, Any]]:
-    """Return, for each cluster, its size and the selected columns that tell it from the rest.
+    """Return, for each cluster, its size and the selected columns that distinguish it.
 
-    A column tells a cluster by the distance of its mean there from its mean elsewhere, in units of its
-    standard deviation within clusters; the sign says whether it is high or low.
+    A column is rated by the distance of its mean in the cluster from its mean elsewhere, in units of its
+    standard deviation within clusters; the sign says whether it is high or low there.
     """
     rows, sizes = reference.rows, np.bincount(reference.labels)
     means = rows.cluster_means(reference.labels)[:, selected]

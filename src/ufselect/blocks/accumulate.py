@@ -50,8 +50,8 @@ from ufselect.gram.operator import FormedGram
 from ufselect.gram.rows import RowInfo, row_info
 from ufselect.gram.sparse import column_means
 
-PANEL = 256  # rows at once: the square on the diagonal, stored in full, is then little of a large S
-# Adding to S costs as much as the product of some hundred rows, so many rows are centred at once.
+PANEL = 256  # rows: the square on the diagonal, which is stored in full, is then a small part of a large S
+# Adding to S costs as much as the product of about a hundred rows, so many rows are centred at once.
 CENTRED_BYTES = 2**23
 
 
@@ -148,7 +148,7 @@ class Moments:
     n_samples : int
         Number of rows.
     centres : mapping
-        Total weight and mean of the rows of each batch by its label; by None where there are no batches.
+        Total weight and mean of the rows of each batch, by its label; by None if there are no batches.
     scale : float
         Power of two in whose square ``second`` is given.
     second : ndarray
@@ -175,7 +175,7 @@ class Moments:
 
     @property
     def n_counted(self) -> int:
-        """How many samples the rows stand for."""
+        """Number of samples that the rows count as."""
         return max(self.n_samples, round(self.weight))
 
     @property
@@ -186,7 +186,7 @@ class Moments:
 
     @property
     def common_mean(self) -> NDArray | None:
-        """The mean about which all rows were centred; None where each batch was about its own."""
+        """The mean about which all rows were centred; None if each batch was centred about its own."""
         return self.centres[None][1] if None in self.centres else None
 
 
@@ -196,13 +196,13 @@ Record: TypeAlias = Moments | PairwiseSums
 def block_moments(block: Any, probe: Probe, name: str = "X", rows: RowInfo | None = None) -> Record | None:
     """Reduce one block of rows, dense or sparse; a block without rows that count gives None.
 
-    Where all of S is accumulated, NaN marks a missing value and gives pairwise sums. ``rows`` has weights
+    If all of S is accumulated, NaN marks a missing value and gives pairwise sums. ``rows`` has weights
     and batches of the rows.
 
     Raises
     ------
     ValueError
-        If the block holds infinity, or NaN where a part of S is accumulated or there are batches; the message
+        If the block holds infinity, or NaN if a part of S is accumulated or there are batches; the message
         begins with ``name``.
     """
     check_sparse(block, name)
@@ -216,8 +216,8 @@ def block_moments(block: Any, probe: Probe, name: str = "X", rows: RowInfo | Non
     if isinstance(probe, WholeGram) and values.dtype.kind == "f" and has_missing(values):
         if rows is not None and rows.labels is not None:
             raise ValueError(
-                f"{name} has missing values, which go with batches only in memory; pass X as an array, or "
-                "fill them in first."
+                f"{name} has missing values, which are supported with batches only in memory; pass X as an "
+                "array, or fill them in first."
             )
         refuse_infinity(values, name)
         return pairwise_sums(block, None if rows is None else rows.weights)
@@ -285,8 +285,7 @@ def _merge_two(first: Record | None, second: Record | None, probe: Probe) -> Rec
     has_batches = [isinstance(record, Moments) and None not in record.centres for record in (first, second)]
     if any(has_batches) and not all(has_batches):
         raise ValueError(
-            "Some rows come with the batch that they belong to and others without; give it for all or for "
-            "none."
+            "Some rows come with a batch label and others without; give labels for all rows or for none."
         )
     if isinstance(first, PairwiseSums) or isinstance(second, PairwiseSums):
         return merge_sums(_as_pairwise(first), _as_pairwise(second))
@@ -338,18 +337,23 @@ def _whole_matrix(moments: Moments, dtype: np.dtype) -> NDArray:
 
 
 class GramAccumulator:
-    """Collects the centred Gram matrix of data that arrive in batches.
+    """Accumulate the centred Gram matrix of data that arrive in batches.
 
-    Memory is that of one n_features × n_features matrix, whatever the number of samples. The result can be
-    given to the ``fit`` of every selector that works through the Gram matrix. It can be pickled, so that
-    the workers of any engine fill one each and :meth:`merge` adds them up.
+    The accumulator can be given to the ``fit`` of every selector that works through the Gram matrix. It can
+    be pickled, so that each worker of any engine fills one and :meth:`merge` adds them up. Its memory is that
+    of one n_features × n_features matrix, whatever the number of samples.
 
     Attributes
     ----------
     n_samples, n_features : int
-        What has been seen so far.
+        Sizes of the data seen so far.
     feature_names : ndarray of shape (n_features,) or None
         Names of the columns, from the first frame.
+
+    See Also
+    --------
+    reduce_data : Reduce a dask collection, memory map or lazy table in one call.
+    ufselect.gram_from_covariance : Use covariances that another engine computed.
 
     Examples
     --------
@@ -371,12 +375,12 @@ class GramAccumulator:
     def update(
         self, batch: Any, sample_weight: NDArray | None = None, labels: NDArray | None = None
     ) -> GramAccumulator:
-        """Take in a batch of rows: an array, sparse matrix or frame; NaN or NA marks a missing value.
+        """Add a batch of rows: an array, sparse matrix or frame; NaN or NA marks a missing value.
 
         A frame must have its columns in the order of earlier ones. On an error nothing changes.
 
-        With ``sample_weight`` each row counts so many times; those of weight 0 do not count. With ``labels``,
-        such as donor, day or plate, rows of one label are centred by themselves, over all updates.
+        Each row counts ``sample_weight`` times, with 0 not at all. With ``labels``, such as donor, day or
+        plate, the rows of each label are centred by themselves, over all updates.
         """
         names = column_names(batch)
         if not sparse.issparse(batch):
@@ -394,7 +398,7 @@ class GramAccumulator:
         return self
 
     def merge(self, other: GramAccumulator) -> GramAccumulator:
-        """Take in what another accumulator has collected from other rows."""
+        """Add what another accumulator has collected from other rows."""
         if self.moments is not None and other.moments is not None and self.n_features != other.n_features:
             raise ValueError(f"Cannot merge {self.n_features} features with {other.n_features}.")
         names = self._common_names(other.feature_names)
@@ -402,7 +406,7 @@ class GramAccumulator:
         return self
 
     def _common_names(self, names: NDArray | None) -> NDArray | None:
-        """Return the names of all rows, refusing those that contradict the ones seen before."""
+        """Return the common column names, refusing those that contradict the ones seen before."""
         known = self.feature_names
         if known is None or names is None or np.array_equal(known, names):
             return names if known is None else known
@@ -454,7 +458,7 @@ def accumulate_table(table: Any, batch_bytes: int = 2**26) -> GramAccumulator:
     n_rows = max(1, batch_bytes // (8 * max(1, len(schema))))
     if hasattr(table, "scanner"):
         dataset = import_module("pyarrow.dataset")
-        # Read ahead, which is the default, a table is in memory several times.
+        # With read-ahead, the default, a table is in memory several times.
         options: dict[str, Any] = {"batch_readahead": 0, "fragment_readahead": 0, "use_threads": False}
         if isinstance(getattr(table, "format", None), dataset.ParquetFileFormat):
             options["fragment_scan_options"] = dataset.ParquetFragmentScanOptions(pre_buffer=False)
@@ -475,10 +479,10 @@ def gram_from_covariance(
     mean: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> FormedGram:
-    """Return what a selector's ``fit`` takes in place of rows, from their covariance matrix.
+    """Make the input of a selector's ``fit`` from a covariance matrix instead of rows.
 
-    Use it where another engine has the rows: SQL's ``covar_samp``, Spark, polars, or a partner who may not
-    share them. Every selector that works through the Gram matrix takes it, and so do
+    Use it if the rows are elsewhere: in SQL (``covar_samp``), Spark or polars, or with a partner who may not
+    share them. Every selector that works through the Gram matrix accepts the result, and so do
     :class:`~ufselect.RedundancyFilter` and, with ``mean``, :class:`~ufselect.Reconstructor`.
 
     Parameters
@@ -491,17 +495,21 @@ def gram_from_covariance(
     mean : array-like of shape (n_features,), optional
         Means of the columns.
     feature_names : sequence of str, optional
-        Names of the columns, which a selector then knows.
+        Names of the columns.
 
     Returns
     -------
     GramOperator
-        To be given to ``fit``.
+        Input of a selector's ``fit``.
 
     Raises
     ------
     ValueError
-        If it is no covariance matrix: not square, not symmetric, or not positive semidefinite.
+        If ``covariance`` is not square, not symmetric, or not positive semidefinite.
+
+    See Also
+    --------
+    ufselect.blocks.GramAccumulator : Accumulate the matrix from batches of rows, also with missing values.
 
     Examples
     --------
@@ -523,7 +531,7 @@ def gram_from_covariance(
     means = None if mean is None else np.asarray(mean, dtype=np.float64)
     for name, given in (("mean", means), ("feature_names", names)):
         if given is not None and given.shape != (n_features,):
-            raise ValueError(f"{name} must have {n_features} entries, one a column of the covariance.")
+            raise ValueError(f"{name} must have {n_features} entries, one per column of the covariance.")
     if not np.isfinite(matrix).all() or not (means is None or np.isfinite(means).all()):
         raise ValueError("covariance or mean has NaN or infinity; drop columns without values.")
     variances = matrix.diagonal().astype(np.float64)
@@ -531,7 +539,7 @@ def gram_from_covariance(
         raise ValueError(f"Column {int(variances.argmin())} of the covariance has a negative variance.")
     scale = power_of_two_near(float(np.sqrt(variances.max())), matrix.dtype)
     matrix *= scale**-2
-    # In units of the standard deviations, so that small columns are looked at as closely as large ones.
+    # In units of the standard deviations, so that small columns are checked as closely as large ones.
     deviations = np.sqrt(variances) / scale
     weights = np.divide(1.0, deviations, out=np.zeros(n_features), where=deviations > 0)
     tolerance = 1e-8 if matrix.dtype == np.float64 else 1e-4
@@ -539,14 +547,14 @@ def gram_from_covariance(
     if np.abs(matrix - matrix.T).max() > tolerance or np.abs(correlations - correlations.T).max() > tolerance:
         raise ValueError("covariance is not symmetric; give both triangles of the matrix.")
     if matrix[variances == 0].any():
-        raise ValueError("covariance has a column of variance 0 that varies with others; compute it again.")
+        raise ValueError("covariance has a column of variance 0 that covaries with others; compute it again.")
     correlations[np.diag_indices(n_features)] += n_features * tolerance
     try:
         linalg.cholesky(correlations, overwrite_a=True, check_finite=False)
     except linalg.LinAlgError as error:
         raise ValueError(
-            "covariance has negative eigenvalues, so it is no covariance matrix. If values are missing, use "
-            "complete rows only, or add up batches with ufselect.blocks.GramAccumulator."
+            "covariance has negative eigenvalues, so it is not a covariance matrix. If values are missing, "
+            "use complete rows only, or add up batches with ufselect.blocks.GramAccumulator."
         ) from error
     matrix += matrix.T.copy()
     matrix *= (n_samples - 1) / 2

@@ -1,4 +1,4 @@
-"""Dask arrays and data frames as a source of blocks: a task graph a pass, merged as a tree on the workers."""
+"""Dask arrays and data frames as a source of blocks: one task graph per pass, merged on the workers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from ufselect.blocks.sketch import SampleGram, block_rotated, block_sample_gram,
 from ufselect.gram.centring import refuse_infinity, working_dtype
 from ufselect.gram.rows import RowInfo
 
-MERGE_AT_ONCE = 4  # records of one merge: a worker holds no more of them
-TARGET_BYTES = 2**27  # of a block that is made by joining chunks: within the 50 to 200 MB that dask advises
+MERGE_AT_ONCE = 4  # records per merge, which bounds how many a worker holds
+TARGET_BYTES = 2**27  # per block that is made by joining chunks: within the 50 to 200 MB that dask advises
 
 
 def is_frame(X: Any) -> bool:
@@ -47,7 +47,7 @@ def check_collection(X: Any) -> None:
 def smallest_share_of_memory() -> float:
     """Return the bytes that the smallest worker of a cluster has for the data of each of its threads.
 
-    Infinite without a cluster: its scheduler alone knows limits.
+    Infinite without a cluster, which alone has known limits.
     """
     if "distributed" not in sys.modules:
         return np.inf
@@ -56,7 +56,7 @@ def smallest_share_of_memory() -> float:
         workers = distributed.get_client().scheduler_info(n_workers=-1)["workers"].values()
     except ValueError:  # dask runs in this process
         return np.inf
-    # Beyond 0.6 of its limit a worker begins to write to disk, and with its libraries loaded it takes 2**28.
+    # Beyond 0.6 of its limit a worker begins to write to disk, and its libraries take 2**28.
     shares = [
         max(0.0, 0.6 * worker["memory_limit"] - 2**28) / worker["nthreads"]
         for worker in workers
@@ -112,11 +112,11 @@ class DaskBlocks:
         )
 
     def has_room_for(self, record_bytes: int) -> bool:
-        # A thread holds the records that it merges, three while the sum is made, and as many on their way.
+        # A thread holds the records that it merges, three while they are summed, and as many in transfer.
         return (2 * MERGE_AT_ONCE + 3) * record_bytes <= smallest_share_of_memory()
 
     def count_rows(self) -> int:
-        if np.isnan(self.array.shape[0]):  # a pass over the data where the storage does not know them
+        if np.isnan(self.array.shape[0]):  # a pass over the data if the storage does not know the number
             self.array = self.array.copy().compute_chunk_sizes()
         return int(self.array.shape[0])
 
@@ -126,7 +126,7 @@ class DaskBlocks:
         names = _names(array.chunks[0], "rows")
         shared_probe = dask.delayed(probe, traverse=False)
         merge = dask.delayed(merge_moments)
-        # Weights and labels as arrays cut like the blocks, so that each gets its own.
+        # Weights and labels are split like the blocks, so that each block gets its own.
         known = [] if self.rows is None else [self.rows.weights, self.rows.labels]
         chunks = (tuple(array.chunks[0]), 1)
         from_array = import_dask("dask.array").from_array
@@ -188,7 +188,7 @@ class DaskBlocks:
         yield from zip(starts, _compute_in_turn(leaves, blocks, names), strict=True)
 
     def _row_blocks(self) -> Any:
-        """Return the array with all features in one chunk; rows are cut where that makes chunks too large."""
+        """Return the array with all features in one chunk; rows are split if chunks become too large."""
         array = self.array
         if array.numblocks[1] == 1:
             return array
@@ -204,7 +204,7 @@ class DaskBlocks:
 
 
 def _cut(chunks: Sequence[int], line_bytes: int) -> tuple[int, ...]:
-    """Cut chunks of so many rows or columns into the fewest nearly equal parts that are not too large."""
+    """Split chunks of rows or columns into the fewest nearly equal parts that are not too large."""
     largest = max(1, int(min(TARGET_BYTES, smallest_share_of_memory())) // line_bytes)
     parts = []
     for size in chunks:
@@ -227,7 +227,7 @@ def _named_moments(
 
 
 def _names(sizes: Sequence[float], axis: str) -> list[str]:
-    """Return what to call each block in a message: with its place, where sizes are known."""
+    """Return what to call each block in a message: with its place, if sizes are known."""
     if any(np.isnan(sizes)):
         return [f"Block {index} of X" for index in range(len(sizes))]
     stops = np.cumsum(sizes).astype(int)
@@ -245,10 +245,10 @@ def _tree(parts: list, merge: Callable[[list], Any]) -> Any:
 
 
 def check_width(block: Any, n_features: int, name: str) -> None:
-    """Raise a ValueError, which begins with ``name``, for a block with other columns than dask was told."""
+    """Raise a ValueError, which begins with ``name``, for a block with other columns than dask expects."""
     if np.shape(block)[1:] != (n_features,):
         raise ValueError(
-            f"{name} has the shape {np.shape(block)}, but dask was told of {n_features} columns; give it the "
+            f"{name} has the shape {np.shape(block)}, but dask expects {n_features} columns; give it the "
             "right chunks."
         )
 
@@ -263,7 +263,7 @@ def _checked(block: Any, n_features: int, dtype: np.dtype, name: str) -> Any:
 
 
 def _compute(request: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
-    """Compute, and when a block cannot be read, say which one."""
+    """Compute; if a block cannot be read, raise an error that names it."""
     dask = import_dask()
     try:
         return dask.compute(request)[0]
@@ -279,13 +279,13 @@ def _compute(request: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
 
 
 def _compute_in_turn(parts: list, blocks: Sequence[Any], names: Sequence[str]) -> Iterator[Any]:
-    """Yield what is computed of each part; a few at once, which bounds the memory for them."""
+    """Yield the result of each part, computing a few at once to bound their memory."""
     for start in range(0, len(parts), 16):
         yield from _compute(parts[start : start + 16], blocks, names)
 
 
 def _first_unreadable(blocks: Sequence[Any]) -> int | None:
-    """Find the first block that fails, by halving; reads no block twice where only one fails."""
+    """Find the first block that fails, by halving; no block is read twice if only one fails."""
     dask = import_dask()
     probe = dask.delayed(np.shape)  # takes a block and keeps nothing of it
     first, stop = 0, len(blocks)

@@ -1,4 +1,4 @@
-"""Opens what lies on disk in blocks, without reading it."""
+"""Open data on disk as blocks, without reading them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from ufselect.io.files import check_claim, readable, refuse_damage
 from ufselect.io.h5ad import find_matrix, is_sparse_group, open_hdf5
 from ufselect.io.parquet import parts_of
 
-BLOCK_BYTES = 2**26  # 64 MiB: large enough for full disk speed, small enough for a few on every worker
+BLOCK_BYTES = 2**26  # large enough for full disk speed, small enough for a few on every worker
 
 
 def open_blocks(store: Any, dataset: str | None = None) -> Any:
-    """Open a store of blocks for a selector's ``fit``; nothing is read yet.
+    """Open data on disk for a selector's ``fit``, without reading them yet.
+
+    Use it for data that do not fit into memory; :func:`~ufselect.io.read_table` reads smaller tables.
 
     Parameters
     ----------
@@ -31,9 +33,9 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
         A directory of parquet parts or one parquet file, a zarr array or group, an HDF5 or AnnData file, or
         a .npy file. On a cluster, every worker must be able to open it under the same name.
     dataset : str, optional
-        Name of the array within a zarr group or HDF5 file; may be left out where there is only one of two
-        dimensions. CSR matrices stored as a group of ``data``, ``indices`` and ``indptr`` count as arrays
-        and are read as sparse blocks of rows.
+        Name of the array within a zarr group or HDF5 file; not needed if only one has two dimensions. CSR
+        matrices stored as a group of ``data``, ``indices`` and ``indptr`` count as arrays and are read as
+        sparse blocks of rows.
 
     Returns
     -------
@@ -43,7 +45,11 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
     Raises
     ------
     FileNotFoundError, ValueError
-        If there is nothing of that name, or nothing known in it.
+        If there is nothing of that name, or its format is not supported.
+
+    See Also
+    --------
+    reduce_data : Read the data once for several fits.
 
     Examples
     --------
@@ -88,7 +94,7 @@ def _open_path(path: Path, dataset: str | None) -> Any:
 
 
 def _two_dimensional(array: Any, path: Path | None) -> Any:
-    """Return an array of rows and columns, refusing others."""
+    """Return the array if it has rows and columns, and refuse it otherwise."""
     if array.ndim != 2 or array.shape[1] == 0:
         held = "X holds" if path is None else f"{path} holds"
         raise TableError(f"{held} an array of shape {array.shape}; give one with rows and columns.")
@@ -103,7 +109,7 @@ def _import_zarr() -> Any:
 
 
 def _from_open(array: Any, path: Path | None = None) -> Any:
-    """Wrap an open array with blocks that are its stored chunks, or whole multiples of small ones."""
+    """Wrap an open array; its blocks are the stored chunks, or multiples of them if they are small."""
     dask_array = import_dask("dask.array")
     if path is not None and is_sparse_group(array):
         return _from_sparse_group(array, path)
@@ -118,11 +124,11 @@ def _from_open(array: Any, path: Path | None = None) -> Any:
 
 
 def _from_sparse_group(group: Any, path: Path) -> Any:
-    """Cut a stored CSR matrix into blocks of rows of about the usual size."""
+    """Split a stored CSR matrix into blocks of rows of about `BLOCK_BYTES`."""
     if str(group.attrs.get("encoding-type", "csr_matrix")) != "csr_matrix":
         raise TableError(f"{path} stores {group.name} by columns; convert it to CSR first.")
     dask, dask_array = import_dask(), import_dask("dask.array")
-    # 10x Genomics' programs store genes × cells by columns, which are the rows here.
+    # Programs of 10x Genomics store genes × cells by columns, which are the rows here.
     shape = group["shape"][:][::-1] if "barcodes" in group else group.attrs.get("shape", ())
     shape = [int(size) for size in shape]
     if len(shape) != 2 or min(shape) < 0:
@@ -146,7 +152,7 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
 
 
 def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> sparse.csr_array:
-    """Open the store anew and read the rows between the ends of ``indptr``; runs on a worker."""
+    """Open the store again and read the rows between the ends of ``indptr``; runs on a worker."""
     if Path(path).is_dir():
         with readable(Path(path), "zarr"):
             group = _import_zarr().open_group(path, mode="r")[name.strip("/")]

@@ -1,4 +1,4 @@
-"""One reduction of data that are not in memory to what fits into it; all iterations are local afterwards."""
+"""Reduce data outside memory once to a Gram operator; all iterations are local afterwards."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ from ufselect.gram.rows import RowInfo, row_info
 
 # Order up to which S or the sample Gram matrix is formed: 800 MB in float64.
 MAX_ORDER = 10_000
-# Memory for data that are brought here, or for the factor that stands for them.
+# Memory for data that are gathered here, or for the factor that represents them.
 LOCAL_BYTES = 2**31
-# Read from a disk at once: large enough that its latency does not count, small beside any memory.
+# Read from a disk at once: large enough that its latency does not matter, small compared with any memory.
 LOCAL_BLOCK_BYTES = 2**26
 
 
 @dataclass(frozen=True)
 class ReductionSummary:
-    """How data were reduced, and the error of it.
+    """How data were reduced, and with what error.
 
     Attributes
     ----------
@@ -58,9 +58,13 @@ class ReductionSummary:
         How often the data were read.
     subspace_error : float
         Upper estimate of the sine of the angle between the leading subspace used and the true one;
-        0 where the reduction is exact, 1 where nothing is known.
+        0 if the reduction is exact, 1 if nothing is known.
     missing_share : float
         Share of the total variance that a low-rank factor leaves out.
+
+    See Also
+    --------
+    reduce_data : Reduce data that are not in memory.
     """
 
     route: str
@@ -71,7 +75,7 @@ class ReductionSummary:
 
 @dataclass(frozen=True)
 class ReducedData:
-    """A Gram operator, and how it came out of the data; a selector's fit takes it instead of them.
+    """A Gram operator and how it was computed; a selector's ``fit`` accepts it instead of the data.
 
     Attributes
     ----------
@@ -80,8 +84,12 @@ class ReducedData:
     n_passes : int
         How often the data were read.
     route : {"formed", "gathered", "rotated", "sketched", "given"}
-        How: S formed; data small enough to be brought into memory; a factor from the sample Gram matrix;
-        a randomised low-rank factor; an operator that was there already.
+        How it was computed: S was formed; the data were small enough for memory; a factor from the sample
+        Gram matrix; a randomised low-rank factor; or an operator was given.
+
+    See Also
+    --------
+    reduce_data : Make this record from data that are not in memory.
     """
 
     is_reduced: ClassVar[bool] = True
@@ -106,12 +114,12 @@ class ReducedData:
         return self.gram.feature_names
 
     def summary(self, n_components: int | None) -> ReductionSummary:
-        """Return how the data were reduced, warning where a ranking by so many components cannot be trusted.
+        """Return how the data were reduced; warn if a ranking by ``n_components`` cannot be trusted.
 
         Parameters
         ----------
         n_components : int or None
-            Leading eigenvectors that a result rests on; None if it rests on the diagonal of S alone.
+            Number of leading eigenvectors that a result uses; None if it uses only the diagonal of S.
         """
         error = missing_share = 0.0
         if n_components is not None and isinstance(self.gram, LowRankGram):
@@ -119,8 +127,8 @@ class ReducedData:
         if error > 0.1:  # sine of the angle to the true leading subspace
             warn_user(
                 f"The low-rank factor of X may miss its {n_components} leading components (estimated error "
-                f"{error:.2g} of 1), so the ranking is not to be trusted; ask for fewer components, or keep "
-                f"at most {MAX_ORDER} features with MaxVariance first.",
+                f"{error:.2g} of 1), so the ranking cannot be trusted. Use fewer components, or select at "
+                f"most {MAX_ORDER} features with MaxVariance first.",
                 ApproximationWarning,
             )
         return ReductionSummary(self.route, self.n_passes, error, missing_share)
@@ -140,11 +148,11 @@ class LocalBlocks:
         self.rows: RowInfo | None = None
 
     def has_room_for(self, record_bytes: int) -> bool:
-        """Tell whether records of that size can be merged where the blocks are: S is formed here anyway."""
+        """Tell whether records of that size fit where the blocks are; here S is formed in any case."""
         return True
 
     def count_rows(self) -> int:
-        """Return the number of samples, reading the data for it only if there is no other way."""
+        """Return the number of samples, reading the data only if it is not known otherwise."""
         return int(self.array.shape[0])
 
     def moments(self, probe: Probe) -> Record | None:
@@ -191,7 +199,12 @@ class LocalBlocks:
 
 
 def block_source(X: Any) -> LocalBlocks | DaskBlocks:
-    """Return the blocks of a dask collection or a memory-mapped array."""
+    """Return the blocks of a dask collection or a memory-mapped array.
+
+    See Also
+    --------
+    reduce_data : Reduce data in blocks to what a selector's ``fit`` accepts.
+    """
     return DaskBlocks(X) if is_dask(X) else LocalBlocks(X)
 
 
@@ -214,15 +227,18 @@ def reduce_data(
 ) -> ReducedData:
     """Reduce data that are not in memory to their Gram operator.
 
+    Use it to read the data once and fit several selectors to the result; a single ``fit`` accepts the data
+    themselves.
+
     Parameters
     ----------
     X : dask array or data frame, memory map, LazyFrame, pyarrow dataset, GramAccumulator or GramOperator
         The data, of shape (n_samples, n_features).
     n_components : int, optional
-        Leading eigenpairs that will be asked for, where known.
+        Number of leading eigenpairs that will be used, if known.
     sample_weight, batch : array-like of shape (n_samples,), optional
-        How often each row counts, and the batch that it belongs to, as in a selector's ``fit``; only for
-        dask collections and memory maps.
+        Sample weights, and the batch of each row, as in a selector's ``fit``; only for dask collections and
+        memory maps.
 
     Returns
     -------
@@ -232,8 +248,12 @@ def reduce_data(
     Raises
     ------
     ValueError
-        If there are fewer than two rows, or a block holds infinity, or NaN where it is not reduced to S as a
-        whole.
+        If there are fewer than two rows, if a block holds infinity, or if it holds NaN and S is not formed.
+
+    See Also
+    --------
+    GramAccumulator : Add batches of rows from any other source.
+    open_blocks : Open a store on disk for a selector's ``fit``.
 
     Examples
     --------
@@ -252,8 +272,8 @@ def reduce_data(
         X = accumulate_table(X)
     if names and (is_lazy_table(X) or isinstance(X, (ReducedData, GramAccumulator, GramOperator))):
         raise TypeError(
-            f"{names} cannot be given for a {type(X).__name__}, whose rows are not here: give weights to "
-            "GramAccumulator.update or to ufselect.blocks.reduce_data, where the rows still are."
+            f"{names} cannot be given for a {type(X).__name__}, whose rows are not in memory; give them with "
+            "the rows to GramAccumulator.update or to ufselect.blocks.reduce_data."
         )
     if isinstance(X, ReducedData):
         return X
@@ -266,7 +286,7 @@ def reduce_data(
     if names:
         source.rows = row_info(sample_weight, batch, source.count_rows())
     n_features = source.n_features
-    # One triangle of S in float64. Workers with too little memory for that would die without a word.
+    # One triangle of S in float64. Workers with too little memory for that would die without a message.
     if n_features <= MAX_ORDER and source.has_room_for(4 * n_features * n_features):
         return ReducedData(formed_gram(_counted(source.moments(WholeGram()))), 1, "formed")
     n_samples, column_bytes = source.count_rows(), n_features * source.dtype.itemsize
@@ -280,7 +300,7 @@ def reduce_data(
 
     def multiply(probe: GramTimes) -> Moments:
         moments = _counted(source.moments(probe))
-        assert isinstance(moments, Moments)  # pairwise sums come of the whole matrix alone
+        assert isinstance(moments, Moments)  # pairwise sums arise only if all of S is accumulated
         shrink = moments.weight / moments.n_counted  # to weights with a mean of one
         return replace(moments, n_samples=moments.n_counted, second=moments.second / shrink)
 

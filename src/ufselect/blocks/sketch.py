@@ -1,9 +1,9 @@
-r"""Low-rank factors of S for data of too many features to form it.
+r"""Low-rank factors of S for data with too many features to form it.
 
-Wide data by blocks of features: the sample Gram matrix K = AAᵀ in one pass, a factor in a second. With
-:math:`K = U \Lambda U^\top` and U cut to its k leading columns, :math:`F = U^\top A` gives the k leading
-eigenpairs of S exactly. Each feature is centred within its block, which holds all samples. Other data by
-products of S with a block of vectors, each of which takes a pass over the rows.
+Wide data are read by blocks of features: the sample Gram matrix K = AAᵀ in one pass, a factor in a second.
+With :math:`K = U \Lambda U^\top` and U cut to its k leading columns, :math:`F = U^\top A` gives the k leading
+eigenpairs of S exactly. Each feature is centred within its block, which holds all samples. Other data are
+reduced by products of S with a block of vectors, each of which takes a pass over the rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ufselect.gram.spectrum import leading_spectrum
 
 
 class GramTimes:
-    """S times fixed columns, and in a last column the diagonal of S, zero where that is not wanted."""
+    """S times fixed columns and, in a last column, the diagonal of S; zero without ``with_diagonal``."""
 
     def __init__(self, vectors: NDArray, with_diagonal: bool = True) -> None:
         self.vectors = vectors
@@ -77,9 +77,9 @@ def krylov_gram(
     n_features : int
         Order of S.
     n_components : int, optional
-        Leading pairs that will be asked for; the blocks are made wider than that.
+        Number of leading pairs that will be used; the blocks are made wider than that.
     max_passes : int, default=3
-        Each reads all data; the estimated error tells where they were too few.
+        Maximum number of passes over the data; the estimated error shows if they were too few.
     """
     width = min(n_features, max(24, (n_components or 0) + 12))
     rng = np.random.default_rng(20240917)  # fixed, so that the same data give the same factor
@@ -125,7 +125,7 @@ def krylov_gram(
 
 @dataclass(frozen=True)
 class SampleGram:
-    """K of some features in units of ``scale ** 2``, and the diagonal of S for them by their first one."""
+    """K of some features in units of ``scale ** 2``, and their diagonal of S by the first feature."""
 
     matrix: NDArray
     scale: float

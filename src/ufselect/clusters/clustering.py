@@ -1,4 +1,4 @@
-"""GraphClustering: the clusters of the assessment as a clusterer of its own."""
+"""GraphClustering: the clusters of rows that selections are assessed by."""
 
 from __future__ import annotations
 
@@ -23,44 +23,51 @@ class GraphClustering(ClusterMixin, BaseEstimator):
     r"""Cluster rows by cutting a graph of neighbours in whitened principal-component scores.
 
     K-means on raw data follows the directions of largest variance, whether they carry clusters or a nuisance.
-    Here every leading direction weighs the same:
+    Here every leading direction has the same weight.
 
-    1. Each sample is joined with its 5 nearest neighbours in the leading c, 1.5 c and 2 c
-       principal-component scores; an edge weighs the share of these searches that found it. Scores are
-       whitened or half whitened, whichever gives the graph that is cut more cleanly than that of Gaussian
-       data by the wider gap, or both.
-    2. The samples get the diffusion coordinates :math:`\lambda_k^4 v_k`, with :math:`\lambda_k, v_k` the
-       leading 1.5 c eigenpairs of the random walk on the graph [1]_, or the leading c where the eigenvalues
-       clearly end with them, scaled to unit length [2]_.
-    3. Ten runs of K-means cluster them, and the clusters on which the runs agree are the result [3]_.
-
-    It takes a PCA and n² c operations on at most ``max_samples`` rows; each further row takes the cluster of
-    its nearest neighbours among them. Sparse data stay sparse.
-
-    Use it to find the clusters of data with many features. It fails where neighbours in the leading principal
-    components do not belong together: where the structure lies in directions of small variance.
+    Use it to find the clusters of data with many features. It fails if the structure lies in directions of
+    small variance, so that neighbours in the leading principal components do not belong together.
 
     Parameters
     ----------
     n_clusters : int or "auto", default="auto"
         Number c of clusters. ``"auto"`` compares, for 2 to 41 clusters, the eigenvalues of the graph in
         whitened scores with those of as many Gaussian samples. If none is much larger, there is 1 cluster;
-        else it is a number after which they fall, or one near that of the leading components if they fall
-        slowly, for which cuts from twenty starts agree best. Fewer than eight rows count as one cluster. It
-        can be far off: give the number if you know it.
+        otherwise it is a number after which they fall, or one near that of the leading components if they
+        fall slowly, for which cuts from twenty starts agree best. Fewer than eight rows count as one cluster.
+        The number found can be far off: give it if you know it.
     max_samples : int, default=2000
-        Rows to cluster; if there are more, these are sampled and the others follow their neighbours.
+        Maximum number of rows to cluster; if there are more, they are sampled, and each of the others gets
+        the cluster of its nearest neighbours.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling and of the K-means runs.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each row, 0, 1, … without gaps.
+        Cluster of each row, as consecutive integers from 0.
     n_clusters_ : int
-        The c used; ``labels_`` can hold fewer where there are two or three rows, or where rows repeat.
+        The c used; ``labels_`` can hold fewer if there are two or three rows, or if rows repeat.
     n_clusters_range_ : list of int
-        The least and the largest number of clusters that do about as well, both c where it was given.
+        The smallest and the largest number of clusters that do about as well; both are c if it was given.
+
+    See Also
+    --------
+    AutoSelector : Select columns that show these clusters.
+    sklearn.cluster.KMeans : Cluster rows by all columns as they are.
+
+    Notes
+    -----
+    1. Each sample is joined with its 5 nearest neighbours in the leading c, 1.5 c and 2 c
+       principal-component scores; the weight of an edge is the share of these searches that found it. Scores
+       are whitened or half whitened, whichever gives the graph that is cut more cleanly than that of Gaussian
+       data by the wider gap, or both.
+    2. The samples get the diffusion coordinates :math:`\lambda_k^4 v_k`, with :math:`\lambda_k, v_k` the
+       leading 1.5 c eigenpairs of the random walk on the graph [1]_, or the leading c if the eigenvalues
+       clearly end with them, scaled to unit length [2]_.
+    3. Ten runs of K-means cluster them, and the clusters on which the runs agree are the result [3]_.
+
+    The cost is a PCA and n² c operations on at most ``max_samples`` rows. Sparse data stay sparse.
 
     References
     ----------
@@ -153,7 +160,7 @@ def find_clusters(
 ) -> tuple[Reference, NDArray, int, int, int]:
     """Return the reference of a sample of the rows, the clusters of all rows, and their number and its range.
 
-    The reference has ``at_least`` so many clusters, whatever the number: one tells nothing about columns.
+    The reference has at least ``at_least`` clusters: a single one says nothing about columns.
     """
     rows, chosen = rows_to_cluster(X, max_samples, seed)
     count, low, high = cluster_range(n_clusters, rows, seed)
@@ -171,8 +178,8 @@ BLOCK_BYTES = 2**25
 def assigned(reference: Reference, X: Any) -> NDArray:
     """Return the cluster of each row of X: the one of its nearest neighbours among the reference's rows.
 
-    Neighbours are looked for as the reference did, in each of its widths and powers, and vote with one over
-    their distance, so that a row of the reference keeps its own cluster.
+    Neighbours are searched as for the reference, in each of its widths and powers. Their votes are weighted
+    by one over the distance, so that a row of the reference keeps its own cluster.
     """
     labels = np.empty(X.shape[0], dtype=np.intp)
     member = np.eye(int(reference.labels.max()) + 1)[reference.labels]

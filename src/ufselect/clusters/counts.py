@@ -24,7 +24,7 @@ from ufselect.clusters.graph import (
 from ufselect.gram.spectrum import auto_n_components
 from ufselect.graphs.score_graph import joined, score_neighbours, score_widths
 
-# Every number that is easily told from the next; beyond, each about 1.15 times the one before.
+# Every number up to 12, which are easily told apart; beyond, each about 1.15 times the one before.
 GRID = (*range(2, 13), 14, 16, 18, 20, 23, 26, 30, 35, 41)
 
 Pairs = Callable[[int], tuple[NDArray, NDArray]]
@@ -34,15 +34,15 @@ def cluster_range(n_clusters: int | str, rows: Rows, seed: int) -> tuple[int, in
     """Return the number of clusters to look for, and the least and the largest that do about as well.
 
     ``"auto"`` compares the eigenvalues of the graph for c clusters with those of Gaussian data. If none is
-    much larger, there is one cluster. Else the numbers are looked at after which the eigenvalues fall, or, if
-    they fall slowly, those near one more than the components that the broken-stick rule keeps: c clusters in
-    general position span c − 1 directions. Of these it is the number for which cuts of the graph from several
-    starts agree best.
+    much larger, there is one cluster. Otherwise, the candidates are the numbers after which the eigenvalues
+    fall or, if they fall slowly, those near one more than the components that the broken-stick rule keeps: c
+    clusters in general position span c − 1 directions. The candidate for which cuts of the graph from several
+    starts agree best is returned.
 
     Raises
     ------
     ValueError
-        If it is neither ``"auto"`` nor an integer from 1 to the number of rows.
+        If ``n_clusters`` is neither ``"auto"`` nor an integer from 1 to the number of rows.
     """
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":
@@ -50,21 +50,21 @@ def cluster_range(n_clusters: int | str, rows: Rows, seed: int) -> tuple[int, in
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or n_clusters < 1:
         raise ValueError(f'n_clusters must be an integer of at least 1 or "auto", not {n_clusters!r}.')
     if n_clusters > n_rows:
-        raise ValueError(f"n_clusters={n_clusters} is more than the {n_rows} samples; choose fewer clusters.")
+        raise ValueError(f"n_clusters={n_clusters} is more than the {n_rows} samples; give a smaller number.")
     return int(n_clusters), int(n_clusters), int(n_clusters)
 
 
 def range_note(low: int, high: int) -> list[str]:
-    """Return what to say about a number of clusters that is not sure."""
+    """Return what to say about an uncertain number of clusters."""
     if low == high:
         return []
-    return [f"The number of clusters is not sure: between {low} and {high}. Give n_clusters if you know it."]
+    return [f"The number of clusters is uncertain, between {low} and {high}; give n_clusters if you know it."]
 
 
 def _counted(rows: Rows, seed: int, max_rows: int = 500) -> tuple[int, int, int]:
-    """Find the number of clusters, looking no further than what decides.
+    """Find the number of clusters, computing no more graphs than needed.
 
-    There are as many Gaussian samples as rows [1]_: the more there are, the larger the eigenvalues of a graph
+    There are as many Gaussian samples as rows [1]_: the more samples, the larger the eigenvalues of a graph
     in which each has few neighbours, clusters or not.
 
     References
@@ -76,7 +76,7 @@ def _counted(rows: Rows, seed: int, max_rows: int = 500) -> tuple[int, int, int]
     if rows.shape[0] > max_rows:
         rows = rows_of(rows.matrix[sampled_indices(rows.shape[0], max_rows, seed)])
     counts = [count for count in GRID if 4 * count <= rows.shape[0]]
-    if not counts:  # so few rows tell of no clusters
+    if not counts:  # too few rows to show clusters
         return 1, 1, 1
     scores = leading_scores(rows, min(2 * counts[-1], rows.shape[0] - 1, rows.shape[1]))[0]
     null = gaussian_scores(np.random.default_rng(20240917), *scores.shape)  # the same whatever the seed
@@ -100,7 +100,7 @@ def _counted(rows: Rows, seed: int, max_rows: int = 500) -> tuple[int, int, int]
 
 
 def _walks(scores: NDArray, counts: Sequence[int]) -> Pairs:
-    """Return what gives the eigenpairs of the random walk for a number of clusters, in whitened scores."""
+    """Return a function from a number of clusters to eigenpairs of the random walk, in whitened scores."""
     widths = {count: tuple(score_widths(count, scores.shape[1])) for count in counts}
     largest = {some: count for count, some in widths.items()}  # several numbers may have one graph
 
@@ -118,9 +118,9 @@ def _walks(scores: NDArray, counts: Sequence[int]) -> Pairs:
 def steadiest(pairs: Pairs, counts: Sequence[int], seed: int, tie: float = 0.03) -> tuple[int, int, int]:
     """Return the number of clusters for which cuts from several starts agree best [1]_, and those that tie.
 
-    With the right number K-means finds the clusters from wherever it starts; with fewer it may join these or
-    those, with more split these or those. Of equal ones the largest is returned: clusters that lie in pairs
-    are as steady joined.
+    With the right number, K-means finds the clusters from any start; with fewer it may join different ones,
+    with more split different ones. Of equal numbers the largest is returned: clusters that lie in pairs are
+    as stable when joined.
 
     References
     ----------

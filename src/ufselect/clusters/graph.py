@@ -55,11 +55,11 @@ class Rows:
     matrix : ndarray or CSR array of shape (n_samples, n_features)
         float64 data over a power of two; less their means if dense.
     mean : ndarray of shape (n_features,)
-        Means of the columns of ``matrix``: zero where it is centred.
+        Means of the columns of ``matrix``: zero if it is centred.
     gram : GramOperator
         S of the centred data.
     shift, unit : ndarray and float
-        What was taken off each column of the data, and by what they were divided.
+        What was subtracted from each column of the data, and the divisor of all.
     """
 
     matrix: Any
@@ -92,7 +92,7 @@ class Rows:
         return np.einsum("ij,ij->j", self.matrix, self.matrix)
 
     def without(self, dropped: NDArray) -> Rows:
-        """Return the other rows, less their own means."""
+        """Return the rows that are not dropped, less their own means."""
         left = self.matrix[np.delete(np.arange(self.shape[0]), dropped)]
         fewer = rows_of(left)
         return replace(fewer, shift=self.shift + self.unit * fewer.shift, unit=self.unit * fewer.unit)
@@ -100,7 +100,7 @@ class Rows:
     def points(self, features: NDArray) -> NDArray:
         """Return coordinates of the rows with the distances that they have in some columns.
 
-        They are the columns, or as many coordinates as rows in place of more sparse columns.
+        They are the columns themselves, or as many coordinates as rows if sparse columns are more.
         """
         chosen, mean = self.matrix[:, features], self.mean[features]
         if not sparse.issparse(chosen):
@@ -111,7 +111,7 @@ class Rows:
         inner = (chosen @ chosen.T).toarray()
         rounding = len(inner) * np.finfo(np.float64).eps * np.trace(inner)
         inner += mean @ mean - beside[:, None] - beside
-        # Centred rows are dependent, and large means leave rounding in their products; as much more on the
+        # Centred rows are dependent, and large means leave rounding in their products; adding as much to the
         # diagonal moves all rows alike.
         inner[np.diag_indices_from(inner)] += rounding
         return linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
@@ -124,7 +124,7 @@ class Rows:
 
 
 def rows_of(X: Any) -> Rows:
-    """Return validated data as rows to judge by."""
+    """Return validated data as `Rows`."""
     if sparse.issparse(X):
         unit = power_of_two_near(float(np.abs(X.data).max(initial=0.0)))
         matrix = sparse.csr_array(X, dtype=np.float64) / unit
@@ -137,8 +137,8 @@ def rows_of(X: Any) -> Rows:
 
 # Powers of the singular values in the scores: whitened and half whitened.
 POWERS = (0.0, 0.5)
-# Gaps closer than this are a tie. Averaging two graphs that serve alike makes selections better; chosen on
-# seven labelled sets among 0.02, 0.05 and 0.065.
+# Gaps that differ by less than this are a tie. Averaging two graphs that do about as well improves
+# selections; chosen on seven labelled sets among 0.02, 0.05 and 0.065.
 TIED_GAP = 0.065
 N_RUNS = 10
 
@@ -156,9 +156,9 @@ class Reference:
     spread : ndarray of shape (n_scores,)
         Singular values over the first.
     axes : ndarray of shape (n_features, n_scores)
-        What centred rows are multiplied with to give their scores.
+        What centred rows are multiplied by to give their scores.
     widths : list of int
-        Numbers of leading scores in which neighbours are looked for.
+        Numbers of leading scores in which neighbours are searched.
     powers : sequence of float
         Powers of the singular values by which the scores are weighted, 0 whitened; the graph averages over
         them.
@@ -167,7 +167,7 @@ class Reference:
     values, vectors : ndarray
         Eigenvalues of the random walk on the graph and vectors smooth on it, smoothest first.
     labels : ndarray of shape (n_samples,)
-        The consensus of several cuts of the graph, 0, 1, … without gaps.
+        The consensus of several cuts of the graph, as consecutive integers from 0.
     n_clusters : int
         Number of clusters asked for.
     """
@@ -217,7 +217,7 @@ def outlying_rows(rows: Rows, n_scores: int = 10, most: float = 0.4) -> NDArray:
 
     The leverage of a row in the leading scores is 1 if it spans a component alone, and 1/2 for each of two
     such rows that lie close to each other; of most rows it is near the number of scores over that of rows.
-    Without these rows others may stand out, so that they are looked for again.
+    Without these rows others may stand out, so the search is repeated.
     """
     n_rows = rows.shape[0]
     kept = np.arange(n_rows)
@@ -250,7 +250,7 @@ def build_reference(
 ) -> Reference:
     """Build the graph of some rows and cut it into ``n_clusters`` parts.
 
-    Neighbours are looked for in whitened scores, in half whitened ones or in both, as `clear_powers` says
+    Neighbours are searched in whitened scores, in half whitened ones or in both, as `clear_powers` decides
     unless ``powers`` are given.
     """
     if powers is None:
@@ -292,8 +292,8 @@ def clear_powers(
     """Return the powers whose graphs are cut more cleanly than those of Gaussian data, and by how much.
 
     The Gaussian data have the same singular values: graphs of few directions are cut more cleanly than graphs
-    of many, clusters or not. The powers are those with the widest gap or nearly so; how much is the largest
-    gap in standard deviations of the draws.
+    of many, clusters or not. The powers are those with the widest gap or nearly so; the second value is the
+    largest gap in standard deviations of the draws.
     """
     scores, spread, _, widths = _score_ladder(rows, n_clusters)
     rng = np.random.default_rng(20240917)
@@ -320,10 +320,10 @@ def walk_pairs(graph: sparse.csr_array, n_clusters: int) -> tuple[NDArray, NDArr
 
 
 def clarity(graph: sparse.csr_array, n_clusters: int) -> float:
-    r"""Return how cleanly a graph of few samples can be cut into so many parts.
+    r"""Return how cleanly a graph of few samples can be cut into ``n_clusters`` parts.
 
-    The mean of the eigenvalues :math:`\lambda_2, \dots, \lambda_c` of the random walk: inside c clean
-    clusters it leaves them rarely, and c minus the sum of the leading c eigenvalues is a lower bound of the
+    It is the mean of the eigenvalues :math:`\lambda_2, \dots, \lambda_c` of the random walk: the walk rarely
+    leaves a clean cluster, and c minus the sum of the leading c eigenvalues is a lower bound of the
     normalised cut [1]_.
 
     References
@@ -336,13 +336,14 @@ def clarity(graph: sparse.csr_array, n_clusters: int) -> float:
 
 
 def diffusion_coordinates(values: NDArray, vectors: NDArray, n_clusters: int) -> NDArray:
-    r"""Return the diffusion coordinates of the samples by which they are cut into so many clusters.
+    r"""Return the diffusion coordinates of the samples by which they are cut into ``n_clusters`` clusters.
 
     Coordinate k of a sample is :math:`\lambda_k^t v_k` with :math:`\lambda_k, v_k` the eigenpairs of the
-    random walk on the graph, after t = 4 steps of it: all pairs, or one per cluster where the eigenvalues
-    clearly end with the clusters. There further vectors only tell parts of a cluster from each other, and
-    K-means would rather halve a large cluster than keep a small one: what the next eigenvalue lacks of 1 has
-    to be twice what the last cluster's lacks; less than 0.005, on a graph that hardly mixes, says nothing.
+    random walk on the graph, after t = 4 steps of it: all pairs, or one per cluster if the eigenvalues
+    clearly end with the clusters. Then further vectors only separate parts of a cluster, and K-means would
+    rather halve a large cluster than keep a small one. They end clearly if the distance from 1 of the next
+    eigenvalue is at least twice that of the last cluster's; 0.005 is added to both, because smaller
+    distances, on a graph that hardly mixes, mean nothing.
     """
     if values.size > n_clusters:
         last, following = 1 - values[n_clusters - 1 : n_clusters + 1] + 0.005
@@ -359,10 +360,10 @@ def cut_runs(coordinates: NDArray, n_clusters: int, seeds: Sequence[int]) -> NDA
 
 
 def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
-    """Return the partition that several runs agree on, labelled 0, 1, … without gaps.
+    """Return the partition that several runs agree on, labelled by consecutive integers from 0.
 
     Samples are placed by the clusters that they share over the runs, in as few dimensions as that many
-    clusters span, and clustered there. Many runs end in different minima of nearly the same height; what they
+    clusters span, and clustered there. Many runs end in different minima of nearly the same value; what they
     have in common depends far less on the seed than the lowest of them.
     """
     shared = np.hstack([np.eye(int(runs.max()) + 1)[labels] for labels in runs])
@@ -383,7 +384,8 @@ def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
 def rand_agreement(labels: NDArray, reference: NDArray) -> NDArray:
     """Return the Rand index, adjusted for chance [1]_, of each partition, one per row, with a reference.
 
-    Unlike mutual information it does not grow with the number of clusters. Partitions of one part each agree.
+    Unlike mutual information, it does not grow with the number of clusters. It is 1 for two partitions of one
+    part each.
 
     References
     ----------

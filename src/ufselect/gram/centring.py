@@ -13,9 +13,9 @@ NOT_FINITE = "{} contains NaN or infinity; fill in or drop those values first."
 def power_of_two_near(magnitude: float, dtype: DTypeLike = np.float64) -> float:
     """Return the power of two in ``(magnitude / 2, magnitude]``, or 1 for zero.
 
-    It is never below the least normal number of the type, so that its inverse is a number; data below that
-    are still small after the division, but their squares are in range. A magnitude that is not finite raises
-    a ValueError: differences of the data overflow.
+    It is never below the least normal number of the type, so that its inverse is finite; data below that are
+    still small after the division, but their squares are in range. A magnitude that is not finite raises a
+    ValueError, because differences of the data overflow.
     """
     if not np.isfinite(magnitude):
         raise ValueError(
@@ -33,7 +33,7 @@ def is_extreme(scale: float, dtype: np.dtype) -> bool:
 
 
 def working_dtype(dtype: np.dtype, name: str = "X") -> np.dtype:
-    """Return the type in which data are worked on, float32 or float64; no numbers raise a TypeError."""
+    """Return the type to compute in, float32 or float64; data that are not numbers raise a TypeError."""
     if np.dtype(dtype).kind not in "biuf":
         raise TypeError(f"{name} holds {dtype} values; convert its columns to numbers first.")
     return np.dtype(np.float32) if dtype == np.float32 else np.dtype(np.float64)
@@ -58,7 +58,7 @@ def mean_and_scale(X: NDArray, name: str = "X") -> tuple[NDArray, float]:
     if not np.all(np.isfinite(mean_difference)):
         if not np.all(np.isfinite(X)):
             raise ValueError(NOT_FINITE.format(name))
-        # The sum leaves the range of floats where each difference need not.
+        # The sum may leave the range of floats although each difference does not.
         mean_difference, largest = _mean_difference(X, first, 1 / X.shape[0])
     scale = power_of_two_near(largest, dtype)
     return first.astype(np.float64) + mean_difference, scale
@@ -69,7 +69,7 @@ def _mean_difference(X: NDArray, first: NDArray, share: float) -> tuple[NDArray,
     total = np.zeros(X.shape[1])
     largest = 0.0
     with np.errstate(over="ignore", invalid="ignore"):
-        # Sums need no matrix product, so that few rows are enough to be fast.
+        # Sums need no matrix product, so few rows are enough to be fast.
         for rows in row_blocks(X.shape[0], X.shape[1] * first.dtype.itemsize, min_rows=16):
             difference = X[rows] - first
             summand = difference if share == 1.0 else difference * share

@@ -13,9 +13,9 @@ from ufselect.gram.operator import FORM_RATIO, FormedGram
 
 
 def device_gram(X: Any, xp: Any, block_bytes: int = 2**26) -> FormedGram | None:
-    """Form S of validated rows on their device; S itself, n_features² numbers, comes back to NumPy.
+    """Form S of validated rows on their device and return it, n_features² numbers, to NumPy.
 
-    Eigenpairs, sorting and iterations then run in NumPy. None for more columns than rows, where S would be
+    Eigenpairs, sorting and iterations then run in NumPy. None for more columns than rows, since S would be
     larger than the data, and for missing values.
 
     Parameters

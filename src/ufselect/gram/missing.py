@@ -21,24 +21,25 @@ from ufselect.gram.rows import RowInfo
 
 
 def weighted_gram(X: NDArray, rows: RowInfo) -> FormedGram | FactoredGram:
-    """Build the operator of a float array without infinities; NaN marks a missing entry.
+    """Build the operator of a float array without infinities; NaN marks a missing value.
 
-    One copy of the data is centred within batches, and missing entries in it are filled in.
+    One copy of the data is centred within batches, and its missing values are filled in.
     """
     n_rows, n_features = X.shape
     unit = power_of_two_near(_largest(X), X.dtype)
     data = X * X.dtype.type(1 / unit)
     missing = np.isnan(data)
-    has_gaps = bool(missing.any())
+    is_incomplete = bool(missing.any())
     observed = rows.means((~missing).astype(np.float64))
     # The mean is taken twice, of the data and of what is left, so that no digits are lost to a large mean.
     for _ in range(2):
-        means = _ratio(rows.means(np.where(missing, 0.0, data)), observed) if has_gaps else rows.means(data)
+        filled = np.where(missing, 0.0, data) if is_incomplete else data
+        means = _ratio(rows.means(filled), observed) if is_incomplete else rows.means(data)
         data -= rows.expand(means).astype(X.dtype)
     scale = power_of_two_near(_largest(data) * float(np.sqrt(rows.weights.max())), X.dtype)
     data *= X.dtype.type(1 / scale)
     scale *= unit
-    lacking = complete(data, missing, rows) if has_gaps else np.zeros(n_features)
+    lacking = complete(data, missing, rows) if is_incomplete else np.zeros(n_features)
     data = rows.rooted(data)
     gram: FormedGram | FactoredGram
     if n_features <= FORM_RATIO * n_rows:
@@ -50,7 +51,7 @@ def weighted_gram(X: NDArray, rows: RowInfo) -> FormedGram | FactoredGram:
     else:
         diagonal = np.einsum("ij,ij->j", data, data, dtype=np.float64) + lacking
         gram = LowRankGram(data, rows.n_samples, scale, diagonal)
-    if has_gaps:
+    if is_incomplete:
         added = float(lacking.sum()) / (gram.trace() or 1.0)
         gram.missing = MissingSummary("completed", float(missing.mean()), added)
     return gram
@@ -69,13 +70,14 @@ def _ratio(totals: NDArray, weights: NDArray) -> NDArray:
 def complete(data: NDArray, missing: NDArray, rows: RowInfo, enough: int = 1000) -> NDArray:
     """Fill in missing deviations from the observed means, in place.
 
-    Below one per cent of missing entries the fit sees the rows and columns that have some and, evenly spaced,
+    Below one per cent of missing values, the fit uses the rows and columns that have some and, evenly spaced,
     ``enough`` of the others.
 
     Returns
     -------
     lacking : ndarray of shape (n_features,)
-        What to add to the diagonal of S: the sum of squares that each column lacks for being filled in.
+        What to add to the diagonal of S: the sum of squares that each column lacks because filled-in values
+        vary less.
     """
     data[missing] = 0.0
     total = rows.n_samples - rows.weights @ missing
@@ -117,7 +119,7 @@ def _fill(data: NDArray, missing: NDArray, rows: RowInfo) -> None:
     def turned(basis: NDArray, mean: NDArray) -> tuple[NDArray, NDArray]:
         """Turn a basis towards the leading eigenvectors, and return it with the scores along it."""
         scores = data @ basis
-        # Centred within batches, so that the mean of the left factor drops out of the product.
+        # They are centred within batches, so that the mean of the left factor drops out of the product.
         scores -= rows.expand(rows.means(scores)).astype(scores.dtype)
         basis = np.linalg.qr(data.T @ rows.weighted(scores))[0]
         return basis, data @ basis - rows.expand(mean @ basis)
@@ -221,7 +223,7 @@ def pairwise_sums(block: Any, weights: NDArray | None = None) -> PairwiseSums:
 
 
 def _dense_parts(block: NDArray, weights: NDArray) -> tuple[NDArray, float, NDArray, Any]:
-    """Return the shift, the scale, scaled values with 0 for gaps, and the mask of gaps."""
+    """Return the shift, the scale, scaled values with 0 for missing ones, and the mask of missing ones."""
     gaps = np.isnan(block)
     values = np.where(gaps, 0.0, block).astype(np.float64)
     first = values[np.argmin(gaps, axis=0), np.arange(block.shape[1])]
@@ -232,7 +234,7 @@ def _dense_parts(block: NDArray, weights: NDArray) -> tuple[NDArray, float, NDAr
     values[gaps] = 0.0
     scale = power_of_two_near(float(np.abs(values).max(initial=0.0)))
     values *= 1 / scale
-    # Products with a sparse mask are the faster ones up to about a tenth of missing entries.
+    # Products with a sparse mask are faster up to about a tenth of missing values.
     is_thin = gaps.mean() < 0.1
     missing = sparse.csr_array(gaps, dtype=np.float64) if is_thin else gaps.astype(np.float64)
     return first + offset, scale, values, missing
@@ -241,8 +243,8 @@ def _dense_parts(block: NDArray, weights: NDArray) -> tuple[NDArray, float, NDAr
 def _sparse_parts(block: sparse.csr_array, weights: NDArray) -> tuple[NDArray, float, Any, sparse.csr_array]:
     """Do the same for sparse rows: columns that are mostly filled are centred, the others stay as they are.
 
-    That at most doubles the stored entries, and a mean of mostly zeros is small beside the spread, so that no
-    digits are lost to it.
+    This at most doubles the stored entries. The mean of a column of mostly zeros is small compared with its
+    spread, so that no digits are lost to it.
     """
     block = sparse.csr_array(block).astype(np.float64)
     block.sum_duplicates()
@@ -291,7 +293,7 @@ def pairwise_gram(batches: Iterable[PairwiseSums]) -> FormedGram:
     """Return the operator of the sums of each batch, repaired where it has negative eigenvalues."""
     parts = list(batches)
     scale = max(part.scale for part in parts)
-    # About the means of the rows that both features have.
+    # About the means over the rows in which both features are observed.
     scatter = np.add.reduce(
         [
             (part.products - _ratio(part.sums * part.sums.T, part.pair_weights)) * (part.scale / scale) ** 2

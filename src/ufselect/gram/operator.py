@@ -19,20 +19,20 @@ from ufselect.gram.centring import centre_and_scale, is_extreme
 from ufselect.gram.rows import RowInfo
 from ufselect.gram.spectrum import EXACT, Spectrum, leading_spectrum
 
-# Forming S beats applying it through the data up to about square data, where it takes no more memory than
-# the centred copy that it makes unnecessary.
+# Forming S is faster than applying it through the data up to about square data, for which it takes no more
+# memory than the centred copy that it makes unnecessary.
 FORM_RATIO = 1.15
 
 
 @dataclass(frozen=True)
 class MissingSummary:
-    """How missing entries were dealt with, and how much that changed.
+    """How missing values were treated, and how much that changed.
 
     Attributes
     ----------
     route : {"completed", "pairwise"}
-        Filled in by a shrunken low-rank fit; or each entry of S from the rows where both features are
-        observed.
+        Values were filled in by a shrunken low-rank fit; or each entry of S was computed from the rows in
+        which both features are observed.
     share : float
         Share of the entries of X that are missing.
     correction : float
@@ -68,7 +68,7 @@ class GramOperator(ABC):
     missing : MissingSummary or None
         What was done about missing values, if there were any.
     feature_names : ndarray of shape (n_features,) or None
-        Names of the features, where they are known.
+        Names of the features, if they are known.
     """
 
     is_reduced = True  # a fit takes it in place of rows
@@ -123,8 +123,8 @@ class GramOperator(ABC):
         """Return up to ``count`` leading eigenpairs, fewer when the rank is smaller.
 
         Residuals are at most ``tol`` times the eigenvalue; above a ``tol`` of 1e-6 large matrices are
-        decomposed in float32, which leaves some 1e-5. The widest are remembered: asking again for as many or
-        fewer, no more exactly, costs nothing.
+        decomposed in float32, which leaves about 1e-5. The largest set is cached: asking again for as many or
+        fewer, with no smaller ``tol``, costs nothing.
         """
         asked, reached, widest = self._widest or (0, tol, None)
         if widest is None or reached > tol or (asked < count and widest.values.size == asked):
@@ -134,7 +134,7 @@ class GramOperator(ABC):
         return widest.head(count)
 
     def _rough_pairs(self, count: int, tol: float) -> Spectrum | None:
-        """Return eigenpairs found in float32; None where that saves nothing or some are lost in rounding."""
+        """Return eigenpairs found in float32; None if that saves nothing or some are lost in rounding."""
         single = self.single() if self.pays_in_single(count) else None
         if single is None:
             return None
@@ -145,12 +145,12 @@ class GramOperator(ABC):
         return Spectrum(rough.values.astype(self.dtype), vectors, max(tol, 1e-5))
 
     def pays_in_single(self, n_vectors: int) -> bool:
-        """Tell whether some products with so many vectors take longer than a change to float32."""
+        """Tell whether products with ``n_vectors`` vectors take longer than a conversion to float32."""
         n_features = self.shape[0]
         return self.dtype != np.float32 and n_vectors * n_features * min(n_features, self.n_samples) > 2e6
 
     def single(self) -> GramOperator | None:
-        """Return the matrix in float32 for products in half the time, remembered; None without dense form."""
+        """Return the matrix in float32 for products in half the time, cached; None without a dense form."""
         if self._single is None:
             self._single = self._in_single()
         return self._single
@@ -238,8 +238,8 @@ class WideGram(GramOperator):
 class FactoredGram(WideGram):
     """``S = FᵀF`` for a k × n_features factor F, applied as ``Fᵀ(F V)``.
 
-    With the centred data as factor this is the exact operator for wide data. ``row_weights`` says how many
-    samples each row of the factor stands for, where they have weights.
+    With the centred data as factor this is the exact operator for wide data. ``row_weights`` are the sample
+    weights of the rows of the factor, if they have any.
     """
 
     def __init__(
@@ -256,8 +256,8 @@ class FactoredGram(WideGram):
         self.row_weights = row_weights
 
     def matmat(self, vectors: NDArray) -> NDArray:
-        # Wide rows times the factor run faster in BLAS than the factor times thin columns, but for the first
-        # product in float32.
+        # Wide rows times the factor run faster in BLAS than the factor times thin columns, except for the
+        # first product in float32.
         is_single = self.dtype == np.float32
         scores = (self.factor @ vectors).T if is_single else vectors.T @ self.factor.T
         return (scores @ self.factor).T
@@ -296,9 +296,9 @@ class FactoredGram(WideGram):
 
 
 class LowRankGram(FactoredGram):
-    """S whose diagonal holds more than that of ``FᵀF``: what a factor leaves out of a feature's variance.
+    """``FᵀF`` with the true diagonal of S, which includes the variance that the factor leaves out.
 
-    Products and eigenpairs are those of the factor. Where it approximates S, ``ritz_values`` are estimated
+    Products and eigenpairs are those of the factor. If it approximates S, ``ritz_values`` are estimated
     eigenvalues, largest first, and ``residuals`` the norms ``‖S v − λ v‖`` of their pairs.
     """
 
@@ -341,7 +341,7 @@ class LowRankGram(FactoredGram):
         return super().squared_column_norms() + np.maximum(np.square(self._diagonal) - np.square(own), 0)
 
     def missing_share(self) -> float:
-        """Return the share of the trace of S that a factor which approximates it leaves out."""
+        """Return the share of the trace of S that an approximating factor leaves out."""
         if self.ritz_values is None or not self._trace:
             return 0.0
         return max(0.0, 1 - float(np.vdot(self.factor, self.factor)) / self._trace)
@@ -350,7 +350,7 @@ class LowRankGram(FactoredGram):
         r"""Return an upper estimate of the sine of the angle to the true leading subspace.
 
         It is :math:`\|R\|_F / (\theta_m - \theta_{m+1})` for the Ritz values θ and the residuals R of the
-        leading pairs, after Davis and Kahan; 1 where the gap is not resolved.
+        leading pairs, after Davis and Kahan; 1 if the gap is not resolved.
         """
         if self.ritz_values is None or self.residuals is None:
             return 0.0
@@ -364,9 +364,9 @@ class LowRankGram(FactoredGram):
 class ImplicitGram(WideGram):
     """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` applied through the data as they are.
 
-    As in :class:`~ufselect.gram.SparseGram`, scores are centred between the two products, after which the
-    correction for the second one vanishes. Rounding grows with the size of the means, so this is for data
-    whose means are of the order of their spread. The data are kept by reference.
+    As in :class:`~ufselect.gram.SparseGram`, scores are centred between the two products, which makes the
+    correction for the second one vanish. Rounding grows with the size of the means, so this is for data
+    whose means are of the order of their spread. The data are not copied.
     """
 
     mean: NDArray
@@ -419,7 +419,7 @@ class ImplicitGram(WideGram):
         return block
 
     def _back(self, scores: NDArray) -> NDArray:
-        """Centre scores, one row a vector, in place and multiply them by the data."""
+        """Centre scores, one row per vector, in place and multiply them by the data."""
         scores -= scores.mean(axis=1, keepdims=True)
         scores *= 1 / self.scale
         product = scores @ self.data
@@ -443,10 +443,10 @@ class ImplicitGram(WideGram):
 
 
 class TallGram(ImplicitGram):
-    """S of rows that are about as many as the columns or more, formed when that pays.
+    """S of about as many rows as columns or more, formed when that is cheaper.
 
-    It is formed in float32 for what float32 can do, in half the time. What is left takes few products, which
-    go through the data until they have cost as much as forming S does.
+    It is formed in float32 for what float32 can do, in half the time. The rest takes few products, which go
+    through the data until they have cost as much as forming S.
     """
 
     _n_vectors = 0
@@ -518,7 +518,7 @@ class RestrictedGram(GramOperator):
 def correlations(gram: GramOperator, indices: NDArray) -> NDArray:
     """Return the correlations of all features with some, n_features × k; 0 for constant features.
 
-    They are rounded to twelve digits, so that those of copies are 1.
+    They are rounded to twelve digits, so that identical features have a correlation of 1.
     """
     deviations = np.sqrt(np.asarray(gram.diag(), dtype=np.float64))
     varying = deviations > 0
@@ -528,9 +528,9 @@ def correlations(gram: GramOperator, indices: NDArray) -> NDArray:
 
 
 def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> GramOperator:
-    """Build the centred Gram operator of validated data by the representation that suits them.
+    """Build the centred Gram operator of validated data in the representation that suits them.
 
-    For n_features up to about n_samples, and up to some 1,000 to 2,000 where ``copy`` is False, S of dense
+    For n_features up to about n_samples, and up to about 1,000 to 2,000 if ``copy`` is False, S of dense
     data is accumulated from centred blocks of rows, so that no centred copy of the data exists. Otherwise one
     centred copy is kept as the factor, unless ``copy`` is False and the means are of the order of the spread:
     then the data are used as they are and products are centred. Sparse data are never made dense.
@@ -555,8 +555,8 @@ def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> 
             return weighted_gram(X, rows)
         if n_features > 10_000:  # as for data outside memory: S is formed, and all its eigenvalues are needed
             raise ValueError(
-                f"X is sparse with missing values and {n_features} features; with more than 10000 features "
-                "fill them in first."
+                f"X is sparse with missing values and {n_features} features; with more than 10000 features, "
+                "fill in the missing values first."
             )
         parts = [np.flatnonzero(rows.batches == batch) for batch in range(rows.n_batches)]
         csr = X.tocsr()
@@ -566,7 +566,7 @@ def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> 
     if rows is not None:
         return weighted_gram(X, rows)
     mean, scale = centre_and_scale(X)
-    # Where products are few, some 25 with 10 vectors and 60 with one, forming S pays up to these widths.
+    # With few products, about 25 with 10 vectors and 60 with one, forming S is cheaper up to these widths.
     widest = np.inf if copy else 1100 * (2 - n_features / n_rows)
     forms = n_features <= min(FORM_RATIO * n_rows, widest)
     # A mean of at most eight times the spread costs no more than a digit in products that are centred later.
@@ -587,10 +587,10 @@ def _centred_copy(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> 
 
 
 def _square(order: int, dtype: DTypeLike) -> NDArray:
-    """Return an empty square matrix whose rows do not all begin at the same place of a page.
+    """Return an empty square matrix whose rows do not all begin at the same place of a memory page.
 
-    Where they do, as with 1,024 columns, they crowd each other out of the cache, and products take half as
-    long again.
+    If they do, as with 1,024 columns, they evict each other from the cache, and products take half as long
+    again.
     """
     padding = 0 if order * np.dtype(dtype).itemsize % 4096 else 16
     return np.empty((order, order + padding), dtype=dtype)[:, :order]
@@ -603,8 +603,8 @@ def _formed_in_single(matrix: NDArray, n_samples: int, scale: float) -> FormedGr
 
 
 def _accumulate(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> NDArray:
-    """Return the sum of the outer products of centred rows, formed in a type."""
-    if X.nbytes <= 2**24:  # NumPy's own product is the faster one where a copy is small
+    """Return the sum of the outer products of centred rows, computed in ``dtype``."""
+    if X.nbytes <= 2**24:  # NumPy's own product is faster if a copy is small
         centred = _centred_copy(X, mean, scale, dtype)
         return np.matmul(centred.T, centred, out=_square(X.shape[1], dtype))
     n_samples, n_features = X.shape

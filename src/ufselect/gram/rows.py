@@ -1,4 +1,4 @@
-"""Weights and batches of the rows: the one record of them, checked."""
+"""Weights and batches of the rows: one record of both, checked."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ class RowInfo:
 
     .. math:: S = \sum_b \sum_{i \in b} w_i\, (x_i - c_b)(x_i - c_b)^\top,
 
-    with :math:`c_b` the weighted mean of batch b. Where a function takes a record or None, None means that
-    all rows count once and come from one batch.
+    with :math:`c_b` the weighted mean of batch b. If a function accepts a record or None, None means that all
+    rows count once and come from one batch.
 
     Attributes
     ----------
     weights : ndarray of shape (n_rows,)
-        How often each row counts, in float64; 0 for not at all.
+        Sample weight of each row, in float64; rows of weight 0 do not count.
     labels : ndarray of shape (n_rows,) or None
-        The batch of each row; None where all are of one.
+        The batch of each row; None if there is only one.
     """
 
     weights: NDArray
@@ -48,7 +48,7 @@ class RowInfo:
 
     @cached_property
     def n_samples(self) -> int:
-        """Number of samples that the rows stand for: the sum of their weights, but at least one a row."""
+        """Number of samples that the rows count as: the sum of their weights, but at least one per row."""
         return max(self.weights.size, round(float(self.weights.sum())))
 
     @cached_property
@@ -70,16 +70,16 @@ class RowInfo:
         return (X, self) if np.all(counts) else (X[counts], self.of(counts))
 
     def scaled(self) -> RowInfo | None:
-        """Return the record with weights that sum to n_samples; None where it is plain.
+        """Return the record with weights that sum to n_samples; None if it is plain.
 
-        Weights that sum to less than the number of rows are taken in proportion, with a mean of 1.
+        Weights that sum to less than the number of rows are scaled to a mean of 1.
         """
         scaled = RowInfo(self.weights * (self.n_samples / self.weights.sum()), self.labels)
         return None if scaled.is_plain else scaled
 
     @cached_property
     def _indicator(self) -> sparse.csr_array:
-        """The n_batches × n_rows matrix that has the weight of each row in the row of its batch."""
+        """The n_batches × n_rows matrix with the weight of each data row in the row of its batch."""
         n_rows = self.weights.size
         entries = (self.weights, self.batches, np.arange(n_rows + 1))
         return sparse.csc_array(entries, shape=(self.n_batches, n_rows)).tocsr()
@@ -97,7 +97,7 @@ class RowInfo:
         return (totals.toarray() if sparse.issparse(totals) else totals) / self.batch_weights
 
     def expand(self, per_batch: NDArray, rows: slice = slice(None)) -> NDArray:
-        """Return a row for each sample from a row for each batch; one row does for all of one batch."""
+        """Return one row per sample from one row per batch; with a single batch, its one row."""
         return per_batch[self.batches[rows]] if self.n_batches > 1 else per_batch
 
     def weighted(self, values: NDArray) -> NDArray:
@@ -112,15 +112,15 @@ class RowInfo:
 
 
 def row_info(sample_weight: Any, batch: Any, n_rows: int, *, is_part: bool = False) -> RowInfo | None:
-    """Check the weights and batch labels of so many rows; None where neither is given.
+    """Check the weights and batch labels of ``n_rows`` rows; None if neither is given.
 
-    With ``is_part`` the rows are a part of the data, so that one row, or none that counts twice, will do.
+    With ``is_part`` the rows are a part of the data, so that they need not vary by themselves.
 
     Raises
     ------
     ValueError
-        If there is not one a row, if labels are missing or weights no numbers of at least zero, or if too few
-        rows count for anything to vary.
+        If there is not one per row, if labels are missing or weights are not numbers of at least zero, or if
+        too few rows count for anything to vary.
     """
     if sample_weight is None and batch is None:
         return None
@@ -135,7 +135,7 @@ def row_info(sample_weight: Any, batch: Any, n_rows: int, *, is_part: bool = Fal
         n_batches = np.unique(labels[counts]).size
         if n_batches == np.count_nonzero(counts):
             raise ValueError(
-                "Every batch has one row, so that nothing varies within batches; give larger ones."
+                "Every batch has one row, so nothing varies within batches; give larger batches."
             )
         labels = labels if n_batches > 1 else None
     return RowInfo(weights, labels)
@@ -150,7 +150,9 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> NDArray:
     except (ValueError, TypeError) as error:
         raise ValueError(NO_WEIGHTS) from error
     if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, but X has {n_rows} rows; give one a row.")
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}, but X has {n_rows} rows; give one weight per row."
+        )
     if not np.all(np.isfinite(weights)) or np.any(weights < 0) or not np.any(weights):
         raise ValueError(NO_WEIGHTS)
     positive = weights[weights > 0]
@@ -168,16 +170,16 @@ def _checked_labels(batch: Any, n_rows: int) -> NDArray:
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
-        raise ValueError(f"batch has the shape {labels.shape}; give one label a row.")
+        raise ValueError(f"batch has the shape {labels.shape}; give one label per row.")
     if labels.size != n_rows:
-        raise ValueError(f"batch has {labels.size} labels, but X has {n_rows} rows; give one a row.")
+        raise ValueError(f"batch has {labels.size} labels, but X has {n_rows} rows; give one label per row.")
     if np.ma.is_masked(batch) or any(_is_missing(label) for label in labels.tolist()):
-        raise ValueError("batch has missing labels; give every row one.")
+        raise ValueError("batch has missing labels; give every row a label.")
     return labels.astype(str) if labels.dtype == object else labels
 
 
 def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or pandas' NA, which does not say whether it differs from itself."""
+    """Whether a label is None, NaN, or pandas' NA, which raises an error when compared with itself."""
     try:
         return label is None or bool(label != label)
     except TypeError:

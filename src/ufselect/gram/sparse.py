@@ -14,7 +14,7 @@ from ufselect.gram.rows import RowInfo
 
 
 class SparseGram(GramOperator):
-    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c, or as `RowInfo` has it.
+    """``S = (X − 1cᵀ)ᵀ(X − 1cᵀ)`` for sparse X with column means c, or with weights and batches.
 
     The product is computed as ``Xᵀ(W − mean(W))`` with ``W = XV − 1(cᵀV)``: removing the mean of W makes
     the correction for the second factor vanish, so rounding grows with mean/std and not with its square,
@@ -23,7 +23,7 @@ class SparseGram(GramOperator):
     Parameters
     ----------
     X : sparse array of shape (n_samples, n_features)
-        Never changed; a copy is made where it is not CSR with sorted indices and no duplicates. float32 and
+        Never changed; a copy is made if it is not CSR with sorted indices and no duplicates. float32 and
         float64 are kept.
     rows : RowInfo, optional
         Weights and batches of the rows.
@@ -71,9 +71,9 @@ class SparseGram(GramOperator):
         return self._diagonal.copy()
 
     def columns(self, indices: NDArray) -> NDArray:
-        """Return columns of S from the stored entries alone where no column of X is more than half full.
+        """Return columns of S, from the stored entries alone if no column of X is more than half full.
 
-        Then ``XᵀX − n c cᵀ`` takes away at most half of a sum of squares, and loses no more than a digit.
+        Then ``XᵀX − n c cᵀ`` subtracts at most half of a sum of squares, and loses no more than a digit.
         """
         if self.rows.is_plain and self._fullest <= self.n_samples // 2:
             if self._by_column is None:

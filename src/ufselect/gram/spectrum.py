@@ -1,4 +1,4 @@
-"""Eigenpairs of symmetric matrices: the one choice between LAPACK and Lanczos, and how many to take."""
+"""Eigenpairs of symmetric matrices: by LAPACK or Lanczos, and how many to compute."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LANCZOS_SEED = 20240917
 EXACT = 1e-9  # residuals, relative to the eigenvalue, of pairs that depend on S alone
-# Where a Krylov space is exhausted ARPACK goes on from a random vector, which SciPy draws from ``rng``, and
+# When a Krylov space is exhausted, ARPACK continues from a random vector, which SciPy draws from ``rng``, or
 # from fresh entropy if that is not given; before 1.17 it came from ARPACK's own constant seed.
 _FIXED_RESTARTS: dict[str, Any] = (
     {"rng": LANCZOS_SEED} if "rng" in inspect.signature(eigsh).parameters else {}
@@ -52,7 +52,7 @@ def leading_spectrum(matrix: NDArray | LinearOperator, count: int, tol: float = 
     # Clustered eigenvalues that need more restarts get a wider Krylov space.
     values, vectors = symmetric_pairs(matrix, min(count, order), maxiter=1000, tol=tol)
     values, vectors = values[::-1], vectors[:, ::-1]
-    # Of centred data of low rank rounding leaves eigenvalues of up to 3 eps, whatever the order.
+    # For centred data of low rank, rounding leaves eigenvalues of up to 3 eps, whatever the order.
     cutoff = max(float(values[0]), 0.0) * min(order, 32) * np.finfo(values.dtype).eps
     rank = int(np.count_nonzero(values > cutoff))
     error = tol if tol > EXACT and order > 128 else 0.0
@@ -77,10 +77,10 @@ def symmetric_pairs(
     count : int
         Number of pairs, at most n.
     lowest : bool, default=False
-        Whether the lowest are wanted; ``lanczos`` must then say how they are found.
+        Whether to return the lowest; ``lanczos`` must then say how they are found.
     dense_order, dense_share : int, float
-        Order up to which, and share of all pairs from which on, the dense solver is the faster one. An
-        operator has to be formed for it, so that the share does not count there.
+        Order up to which, and share of all pairs from which on, the dense solver is faster. An operator would
+        have to be formed for it, so the share is ignored there.
     **lanczos
         Options of ``scipy.sparse.linalg.eigsh``.
     """
@@ -114,8 +114,8 @@ def eigenpairs_between(
     """Return eigenvalues number ``first`` to ``last``, ascending and counted from 0, and their vectors.
 
     Only the lower triangle is read. With a positive definite ``metric`` B they are those of ``A v = λ B v``.
-    LAPACK's drivers for part of a spectrum lose pairs, or fail, where many eigenvalues are equal, as in
-    whitened data; the driver for all of it does not and then takes their place.
+    LAPACK's drivers for part of a spectrum lose pairs, or fail, if many eigenvalues are equal, as in whitened
+    data; then the driver for the whole spectrum is used.
     """
     count = last - first + 1
     try:
@@ -144,7 +144,7 @@ def lanczos_pairs(matrix: Any, count: int, **options: Any) -> tuple[NDArray, NDA
     except ArpackError:
         if np.any(matrix @ start):
             raise
-        # What takes a random vector to zero takes all of them there, and ARPACK has nothing to go on from.
+        # A matrix that maps a random vector to zero is zero, and ARPACK has nothing to start from.
         return np.zeros(count, start.dtype), np.eye(order, count, dtype=start.dtype)
 
 
@@ -188,7 +188,7 @@ def component_spectrum(gram: GramOperator, n_components: int | str, tol: float =
     rank = spectrum.values.size
     if rank < count:
         raise ValueError(
-            f"n_components={count} is more than the rank {rank} of the centred data; choose at most {rank}."
+            f"n_components={count} is more than the rank {rank} of the centred data; use at most {rank}."
         )
     return spectrum
 
@@ -219,14 +219,14 @@ def _broken_stick(gram: GramOperator, tol: float = EXACT) -> tuple[int, Spectrum
             count = spectrum.values.size
         if count is not None:
             return count, spectrum
-        # A flat spectrum: each round begins anew, so that few wide ones are the cheaper way.
+        # A flat spectrum: each round starts over, so a few wide ones are cheaper.
         width *= 3
 
 
 def leading_pairs(matrix: NDArray, count: int) -> Spectrum:
     """Return the ``count`` largest eigenvalues of a symmetric matrix, at most all, and their eigenvectors.
 
-    Zeros count like others, other than in ``GramOperator.eigenpairs``. Only the lower triangle is read.
+    Unlike in ``GramOperator.eigenpairs``, zeros are included. Only the lower triangle is read.
     """
     order = matrix.shape[0]
     values, vectors = eigenpairs_between(matrix, max(order - count, 0), order - 1)
