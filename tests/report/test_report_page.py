@@ -195,7 +195,7 @@ def test_notebooks_show_the_page(explanation):
 
 def test_a_missing_jinja_is_named(explanation, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r'A page needs jinja2: pip install "ufselect\[cli\]"'):
+    with pytest.raises(ImportError, match=r'A report needs jinja2: pip install "ufselect\[cli\]"'):
         report_html(explanation)
 
 
