@@ -272,7 +272,7 @@ def test_a_limit_that_drops_nothing_is_explained():
     genes().to_csv("t.csv", index=False)
     told = ufselect("select t.csv --for redundancy --max-correlation 1")
     assert told.exit_code == 2
-    assert "it must be above 0 and below 1; 0.999 drops copies alone." in " ".join(told.stderr.split())
+    assert "it must be above 0 and below 1; 0.999 drops only exact repeats." in " ".join(told.stderr.split())
 
 
 def test_sentences_are_english_for_one():

@@ -156,7 +156,7 @@ def test_forms_of_one_table_give_one_result(folder, capsys, name):
         ("select plain.csv --ranking r.txt", 1, "r.txt must end in .csv or .tsv"),
         ("compare lab0.csv -k 300 --labels class", 1, "-k 300 is more than the 5 columns"),
         ("compare plain.csv --labels a", 1, "ids or measurements, not classes"),
-        ("compare dup_id.csv --labels id", 1, "one class only"),
+        ("compare dup_id.csv --labels id", 1, "only one class"),
         ("compare lab0.csv -j 0", 2, "0 must be at least 1"),
         ("apply plain.csv plain.csv -o x.csv", 1, "is not JSON"),
         ("report .", 1, "There is no record ."),

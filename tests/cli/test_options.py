@@ -67,8 +67,8 @@ def test_json_and_a_table_do_not_share_a_stream(capsys):
     [
         ("select t.csv -k 2 --for rebuild --clusters 3", "--for rebuild looks for no clusters"),
         ("select t.csv --for redundancy --clusters 3", "--for redundancy looks for no clusters"),
-        ("select t.csv --for redundancy -k 3", "without a method or number to give"),
-        ("select t.csv --for redundancy -m DSCOFS", "without a method or number to give"),
+        ("select t.csv --for redundancy -k 3", "takes no method and no number"),
+        ("select t.csv --for redundancy -m DSCOFS", "takes no method and no number"),
         ("select t.csv --clusters 1", "neither a number of at least 2"),
         ("compare wine --impute keep", "not every method works around missing values"),
     ],
@@ -114,7 +114,7 @@ def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys
     assert "AutoSelector" in out
     assert "Rebuild" in out
     left_out = "ConstrainedDSCOFS, PartitionSelector, TSFS"
-    assert f"Compared are all methods but {left_out}; name these with -m." in err
+    assert f"All methods but {left_out} were compared; name these with -m." in err
     assert f"all but {left_out.replace(', TSFS', ' and TSFS')}." in " ".join(
         call("compare --help", capsys)[1].split()
     )
