@@ -224,7 +224,7 @@ def test_genes_in_rows_are_noticed(columns):
     symbols = ["TP53", "BRCA1", "CD4", "MS4A1", "GNLY", "LYZ", "HES4", "ISG15", "CCR7", "ITGB2"]
     rng = np.random.default_rng(0)
     pandas.DataFrame(rng.standard_normal((10, 3)), index=symbols, columns=columns).to_csv("t.csv")
-    assert any("--transpose turns the table" in line for line in answer("select t.csv -k 1")["assumed"])
+    assert any("--transpose swaps them" in line for line in answer("select t.csv -k 1")["assumed"])
 
 
 def test_a_filter_leaves_missing_values_alone_and_says_its_own_correlations():

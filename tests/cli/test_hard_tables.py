@@ -100,14 +100,14 @@ def test_units_are_said_on_terminal_json_record_and_page(folder, capsys, name):
 @pytest.mark.parametrize(
     ("name", "note"),
     [
-        ("thou.csv", '"," was left off the numbers of a'),
-        ("thou_de.csv", '"." was left off the numbers of a'),
-        ("curr.csv", "Currency signs were left off the numbers of a"),
-        ("pct.csv", "Percent signs were left off"),
+        ("thou.csv", '"," was removed from the numbers of a'),
+        ("thou_de.csv", '"." was removed from the numbers of a'),
+        ("curr.csv", "Currency signs were removed from the numbers of a"),
+        ("pct.csv", "Percent signs were removed"),
         ("minus.csv", "read as a minus sign in a"),
         ("onecol_comma.csv", "decimal comma"),
         ("units_row.csv", "holds units (kg, cm, s, K, mol)"),
-        ("comment.csv", "2 lines of remarks"),
+        ("comment.csv", "2 comment lines"),
         ("years.csv", "look like names"),
         ("nohead.csv", "read as data"),
         ("latin1.csv", "Windows-1252"),
@@ -184,7 +184,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(folder, capsys, line, code, s
 def test_blanks_between_fields(folder, capsys, name, first):
     mark, said = (";", "semicolons") if name == "blanks_comma.txt" else (",", "commas")
     code, _, err = call(f"select {name} -k 5 {FAST} -o out.csv", capsys)
-    assert (code, f"written with {said} between fields, where the input has blanks" in err) == (0, True)
+    assert (code, f"written with {said} between fields; the input has blanks" in err) == (0, True)
     result = cells(Path("out.csv").read_text(encoding="utf-8"), mark)
     assert next(iter(result)) == first
     found = np.array([[float(cell.replace(",", ".")) for cell in column] for column in result.values()]).T
@@ -269,7 +269,7 @@ def test_a_column_that_decides_alone_is_named_when_it_is_left_as_it_is(folder, c
 
 
 def test_genes_in_rows_are_noticed_and_turned(folder, capsys):
-    assert "--transpose turns the table" in call(f"select genes.tsv -k 3 {FAST}", capsys)[2]
+    assert "--transpose swaps them" in call(f"select genes.tsv -k 3 {FAST}", capsys)[2]
     assert call(f"select genes.tsv -k 6 {FAST} --transpose -o out.csv", capsys)[0] == 0
     source = cells(TABLES["genes.tsv"].decode(), "\t")
     result = written("out.csv")

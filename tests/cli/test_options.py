@@ -87,14 +87,14 @@ def test_apply_offers_no_filling_and_says_what_it_copies(folder, capsys):
     assert "--impute" not in call("apply --help", capsys)[1]
     code, _, err = call("apply picked.json gaps.csv -o out.csv", capsys)
     assert code == 0
-    assert "1 missing value in 1 column was left as it is, and copied so." in err
+    assert "1 missing value in 1 column was left as it is." in err
     assert Path("out.csv").read_text(encoding="utf-8") == "a,b\n1.5,\n2.5,3\n3.5,4\n"
     code, _, err = call("apply picked.json t.csv -o full.csv", capsys)
     assert (code, "missing" in err) == (0, False)
 
 
 def test_tabs_become_commas_in_csv_and_this_is_said(capsys):
-    said = "is written with commas between fields, where the input has tabs."
+    said = "is written with commas between fields; the input has tabs."
     code, _, err = call(f"select t.tsv -k 2 {FAST} -o out.csv", capsys)
     assert (code, f"out.csv {said}" in err) == (0, True)
     assert Path("out.csv").read_text(encoding="utf-8").startswith("a,b\n")

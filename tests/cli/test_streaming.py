@@ -93,7 +93,7 @@ def test_clusters_are_found_in_a_sample(folder, capsys):
     assert call("select t.csv -k 3 --clusters 2 --stream -o out.parquet --report page.html") == 0
     said = capsys.readouterr().err
     assert "read in blocks" in said
-    assert "Selected by a sample of 400 rows" in said
+    assert "Selected on a sample of 400 rows" in said
     record = json.loads(Path("out.json").read_text(encoding="utf-8"))
     assert any("Selected by a sample" in line for line in record["assumed"])
     assert record["assessment"]["verdict"] in ("better", "no better", "worse", "undecided")

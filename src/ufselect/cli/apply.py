@@ -52,7 +52,7 @@ def apply(
 
     from ufselect.cli.record import pipe_columns
     from ufselect.cli.text import note, say
-    from ufselect.io.table import gaps_note
+    from ufselect.io.table import kept_missing_note
     from ufselect.io.write import separator_notes, write_selection
 
     features = sorted(found["result"]["features"], key=lambda feature: feature["index"])
@@ -64,7 +64,7 @@ def apply(
         )
     values = table.data[:, selected]
     n_missing = np.isnan(values.toarray() if hasattr(values, "toarray") else values).sum(axis=0)
-    remarks += [gaps_note(n_missing)] if n_missing.any() else []
+    remarks += [kept_missing_note(n_missing)] if n_missing.any() else []
     if scaled:
         table = _scaled(table, selected, features, found["request"]["normalize"])
     remarks += separator_notes(table, output_table)

@@ -116,8 +116,8 @@ def compare(
     remarks = [*table.notes, *table.left_out_sentences(False), ready.scaler.reason_]
     absent = int((~rows).sum())
     if absent:
-        be = "row was" if absent == 1 else "rows were"
-        remarks.append(f"{absent} {be} left out, without a value of {table.label_name}.")
+        rows_name, were = ("row", "was") if absent == 1 else ("rows", "were")
+        remarks.append(f"{absent} {rows_name} without a value of {table.label_name} {were} left out.")
     if left_out:
         remarks.append(f"All methods but {', '.join(left_out)} were compared; name these with -m.")
     note([*remarks, *(f"{name}: {why}" for (name, _), why in found.failures.items())])
