@@ -247,7 +247,7 @@ def test_where_no_clusters_are_found_none_are_shown():
     assert "No cluster structure found" in record["message"]
     assert record["clusters"] == []
     assert (
-        "3 of 8 columns although no clusters were found"
+        "3 of 8 columns selected, although no clusters were found"
         in ufselect("select t.csv --for clusters -k 3").stdout
     )
 

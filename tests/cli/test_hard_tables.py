@@ -237,7 +237,7 @@ def test_other_missing_values_are_filled_and_the_rest_is_copied(folder, capsys):
 def test_mostly_numbers_are_noted_with_the_remedy(folder, capsys):
     code, _, err = call(f"select miss_lt.csv -k 2 {FAST} -o out.csv", capsys)
     assert code == 0
-    assert "a is mostly numbers but was left out: 2 cells such as '<0.01'" in err
+    assert "a is mostly numbers but was left out because of 2 cells such as '<0.01'" in err
     assert "--na '<0.01'" in err
     assert written("out.csv")["a"][3] == "<0.01"
 

@@ -238,7 +238,7 @@ def test_apply_takes_the_same_columns_from_another_table(folder, capsys):
     new[chosen[0]] = "word"
     new.to_csv("words.csv", index=False)
     assert call("apply picked.json words.csv -o no.csv") == 1
-    assert f"{chosen[0]}: not numbers" in capsys.readouterr().err
+    assert f"no usable numbers in {chosen[0]} (not numbers)" in capsys.readouterr().err
     assert not Path("no.csv").exists()
 
 

@@ -52,7 +52,8 @@ def apply(
 
     from ufselect.cli.record import pipe_columns
     from ufselect.cli.text import note, say
-    from ufselect.io.table import kept_missing_note
+    from ufselect.exceptions import TableError
+    from ufselect.io.table import dense, kept_missing_note
     from ufselect.io.write import separator_notes, write_selection
 
     features = sorted(found["result"]["features"], key=lambda feature: feature["index"])
@@ -62,11 +63,19 @@ def apply(
         remarks.append(
             "The columns are in another order than in the first table; they are written in the first order."
         )
-    values = table.data[:, selected]
-    n_missing = np.isnan(values.toarray() if hasattr(values, "toarray") else values).sum(axis=0)
+    n_missing = np.isnan(dense(table.data[:, selected])).sum(axis=0)
     remarks += [kept_missing_note(n_missing)] if n_missing.any() else []
     if scaled:
-        table = _scaled(table, selected, features, found["request"]["normalize"])
+        if found["request"]["normalize"] != "none":
+            raise TableError(
+                "The record was made with --normalize, so --scaled cannot be used; leave it out."
+            )
+        is_sparse = hasattr(table.data, "toarray")
+        values = dense(table.data) if is_sparse else np.array(table.data, dtype=np.float64)
+        for place, feature in zip(selected, features, strict=True):
+            values[:, place] = (values[:, place] - feature["mean"]) / feature["deviation"]
+        whole = np.zeros(values.shape[1], dtype=bool)
+        table = replace(table, data=values, dialect=None, whole=whole)
     remarks += separator_notes(table, output_table)
     if str(output_table) == "-":
         pipe_columns(table, selected, drop_text)
@@ -133,16 +142,3 @@ def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
             f"{table.source} lacks {len(absent)} of {len(names)} columns: {listed(absent)}{hint}"
         )
     return np.array([places[name] for name in names], dtype=np.intp)
-
-
-def _scaled(table: Table, selected: NDArray[np.intp], features: Any, normalize: str) -> Table:
-    import numpy as np
-
-    from ufselect.exceptions import TableError
-
-    if normalize != "none":
-        raise TableError("The record was made with --normalize, so --scaled cannot be used; leave it out.")
-    data = table.data.toarray() if hasattr(table.data, "toarray") else np.array(table.data, dtype=np.float64)
-    for place, feature in zip(selected, features, strict=True):
-        data[:, place] = (data[:, place] - feature["mean"]) / feature["deviation"]
-    return replace(table, data=data, dialect=None, whole=np.zeros(data.shape[1], dtype=bool))

@@ -285,7 +285,7 @@ class Run:
         if self.assessment is not None:
             lines += [with_row_names(note, table) for note in self.assessment.notes]
         if self.explanation.outlying.size and self.explanation.dropped.any():
-            note = outlier_note(self.explanation.outlying, "correlations may rest on")
+            note = outlier_note(self.explanation.outlying, "correlations may depend on")
             lines.append(with_row_names(note, table))
         return [with_flags(line) for line in (*lines, *self.messages)]
 

@@ -247,6 +247,7 @@ def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) 
         return np.searchsorted(blocks.features, table.columns.features)  # type: ignore[union-attr]
 
     table = blocks.table(max(1, blocks.rows.n_rows // SAMPLE_ROWS), see)
+    assert facts is not None
     table = replace(table, source=path, sha256=file_sha256(path))
     words = f"The table is large: it was read in blocks, and a sample of {len(table.data)} rows is kept."
     table = table.with_notes(*role_notes(table, options), words)

@@ -63,11 +63,6 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     return group[tables[0]]
 
 
-def is_cell_store(folder: Path) -> bool:
-    """Whether a folder is an AnnData zarr store."""
-    return all((folder / part).is_dir() for part in ("X", "obs", "var"))
-
-
 def read_cells(path: Path, options: ReadOptions) -> Table:
     """Read the main matrix or a layer with its names; sparse data stay sparse."""
     anndata = import_extra("anndata", "Reading h5ad and zarr", "tables")

@@ -163,9 +163,11 @@ class NumberReader:
         notes: list[str] = []
         for position, (example, cells) in sorted(self._obstacles.items()):
             if cells <= (1 - MOSTLY) * self._n_rows:
-                count = "a cell" if cells == 1 else f"{cells} cells"
-                words = f"{names[position]} is mostly numbers but was left out: {count} such as {example!r}; "
-                notes.append(f"{words}correct them, or use `missing={example!r}` to read them as missing.")
+                why, them = ("the cell", "it") if cells == 1 else (f"{cells} cells such as", "them")
+                words = f"{names[position]} is mostly numbers but was left out because of {why} {example!r}; "
+                notes.append(
+                    f"{words}correct {them}, or use `missing={example!r}` to read {them} as missing."
+                )
         for mark, positions in self._marks.items():
             where = listed([names[position] for position in sorted(positions)])
             words = {"currency": "Currency signs were", "%": "Percent signs were"}.get(mark, f'"{mark}" was')

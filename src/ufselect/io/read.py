@@ -15,7 +15,7 @@ from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
 from ufselect.io.files import ENDINGS, check_unpacked, readable
-from ufselect.io.h5ad import find_part, is_cell_store, read_cells, read_tenx
+from ufselect.io.h5ad import find_part, read_cells, read_tenx
 from ufselect.io.numbers import NumberReader, read_number
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights, with_categories
@@ -110,7 +110,8 @@ def format_of(path: Path) -> str:
     if path.is_dir():
         if find_part(path, "matrix.mtx") is not None:
             return ".mtx"
-        return ".zarr" if is_cell_store(path) else ".parquet"
+        is_anndata = all((path / part).is_dir() for part in ("X", "obs", "var"))
+        return ".zarr" if is_anndata else ".parquet"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] and suffixes[-1] in ENDINGS and len(suffixes) > 1
     kind = suffixes[-2] if packed else (suffixes or [""])[-1]

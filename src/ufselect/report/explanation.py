@@ -179,7 +179,7 @@ class Explanation:
     def purpose(self) -> str:
         """What the selected columns are for, as a phrase to follow their number."""
         if self.assessment is not None and self.assessment.has_no_clusters:
-            return "although no clusters were found"
+            return "selected, although no clusters were found"
         return {
             "rebuild": "from which the others are reconstructed",
             "clusters": "that show the clusters of rows",

@@ -62,7 +62,7 @@ def report_html(
     return render(
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
-        summary=f"{e.n_selected} of {e.n_features:,} columns {e.purpose}, from {e.n_samples:,} rows.",
+        summary=f"{e.n_selected} of {e.n_features:,} columns {e.purpose} ({e.n_samples:,} rows).",
         trust=told.get("trust", e.trust),
         message=told.get("message", e.message),
         cards=_cards(e),
