@@ -76,7 +76,7 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
         else:
             for name in ("id_column", "batch_column", "weight_column"):
                 if getattr(options, name) is not None:
-                    raise TableError(f"{path} holds arrays without named columns; leave out `{name}`.")
+                    raise TableError(f"{path} holds arrays without named columns; drop `{name}`.")
             is_tenx = kind == ".mtx"
             table = read_tenx(path) if is_tenx else read_arrays(path, options.label_column, options.transpose)
         if options.categorical is not None:
