@@ -70,7 +70,7 @@ def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
 def test_clusters_have_no_curve(folder, capsys, monkeypatch):
     monkeypatch.setattr("ufselect.cli.table.open_data", None)  # it is refused before anything is read
     assert run(["select", "t.csv", "-k", "auto", "--for", "clusters"]) == 2
-    assert "auto finds the number of columns for --for rebuild alone" in capsys.readouterr().err
+    assert "auto works only with --for rebuild" in capsys.readouterr().err
 
 
 def test_too_few_rows_to_hold_out_are_said_with_flags(folder, capsys):

@@ -224,7 +224,7 @@ def test_genes_in_rows_are_noticed(columns):
     symbols = ["TP53", "BRCA1", "CD4", "MS4A1", "GNLY", "LYZ", "HES4", "ISG15", "CCR7", "ITGB2"]
     rng = np.random.default_rng(0)
     pandas.DataFrame(rng.standard_normal((10, 3)), index=symbols, columns=columns).to_csv("t.csv")
-    assert any("--transpose turns the table" in line for line in answer("select t.csv -k 1")["assumed"])
+    assert any("--transpose swaps them" in line for line in answer("select t.csv -k 1")["assumed"])
 
 
 def test_a_filter_leaves_missing_values_alone_and_says_its_own_correlations():
@@ -247,7 +247,7 @@ def test_where_no_clusters_are_found_none_are_shown():
     assert "No cluster structure found" in record["message"]
     assert record["clusters"] == []
     assert (
-        "3 of 8 columns although no clusters were found"
+        "3 of 8 columns selected, although no clusters were found"
         in ufselect("select t.csv --for clusters -k 3").stdout
     )
 
@@ -272,7 +272,7 @@ def test_a_limit_that_drops_nothing_is_explained():
     genes().to_csv("t.csv", index=False)
     told = ufselect("select t.csv --for redundancy --max-correlation 1")
     assert told.exit_code == 2
-    assert "it must be above 0 and below 1; 0.999 drops copies alone." in " ".join(told.stderr.split())
+    assert "it must be above 0 and below 1; 0.999 drops only exact repeats." in " ".join(told.stderr.split())
 
 
 def test_sentences_are_english_for_one():

@@ -100,14 +100,14 @@ def test_units_are_said_on_terminal_json_record_and_page(folder, capsys, name):
 @pytest.mark.parametrize(
     ("name", "note"),
     [
-        ("thou.csv", '"," was left off the numbers of a'),
-        ("thou_de.csv", '"." was left off the numbers of a'),
-        ("curr.csv", "Currency signs were left off the numbers of a"),
-        ("pct.csv", "Percent signs were left off"),
+        ("thou.csv", '"," was removed from the numbers of a'),
+        ("thou_de.csv", '"." was removed from the numbers of a'),
+        ("curr.csv", "Currency signs were removed from the numbers of a"),
+        ("pct.csv", "Percent signs were removed"),
         ("minus.csv", "read as a minus sign in a"),
         ("onecol_comma.csv", "decimal comma"),
         ("units_row.csv", "holds units (kg, cm, s, K, mol)"),
-        ("comment.csv", "2 lines of remarks"),
+        ("comment.csv", "2 comment lines"),
         ("years.csv", "look like names"),
         ("nohead.csv", "read as data"),
         ("latin1.csv", "Windows-1252"),
@@ -156,7 +156,7 @@ def test_forms_of_one_table_give_one_result(folder, capsys, name):
         ("select plain.csv --ranking r.txt", 1, "r.txt must end in .csv or .tsv"),
         ("compare lab0.csv -k 300 --labels class", 1, "-k 300 is more than the 5 columns"),
         ("compare plain.csv --labels a", 1, "ids or measurements, not classes"),
-        ("compare dup_id.csv --labels id", 1, "one class only"),
+        ("compare dup_id.csv --labels id", 1, "only one class"),
         ("compare lab0.csv -j 0", 2, "0 must be at least 1"),
         ("apply plain.csv plain.csv -o x.csv", 1, "is not JSON"),
         ("report .", 1, "There is no record ."),
@@ -184,7 +184,7 @@ def test_what_cannot_be_done_is_said_in_a_sentence(folder, capsys, line, code, s
 def test_blanks_between_fields(folder, capsys, name, first):
     mark, said = (";", "semicolons") if name == "blanks_comma.txt" else (",", "commas")
     code, _, err = call(f"select {name} -k 5 {FAST} -o out.csv", capsys)
-    assert (code, f"written with {said} between fields, where the input has blanks" in err) == (0, True)
+    assert (code, f"written with {said} between fields; the input has blanks" in err) == (0, True)
     result = cells(Path("out.csv").read_text(encoding="utf-8"), mark)
     assert next(iter(result)) == first
     found = np.array([[float(cell.replace(",", ".")) for cell in column] for column in result.values()]).T
@@ -237,7 +237,7 @@ def test_other_missing_values_are_filled_and_the_rest_is_copied(folder, capsys):
 def test_mostly_numbers_are_noted_with_the_remedy(folder, capsys):
     code, _, err = call(f"select miss_lt.csv -k 2 {FAST} -o out.csv", capsys)
     assert code == 0
-    assert "a is mostly numbers but was left out: 2 cells such as '<0.01'" in err
+    assert "a is mostly numbers but was left out because of 2 cells such as '<0.01'" in err
     assert "--na '<0.01'" in err
     assert written("out.csv")["a"][3] == "<0.01"
 
@@ -269,7 +269,7 @@ def test_a_column_that_decides_alone_is_named_when_it_is_left_as_it_is(folder, c
 
 
 def test_genes_in_rows_are_noticed_and_turned(folder, capsys):
-    assert "--transpose turns the table" in call(f"select genes.tsv -k 3 {FAST}", capsys)[2]
+    assert "--transpose swaps them" in call(f"select genes.tsv -k 3 {FAST}", capsys)[2]
     assert call(f"select genes.tsv -k 6 {FAST} --transpose -o out.csv", capsys)[0] == 0
     source = cells(TABLES["genes.tsv"].decode(), "\t")
     result = written("out.csv")

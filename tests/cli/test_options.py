@@ -67,8 +67,8 @@ def test_json_and_a_table_do_not_share_a_stream(capsys):
     [
         ("select t.csv -k 2 --for rebuild --clusters 3", "--for rebuild looks for no clusters"),
         ("select t.csv --for redundancy --clusters 3", "--for redundancy looks for no clusters"),
-        ("select t.csv --for redundancy -k 3", "without a method or number to give"),
-        ("select t.csv --for redundancy -m DSCOFS", "without a method or number to give"),
+        ("select t.csv --for redundancy -k 3", "takes no method and no number"),
+        ("select t.csv --for redundancy -m DSCOFS", "takes no method and no number"),
         ("select t.csv --clusters 1", "neither a number of at least 2"),
         ("compare wine --impute keep", "not every method works around missing values"),
     ],
@@ -87,14 +87,14 @@ def test_apply_offers_no_filling_and_says_what_it_copies(folder, capsys):
     assert "--impute" not in call("apply --help", capsys)[1]
     code, _, err = call("apply picked.json gaps.csv -o out.csv", capsys)
     assert code == 0
-    assert "1 missing value in 1 column was left as it is, and copied so." in err
+    assert "1 missing value in 1 column was left as it is." in err
     assert Path("out.csv").read_text(encoding="utf-8") == "a,b\n1.5,\n2.5,3\n3.5,4\n"
     code, _, err = call("apply picked.json t.csv -o full.csv", capsys)
     assert (code, "missing" in err) == (0, False)
 
 
 def test_tabs_become_commas_in_csv_and_this_is_said(capsys):
-    said = "is written with commas between fields, where the input has tabs."
+    said = "is written with commas between fields; the input has tabs."
     code, _, err = call(f"select t.tsv -k 2 {FAST} -o out.csv", capsys)
     assert (code, f"out.csv {said}" in err) == (0, True)
     assert Path("out.csv").read_text(encoding="utf-8").startswith("a,b\n")
@@ -114,7 +114,7 @@ def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys
     assert "AutoSelector" in out
     assert "Rebuild" in out
     left_out = "ConstrainedDSCOFS, PartitionSelector, TSFS"
-    assert f"Compared are all methods but {left_out}; name these with -m." in err
+    assert f"All methods but {left_out} were compared; name these with -m." in err
     assert f"all but {left_out.replace(', TSFS', ' and TSFS')}." in " ".join(
         call("compare --help", capsys)[1].split()
     )

@@ -238,7 +238,7 @@ def test_apply_takes_the_same_columns_from_another_table(folder, capsys):
     new[chosen[0]] = "word"
     new.to_csv("words.csv", index=False)
     assert call("apply picked.json words.csv -o no.csv") == 1
-    assert f"{chosen[0]}: not numbers" in capsys.readouterr().err
+    assert f"no usable numbers in {chosen[0]} (not numbers)" in capsys.readouterr().err
     assert not Path("no.csv").exists()
 
 
@@ -250,7 +250,7 @@ def test_comparison_has_a_row_for_every_count_and_numbers_in_csv(folder, capsys)
     line = "compare l.csv --labels kind -k 2 -k 3 -m max-variance --runs 2 --seed 3 -o c.csv"
     assert call(line) == 0
     shown = capsys.readouterr()
-    assert "10 rows without a value of kind left out" in shown.err
+    assert "10 rows without a value of kind were left out" in shown.err
     found = pandas.read_csv("c.csv")
     assert found[found["method"] == "Max variance"]["n_features"].tolist() == [2, 3]
     assert found["acc_mean"].dtype == float

@@ -101,7 +101,7 @@ def test_a_full_disk_behind_a_pipe_is_one_sentence(folder):
     with open("/dev/full", "wb") as full:
         ended = subprocess.run(command, cwd=folder, stdout=full, stderr=subprocess.PIPE, check=False)
     assert ended.returncode == 1
-    assert b"standard output: no space left on device; make room" in ended.stderr
+    assert b"standard output: no space left on device; free some space" in ended.stderr
     assert b"Traceback" not in ended.stderr
 
 
@@ -152,7 +152,7 @@ def test_a_full_disk_names_the_file_of_the_user(tmp_path):
     from ufselect.cli.app import sentence_of
 
     sentence = sentence_of(caught.value)
-    assert "wanted.csv: no space left on device; make room" in sentence
+    assert "wanted.csv: no space left on device; free some space" in sentence
     assert ".ufselect" not in sentence
 
 

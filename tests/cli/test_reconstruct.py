@@ -75,7 +75,7 @@ def test_rows_far_from_those_seen_are_named(tables, capsys):
     assert out.startswith("id,c0")
     assert "1 of 60 rows lie far from" in err.replace("\n", " ")
     assert "row 7" in err
-    assert "reconstructed from the selected columns here" in err.replace("\n", " ")
+    assert "written as reconstructed from the selected columns" in err.replace("\n", " ")
 
 
 def test_rows_with_missing_values_are_reconstructed_from_the_mean_and_named(tables, capsys):
@@ -109,4 +109,4 @@ def test_what_is_wrong_is_said(tables, capsys):
     assert "add -o or --record" in " ".join(capsys.readouterr().err.split())
     tables[:200].assign(w=1.5).to_csv("weighted.csv", index=False)
     assert call("select weighted.csv -k 3 -o x.csv --weights w --save-map") == 1
-    assert "takes all alike" in " ".join(capsys.readouterr().err.split())
+    assert "treats all alike" in " ".join(capsys.readouterr().err.split())

@@ -66,7 +66,7 @@ def test_gaps_are_left_to_the_method_and_stay_in_the_output(folder, capsys):
     line = "select gaps.csv -k 8 -m DSCOFS --scale none --impute keep --batch plate --weights times"
     assert call(f"{line} -o out.csv --report page.html") == 0
     said = capsys.readouterr().err
-    assert "3 missing values in 2 columns were left as they are, and copied so." in said
+    assert "3 missing values in 2 columns were left as they are." in said
     pandas.testing.assert_frame_equal(
         text("out.csv"), text("gaps.csv")[["id", "plate", "times", *NAMES]], check_like=False
     )
@@ -125,12 +125,12 @@ def test_whole_weights_equal_repeated_rows_scaling_included(folder):
             "select gaps.csv --impute error",
             "or --impute keep for a method that works around them, such as DSCOFS",
         ),
-        ("select gaps.csv --impute keep --clusters 2", "--for clusters needs every value"),
-        ("select gaps.csv --impute keep -m LaplacianScore", "LaplacianScore needs every value"),
+        ("select gaps.csv --impute keep --clusters 2", "--for clusters cannot handle missing values"),
+        ("select gaps.csv --impute keep -m LaplacianScore", "LaplacianScore cannot handle missing values"),
         ("select t.csv --batch plate --clusters 2", "--for clusters cannot take --batch into account"),
         ("select t.csv -m LaplacianScore --weights times", "LaplacianScore cannot take --weights"),
         ("select t.csv -m DSCOFS --batch plat", "--batch names the column 'plat'"),
-        ("select t.csv -m DSCOFS --weights v1", "which is no weight"),
+        ("select t.csv -m DSCOFS --weights v1", "which is not a weight"),
         ("select t.csv -m DSCOFS --batch id", "Every batch has one row"),
         ("select digits -m DSCOFS --batch x", "has features alone"),
         ("select t.npy -m DSCOFS --weights x", "drop --weights"),

@@ -72,7 +72,7 @@ def test_a_list_for_clusters(folder, capsys):
     [
         ("--columns a9", "--columns a9 matches no column of the table"),
         ("--columns @none.txt", "There is no file none.txt for --columns"),
-        ("--columns panel.txt --add 13", "--add 13 is more than the 12 columns that are left"),
+        ("--columns panel.txt --add 13", "--add 13 is more than the 12 other columns"),
         ("--columns *", "The list has all columns"),
     ],
 )

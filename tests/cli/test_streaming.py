@@ -93,9 +93,9 @@ def test_clusters_are_found_in_a_sample(folder, capsys):
     assert call("select t.csv -k 3 --clusters 2 --stream -o out.parquet --report page.html") == 0
     said = capsys.readouterr().err
     assert "read in blocks" in said
-    assert "Selected by a sample of 400 rows" in said
+    assert "Selected on a sample of 400 rows" in said
     record = json.loads(Path("out.json").read_text(encoding="utf-8"))
-    assert any("Selected by a sample" in line for line in record["assumed"])
+    assert any("Selected on a sample" in line for line in record["assumed"])
     assert record["assessment"]["verdict"] in ("better", "no better", "worse", "undecided")
     assert pandas.read_parquet("out.parquet").shape == (ROWS, 5)
 
@@ -110,7 +110,7 @@ def test_missing_values_are_filled_in_blocks_as_in_memory(folder):
 
 def test_what_needs_memory_says_so(folder, capsys):
     assert call("select t.csv -k 3 --stream -m LaplacianScore") == 1
-    assert "needs the whole table in memory" in capsys.readouterr().err
+    assert "needs the whole table, which does not fit in memory" in capsys.readouterr().err
     for option in ("--batch id", "--weights v1", "--transpose", "--categorical onehot", "--normalize log"):
         assert call(f"select t.csv -k 3 --stream -m DSCOFS {option}") == 1
         assert f"{option.split()[0]} needs the whole table in memory" in capsys.readouterr().err
@@ -130,7 +130,7 @@ def test_gaps_are_worked_around_in_blocks(folder, data, capsys):
     assert call(f"select {data} -k 4 -m DSCOFS --scale none --impute keep --stream -o blocks.csv") == 0
     said = capsys.readouterr().err
     assert "missing values in 8 columns were left as they are" in said
-    assert "compared by the rows that have both" in said
+    assert "compared on the rows that have both values" in said
     record = json.loads(Path("blocks.json").read_text(encoding="utf-8"))
     assert record["missing"]["route"] == "pairwise"
     values = pandas.read_csv("gaps.csv").iloc[:, :8].to_numpy()
@@ -155,7 +155,7 @@ def test_width_is_limited_by_memory_alone(folder, monkeypatch, capsys):
     assert call("select t.csv -k 3 --stream -m DSCOFS --quiet") == 0
     monkeypatch.setattr(streaming, "free_memory", lambda: streaming.gram_bytes(14, None) - 1)
     assert call("select t.csv -k 3 --stream -m DSCOFS") == 1
-    assert "The products of 14 columns would take about" in capsys.readouterr().err
+    assert "Reading 14 columns in blocks would take about" in capsys.readouterr().err
 
 
 def test_size_decides(folder, monkeypatch):

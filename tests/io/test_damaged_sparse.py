@@ -153,7 +153,7 @@ def test_external_links_are_not_followed(tmp_path):
         file["X"] = np.eye(4)
     with h5py.File(tmp_path / "link.h5", "w") as file:
         file["X"] = h5py.ExternalLink("secret.h5", "X")
-    with pytest.raises(ValueError, match="another file, which is not followed"):
+    with pytest.raises(ValueError, match="in another file; give that file"):
         MaxVariance(2).fit(tmp_path / "link.h5")
 
 
@@ -195,7 +195,7 @@ def test_data_that_lie_in_other_files_are_not_followed(tmp_path):
     with h5py.File(tmp_path / "virtual.h5", "w") as file:
         file.create_virtual_dataset("X", layout)
     for name in ("outside.h5", "virtual.h5"):
-        with pytest.raises(ValueError, match="another file, which is not followed"):
+        with pytest.raises(ValueError, match="in another file; give that file"):
             MaxVariance(2).fit(tmp_path / name)
 
 

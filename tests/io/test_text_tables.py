@@ -184,7 +184,7 @@ def test_wide_tables(written):
         ("\n\n", "holds no data"),
         ("a,b\n", "no rows"),
         ("a,b\n1,2\n", "a single row"),
-        ("a,b\n1,2\n3,4,5\n6,7\n", "Line 3 .* has 3 fields where 2 are expected"),
+        ("a,b\n1,2\n3,4,5\n6,7\n", "Line 3 .* has 3 fields instead of 2"),
         ("a,b\nx,y\nx,w\n", "No numeric column with varying values is left. Left out 2 columns"),
         ("a,b\n1,2\ninf,3\n", "There are infinite values in a"),
         ("a\x00b", "not a text file"),
@@ -255,3 +255,20 @@ def test_a_short_line_behind_a_line_of_numbers(tmp_path):
     table = read_table(tmp_path / "in.csv")
     assert any("line 2 (1)" in note for note in table.notes)
     assert table.shape == (5, 3)
+
+
+@pytest.mark.parametrize("mark", ["-999", "-9999.0"])
+def test_numbers_that_may_mark_missing_values_are_named(written, mark):
+    rows = "".join(f"{j},{mark if j % 4 == 0 else 20.5 + j},{-990 - j}\n" for j in range(1, 20))
+    path = written("a,b,c\n" + rows)
+    hint = f"b has cells of {mark}; if that means missing, add `missing='{mark}'`."
+    assert hint in read_table(path).notes
+    told = read_table(path, ReadOptions(missing=(mark,)))
+    assert told.n_missing[told.feature_names.index("b")] == 4
+    assert not any("if that means missing" in note for note in told.notes)
+
+
+def test_the_note_on_repeated_names_gives_a_new_name():
+    names, notes = distinct_names(["a", "a.2", "a"])
+    assert names[2] == "a.3"
+    assert "as in a.3: a" in notes[0]

@@ -137,7 +137,7 @@ def test_what_is_no_selector_or_keeps_nothing_is_refused(data):
         explain(PCA().fit(data), data)
     with pytest.raises(NotFittedError):
         explain(MaxVariance(2), data)
-    with pytest.raises(ValueError, match="keeps no feature"):
+    with pytest.raises(ValueError, match="selects no feature"):
         explain(MeanAbove().fit(data - 100), data)
 
 

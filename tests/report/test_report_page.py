@@ -126,7 +126,7 @@ def test_charts_and_controls_have_names(page):
 
 def test_the_top_says_what_for_how_far_to_trust_and_four_figures(page, explanation):
     reader = read(page)
-    assert "8 of 12 columns from which the others are reconstructed, from 60 rows." in reader.text
+    assert "8 of 12 columns from which the others are reconstructed (60 rows)." in reader.text
     assert f'class="trust {explanation.trust}"' in page
     assert explanation.message in " ".join(reader.text.split())
     assert page.count('class="value"') == 4
@@ -195,7 +195,7 @@ def test_notebooks_show_the_page(explanation):
 
 def test_a_missing_jinja_is_named(explanation, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r'A page needs jinja2: pip install "ufselect\[cli\]"'):
+    with pytest.raises(ImportError, match=r'A report needs jinja2: pip install "ufselect\[cli\]"'):
         report_html(explanation)
 
 

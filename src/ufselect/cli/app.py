@@ -1,4 +1,4 @@
-"""The commands, gathered; errors, said in one sentence."""
+"""The commands, and errors in one sentence."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def sentence_of(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         advice = (
-            "make room or choose another place. Nothing was written."
+            "free some space or choose another folder. Nothing was written."
             if is_full
-            else "check the name and your rights to it."
+            else "check the name and your permissions."
         )
         return f"Error: {error.filename or 'standard output'}: {error.strerror.lower()}; {advice}"
     text = " ".join(with_flags(str(error)).split())

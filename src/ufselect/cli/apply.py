@@ -1,4 +1,4 @@
-"""``ufselect apply``: the columns of an earlier run, from another table."""
+"""``ufselect apply``: take the columns of an earlier run from another table."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def apply(
     record: opt.Record,
     data: opt.Data,
     output_table: Annotated[
-        Path, typer.Option("-o", "--output", help="Write the columns here, as select does; - for a pipe.")
+        Path,
+        typer.Option("-o", "--output", help="Write the columns here, as select does; - for standard output."),
     ],
     scaled: Annotated[
-        bool, typer.Option("--scaled", help="Subtract the first table's means and divide by its deviations.")
+        bool, typer.Option("--scaled", help="Standardize with the means and deviations of the first table.")
     ] = False,
     id_column: opt.IdColumn = None,
     label_column: opt.LabelColumn = None,
@@ -51,7 +52,8 @@ def apply(
 
     from ufselect.cli.record import pipe_columns
     from ufselect.cli.text import note, say
-    from ufselect.io.table import gaps_note
+    from ufselect.exceptions import TableError
+    from ufselect.io.table import dense, kept_missing_note
     from ufselect.io.write import separator_notes, write_selection
 
     features = sorted(found["result"]["features"], key=lambda feature: feature["index"])
@@ -59,13 +61,21 @@ def apply(
     remarks = [*table.notes]
     if np.any(np.diff(selected) < 0):
         remarks.append(
-            "The columns stand in another order than in the first table; they are written in the first."
+            "The columns are in another order than in the first table; they are written in the first order."
         )
-    values = table.data[:, selected]
-    n_missing = np.isnan(values.toarray() if hasattr(values, "toarray") else values).sum(axis=0)
-    remarks += [gaps_note(n_missing)] if n_missing.any() else []
+    n_missing = np.isnan(dense(table.data[:, selected])).sum(axis=0)
+    remarks += [kept_missing_note(n_missing)] if n_missing.any() else []
     if scaled:
-        table = _scaled(table, selected, features, found["request"]["normalize"])
+        if found["request"]["normalize"] != "none":
+            raise TableError(
+                "The record was made with --normalize, so --scaled cannot be used; leave it out."
+            )
+        is_sparse = hasattr(table.data, "toarray")
+        values = dense(table.data) if is_sparse else np.array(table.data, dtype=np.float64)
+        for place, feature in zip(selected, features, strict=True):
+            values[:, place] = (values[:, place] - feature["mean"]) / feature["deviation"]
+        whole = np.zeros(values.shape[1], dtype=bool)
+        table = replace(table, data=values, dialect=None, whole=whole)
     remarks += separator_notes(table, output_table)
     if str(output_table) == "-":
         pipe_columns(table, selected, drop_text)
@@ -80,7 +90,10 @@ def apply(
 def opened_by(
     record: Path, data: str, files: Mapping[str, Path | None], typed: Mapping[str, Any]
 ) -> tuple[dict[str, Any], Table]:
-    """Return a record and another table, read in its way, changed by what was typed; marks are found anew."""
+    """Return a record, and another table read with its options; typed options take precedence.
+
+    Separator, decimal mark and header are detected again.
+    """
     opt.check_data(data)
     opt.check_files(files, typed["force"], data)
     from ufselect.cli.record import read_record, request_of
@@ -107,7 +120,7 @@ def opened_by(
 
 
 def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
-    """Return where the named columns are in a table."""
+    """Return the positions of the named columns in a table."""
     import numpy as np
 
     from ufselect._utils.messages import listed
@@ -118,7 +131,10 @@ def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
     reasons = {column.name: column.reason for column in table.left_out}
     wordy = [name for name in absent if name in reasons]
     if wordy:
-        raise TableError(f"{listed(wordy)}: {reasons[wordy[0]]} in {table.source}; the record needs numbers.")
+        raise TableError(
+            f"{table.source} has no usable numbers in {listed(wordy)} ({reasons[wordy[0]]}), but the record "
+            "needs them."
+        )
     if absent:
         close = get_close_matches(absent[0], table.feature_names, n=1)
         hint = f"; did you mean {close[0]}?" if close else "; give a table with the same columns."
@@ -126,16 +142,3 @@ def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
             f"{table.source} lacks {len(absent)} of {len(names)} columns: {listed(absent)}{hint}"
         )
     return np.array([places[name] for name in names], dtype=np.intp)
-
-
-def _scaled(table: Table, selected: NDArray[np.intp], features: Any, normalize: str) -> Table:
-    import numpy as np
-
-    from ufselect.exceptions import TableError
-
-    if normalize != "none":
-        raise TableError("The record was made with --normalize; take the columns without --scaled.")
-    data = table.data.toarray() if hasattr(table.data, "toarray") else np.array(table.data, dtype=np.float64)
-    for place, feature in zip(selected, features, strict=True):
-        data[:, place] = (data[:, place] - feature["mean"]) / feature["deviation"]
-    return replace(table, data=data, dialect=None, whole=np.zeros(data.shape[1], dtype=bool))

@@ -1,4 +1,4 @@
-"""``ufselect compare``: methods on a table with known classes."""
+"""``ufselect compare``: compare methods on a table with known classes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def compare(
     """
     typed = dict(locals())
     if jobs == 0 or jobs < -1:
-        raise typer.BadParameter(f"{jobs} must be at least 1, or -1 for one a core.", param_hint="-j")
+        raise typer.BadParameter(f"{jobs} must be at least 1, or -1 for one per core.", param_hint="-j")
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
     if impute == "keep":
@@ -86,7 +86,7 @@ def compare(
     too_many = [count for count in k or [] if count > table.shape[1]]
     if too_many:
         raise TableError(
-            f"-k {too_many[0]} is more than the {table.shape[1]} columns that can be selected; give less."
+            f"-k {too_many[0]} is more than the {table.shape[1]} columns that can be selected; give fewer."
         )
     ready = prepare(opened, scale, normalize)
     with working("Comparing:"):
@@ -116,9 +116,10 @@ def compare(
     remarks = [*table.notes, *table.left_out_sentences(False), ready.scaler.reason_]
     absent = int((~rows).sum())
     if absent:
-        remarks.append(f"{absent} row{'s' * (absent > 1)} without a value of {table.label_name} left out.")
+        rows_name, were = ("row", "was") if absent == 1 else ("rows", "were")
+        remarks.append(f"{absent} {rows_name} without a value of {table.label_name} {were} left out.")
     if left_out:
-        remarks.append(f"Compared are all methods but {', '.join(left_out)}; name these with -m.")
+        remarks.append(f"All methods but {', '.join(left_out)} were compared; name these with -m.")
     note([*remarks, *(f"{name}: {why}" for (name, _), why in found.failures.items())])
     if output_table is not None:
         say(f"Wrote {output_table}")
@@ -135,8 +136,8 @@ def classes(table: Table) -> tuple[NDArray, NDArray]:
     labels = table.labels[rows]
     distinct = len(set(labels.tolist()))
     if distinct < 2:
-        raise TableError(f"{table.label_name} holds one class only; name a column of several with --labels.")
-    if 2 * distinct > labels.size:  # with so few rows each, every method finds the "classes"
+        raise TableError(f"{table.label_name} holds only one class; name another column with --labels.")
+    if 2 * distinct > labels.size:  # with so few rows in each, every method finds the classes
         raise TableError(
             f"{table.label_name} has {distinct} different values in {labels.size} rows: these are ids or "
             "measurements, not classes; name another column with --labels."

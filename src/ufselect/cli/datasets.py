@@ -1,4 +1,4 @@
-"""``ufselect datasets``: the data sets that have a name."""
+"""``ufselect datasets``: list the data sets that can be given by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ufselect.cli import options as opt
 
 
 def datasets(as_json: opt.AsJson = False, debug: opt.Debug = False) -> None:
-    """List the data sets that have a name, and where they are."""
+    """List the data sets that can be given by name."""
     from ufselect.cli.text import grid, output
     from ufselect.datasets import list_datasets, load_dataset
     from ufselect.datasets.catalogue import ENTRIES
@@ -29,4 +29,4 @@ def datasets(as_json: opt.AsJson = False, debug: opt.Debug = False) -> None:
         return
     header = ("name", "samples>", "features>", "classes>", "where")
     output().print(grid(None, header, [tuple(row.values()) for row in found]))
-    output().print("ufselect select NAME uses one, and fetches it first if need be.")
+    output().print("ufselect select NAME uses one, and downloads it first if necessary.")

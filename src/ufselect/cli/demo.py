@@ -1,4 +1,4 @@
-"""``ufselect demo``: pixels of handwritten digits, and how much of new digits is reconstructed from them."""
+"""``ufselect demo``: select pixels of handwritten digits, and reconstruct new digits from them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N_PIXELS = 20
 
 
 def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
-    """See it work on images of handwritten digits."""
+    """Try ufselect on images of handwritten digits."""
     opt.check_files({"picture": PICTURE, "page": PAGE}, force, None)
     import numpy as np
     from sklearn.cluster import KMeans
@@ -70,8 +70,8 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     share = reconstructed_share(run.assessment) if run.assessment is not None else float("nan")
     tell(
         console,
-        f"The page has a harder test: of the other {64 - N_PIXELS} pixels, each counting alike, a linear map "
-        f"reconstructs {percent(share)} on held-out rows.",
+        f"The page has a harder test: a linear map reconstructs {percent(share)} of the variance of the "
+        f"other {64 - N_PIXELS} pixels, with equal weight for each, on held-out rows.",
     )
     with working("Drawing …"):
         figure = draw_digits(table, new, ours, random)
@@ -88,7 +88,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
 
 
 def draw_digits(table: Table, new: NDArray, ours: Any, random: Any) -> Any:
-    """Draw new digits: original, selected pixels, reconstructed from them, and from random pixels."""
+    """Draw new digits: original, selected pixels, and reconstructions from these and from random pixels."""
     import numpy as np
 
     from ufselect.cli.text import percent

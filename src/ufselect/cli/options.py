@@ -1,4 +1,4 @@
-"""The options that commands share, and what people type turned into values."""
+"""The options that commands share, and the parsers of their values."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def image_shape(text: str) -> tuple[int, int]:
 
 
 def parameter(text: str) -> tuple[str, Any]:
-    """Return ``name=value`` as a parameter; a word that is no literal is text."""
+    """Return ``name=value`` as a parameter; a value that is not a Python literal is text."""
     name, mark, value = (part.strip() for part in text.partition("="))
     words = {"true": True, "false": False, "none": None}
     if not mark or not name:
@@ -89,19 +89,19 @@ FOR = (
     "rows. redundancy: drop columns that repeat others."
 )
 Goal = Annotated[Literal["redundancy", "rebuild", "clusters"] | None, Option("--for", help=FOR)]
-SCORED = "What the columns are for."
+SCORED = "What the columns are for. rebuild, the default: reconstruct all others. clusters: show clusters."
 ScoredGoal = Annotated[Literal["rebuild", "clusters"] | None, Option("--for", help=SCORED)]
 CLUSTERS = "How many clusters there are; implies --for clusters."
 Clusters = Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters, help=CLUSTERS)]
-METHOD = "A selector by its name, as DSCOFS or LaplacianScore."
+METHOD = "A selector by name, such as DSCOFS or LaplacianScore."
 Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=_methods)]
 METHODS = (
-    "A method to compare; may be repeated. Without it all but ConstrainedDSCOFS, PartitionSelector and TSFS."
+    "A method to compare; may be repeated. By default all but ConstrainedDSCOFS, PartitionSelector and TSFS."
 )
 Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (
-    "How many columns to select: 50, a share: 0.1 or 10%, or auto: enough to reconstruct the others. By "
-    "default a tenth, at least 5 and at most 50, or half of a small table."
+    "How many columns to select: a number, a share such as 0.1 or 10%, or auto: enough to reconstruct the "
+    "others. By default a tenth, at least 5 and at most 50, or half of a small table."
 )
 Count = Annotated[Any, Option("-k", "--features", metavar="K", parser=count, help=COUNT)]
 PARAMETER = "A parameter of the method; may be repeated."
@@ -109,11 +109,11 @@ Parameter = Annotated[
     list[Any] | None, Option("--param", metavar="NAME=VALUE", parser=parameter, help=PARAMETER)
 ]
 KEEP = (
-    "Select these in any case: names with commas between them, a pattern as 'HLA-*', or a file with one a "
-    "line; may be repeated."
+    "Always select these columns: names separated by commas, a pattern such as 'HLA-*', or a file with one "
+    "name per line; may be repeated."
 )
 Keep = Annotated[Words, Option("--keep", metavar="COLUMNS", help=KEEP)]
-EXCLUDE = "Never select these, and let them decide nothing."
+EXCLUDE = "Never select these columns, and ignore them in the selection."
 Exclude = Annotated[Words, Option("--exclude", metavar="COLUMNS", help=EXCLUDE)]
 LIMIT = (
     "Columns correlated above this with a selected one are skipped: 0.95 for --for redundancy, else 0.999; "
@@ -126,51 +126,55 @@ IdColumn = Annotated[Word, Option("--id", metavar="COLUMN", help="Column of row 
 LABELS = "Column of classes; never used for the selection."
 LabelColumn = Annotated[Word, Option("--labels", metavar="COLUMN", help=LABELS)]
 IMPUTE = (
-    "Missing values: fill by the column's median, drop such columns, keep them for a method that works "
-    "around them, such as DSCOFS, or stop with an error."
+    "What to do with missing values: fill them with the column's median, drop such columns, keep them for a "
+    "method that works around them, such as DSCOFS, or stop with an error."
 )
 Impute = Annotated[Imputing, Option("--impute", help=IMPUTE)]
 MEDIAN = "median; keep for --for redundancy"
 GoalImpute = Annotated[Imputing | None, Option("--impute", help=IMPUTE, show_default=MEDIAN)]
-BATCH = "Column with the batch of each row, such as plate or donor; batches are centred by themselves."
+BATCH = "Column with the batch of each row, such as plate or donor; each batch is centred on its own."
 BatchColumn = Annotated[Word, Option("--batch", metavar="COLUMN", help=BATCH)]
 WeightColumn = Annotated[Word, Option("--weights", metavar="COLUMN", help="Column of row weights.")]
 GUESS = "Recognise id and label columns by names and values."
 Guess = Annotated[bool, Option("--guess/--no-guess", help=GUESS)]
-SEPARATOR = 'Mark between fields of a text file: "tab", "blanks" for runs, …'
+SEPARATOR = 'Separator of a text file: one character, "tab", or "blanks" for runs of blanks.'
 Separator = Annotated[Word, Option("--separator", help=SEPARATOR)]
 Decimal = Annotated[Literal[".", ","] | None, Option("--decimal", help="Decimal mark of a text file.")]
 HEADER = "Whether a text file begins with names."
-Header = Annotated[Switch, Option("--header/--no-header", help=HEADER, show_default="found out")]
-MISSING = "A further word that means a missing value; may be repeated."
+Header = Annotated[Switch, Option("--header/--no-header", help=HEADER, show_default="detected")]
+MISSING = "A further value that means missing, such as -999; may be repeated."
 Missing = Annotated[Words, Option("--na", metavar="TOKEN", help=MISSING)]
-Comment = Annotated[Word, Option("--comment", metavar="MARK", help="What begins a remark, as #.")]
-Transpose = Annotated[bool, Option("--transpose", help="Rows of the file are the columns to select.")]
+Comment = Annotated[Word, Option("--comment", metavar="MARK", help="Mark that begins a comment, such as #.")]
+Transpose = Annotated[
+    bool, Option("--transpose", help="The rows of the file are the columns to select from.")
+]
 Sheet = Annotated[Word, Option("--sheet", metavar="NAME", help="Sheet of an xlsx file.")]
-Layer = Annotated[Word, Option("--layer", metavar="NAME", help="Layer of h5ad, genome of 10x h5.")]
-PIXELS = "The columns are pixels of such images."
+Layer = Annotated[
+    Word, Option("--layer", metavar="NAME", help="Layer of an h5ad file, or genome of a 10x h5 file.")
+]
+PIXELS = "The columns are pixels of images of this size."
 ImageShape = Annotated[Any, Option("--image", metavar="ROWSxCOLUMNS", parser=image_shape, help=PIXELS)]
-SCALE = "standard: give every column mean 0 and variance 1 first. auto: if their units differ."
+SCALE = "standard: give every column mean 0 and variance 1 first. auto: do so if their units differ."
 Scale = Annotated[Literal["auto", "standard", "none"], Option("--scale", help=SCALE)]
-NORMALIZE = "log: for raw counts, bring rows to one total and take logarithms first."
+NORMALIZE = "log: for raw counts, scale rows to the same total and take logarithms first."
 Normalize = Annotated[Literal["none", "log"], Option("--normalize", help=NORMALIZE)]
-Seed = Annotated[int, Option("--seed", min=0, help="Seed of everything random.")]
-TABLE = "Write the reduced table here: .csv, .tsv (also compressed), .parquet, .npz or .h5ad; - for a pipe."
+Seed = Annotated[int, Option("--seed", min=0, help="Random seed.")]
+TABLE = "Write the reduced table: .csv, .tsv (also compressed), .parquet, .npz, .h5ad; - for standard output."
 OutputTable = Annotated[Path | None, Option("-o", "--output", help=TABLE)]
 ReportPage = Annotated[Path | None, Option("--report", help="Write a page that explains the result (.html).")]
-RECORD = "Write the record here; without it beside the output, ending in .json."
+RECORD = "Write the record of the run here (.json); by default beside the output."
 RecordFile = Annotated[Path | None, Option("--record", help=RECORD)]
 RANKING = "Write every column with its rank and what represents it: .csv or .tsv."
 RankingFile = Annotated[Path | None, Option("--ranking", help=RANKING)]
-NAMES = "Write the names of the selected columns here, one a line."
+NAMES = "Write the names of the selected columns here, one per line."
 NamesFile = Annotated[Path | None, Option("--names", help=NAMES)]
-MAP = "Store, beside the record, the map with which ufselect reconstruct fills in all other columns."
+MAP = "Write, beside the record, the map that ufselect reconstruct needs."
 SaveMap = Annotated[bool, Option("--save-map", help=MAP)]
 TEXT = "Leave text columns other than ids and labels out of the output."
 DropText = Annotated[bool, Option("--drop-text", help=TEXT)]
 STREAM = "Read a csv or parquet table in blocks instead of whole."
 Stream = Annotated[Switch, Option("--stream/--no-stream", help=STREAM, show_default="if it is large")]
-Jobs = Annotated[int, Option("--jobs", "-j", help="Processes; -1 for one a core.")]
+Jobs = Annotated[int, Option("--jobs", "-j", help="Number of processes; -1 for one per core.")]
 DETAILS = "Also print the method, its scores, figures on held-out rows, and the curve of -k auto."
 Details = Annotated[bool, Option("--details", help=DETAILS)]
 Force = Annotated[bool, Option("--force", help="Replace output files that exist.")]
@@ -180,7 +184,7 @@ Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error."
 
 
 def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:
-    """Return how to read a table, of all that was typed."""
+    """Return the options for reading a table from those that were typed."""
     from dataclasses import fields
 
     from ufselect.io import ReadOptions
@@ -208,7 +212,7 @@ def check_data(name: str) -> None:
 def check_files(
     files: Mapping[str, Path | None], force: bool, data: str | None, as_json: bool = False
 ) -> None:
-    """Refuse outputs, given by their options, that could not be written, or would mix in one stream."""
+    """Refuse outputs, given by their options, that cannot be written or would mix on standard output."""
     from ufselect.io.files import check_outputs
 
     for option, path in files.items():

@@ -1,4 +1,4 @@
-"""``ufselect reconstruct``: all columns of a table from the selected ones."""
+"""``ufselect reconstruct``: reconstruct all columns of a table from the selected ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def reconstruct(
     record: opt.Record,
     data: opt.Data,
     output_table: Annotated[
-        Path, typer.Option("-o", "--output", help="Write all columns here, as select does; - for a pipe.")
+        Path,
+        typer.Option("-o", "--output", help="Write all columns here, as select does; - for standard output."),
     ],
     errors: Annotated[
         Path | None,
@@ -57,30 +58,31 @@ def reconstruct(
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns
     measured = dense(table.data[:, find_columns([names[j] for j in selected], table)])
-    gaps, remarks = np.flatnonzero(np.isnan(measured).any(axis=1)), [*table.notes]
-    if gaps.size:
+    incomplete, remarks = np.flatnonzero(np.isnan(measured).any(axis=1)), [*table.notes]
+    if incomplete.size:
         measured = np.where(np.isnan(measured), arrays["means"][selected], measured)
-        rows = listed([str(row + 1) for row in gaps], 5)
+        rows = listed([str(row + 1) for row in incomplete], 5)
         remarks.append(
-            f"{gaps.size} of {len(measured)} rows lack a value of a selected column, which was filled by the "
-            f"mean; their errors may be larger: {'row' if gaps.size == 1 else 'rows'} {rows}."
+            f"{incomplete.size} of {len(measured)} rows lack a value of a selected column, which was filled "
+            f"by the mean; their errors may be larger: {'row' if incomplete.size == 1 else 'rows'} {rows}."
         )
     scaled = (measured - centre[selected]) / scale[selected]
-    rebuilt = column_map.predict(scaled) * scale + centre
-    rebuilt[:, selected] = measured
+    reconstructed = column_map.predict(scaled) * scale + centre
+    reconstructed[:, selected] = measured
     far = np.flatnonzero(column_map.is_far(scaled))
     replaced = [each for each in table.feature_names if each in names and names.index(each) not in selected]
     if replaced:
-        remarks.append(f"{listed(replaced, 3)}: measured, but reconstructed from the selected columns here.")
+        words = "in the table, but written as reconstructed from the selected columns"
+        remarks.append(f"{listed(replaced, 3)}: {words}.")
     if far.size:
         rows = listed([str(row + 1) for row in far], 5)
         remarks.append(
-            f"{far.size} of {len(rebuilt)} rows lie far from all rows that the map was fitted to, and their "
-            f"errors may be larger: {'row' if far.size == 1 else 'rows'} {rows}."
+            f"{far.size} of {len(reconstructed)} rows lie far from all rows that the map was fitted to, and "
+            f"their errors may be larger: {'row' if far.size == 1 else 'rows'} {rows}."
         )
     order, whole = np.arange(len(names)), np.zeros(len(names), dtype=bool)
     table = replace(
-        table, data=rebuilt, feature_names=names, whole=whole, dialect=None, fills={}, n_missing=None
+        table, data=reconstructed, feature_names=names, whole=whole, dialect=None, fills={}, n_missing=None
     )
     columns = (names, np.isin(order, selected), deviations, arrays["column_errors"])
     heads = ("column", "measured", "standard_deviation_of_error", "error_relative_to_mean")

@@ -1,4 +1,4 @@
-"""What a run writes: the table, the page, the ranking, the names, and the record that repeats it."""
+"""The files that a run writes: table, report, ranking, names, map, and the record that repeats it."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
             raise TableError("--save-map stores the map beside the record; add -o or --record.")
         stored = record.with_suffix(".map.npz")
     if str(ranking or "-") != "-" and written_as(ranking)[0] not in (".csv", ".tsv"):
-        raise TableError(f"{ranking} must end in .csv or .tsv, or these with a compression.")
+        raise TableError(f"{ranking} must end in .csv or .tsv; both can be compressed, as in .csv.gz.")
     found = {"table": table, "report": typed["report"], "ranking": ranking, "names": typed["names"]}
     return {kind: path for kind, path in (found | {"map": stored, "record": record}).items() if path}
 
 
 def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what is needed to repeat a run, and what came out, ready for JSON."""
+    """Return the settings and the results of a run, ready for JSON."""
     table, selector, scaler, e = run.table, run.selector, run.prepared.scaler, run.explanation
     scores = relative_scores(selector.scores_)
     record: dict[str, Any] = {
@@ -166,7 +166,7 @@ def read_record(path: Path) -> dict[str, Any]:
         raise TableError(f"{path} is not JSON; give the .json file that ufselect select wrote.") from error
     if not isinstance(record, dict) or record.get("ufselect_record") != RECORD_FORMAT:
         raise TableError(
-            f"{path} is no record of this version; give the .json file that ufselect select wrote."
+            f"{path} is not a record of this version; give the .json file that ufselect select wrote."
         )
     return record
 
@@ -179,7 +179,7 @@ def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
 
 
 def data_of(record: Mapping[str, Any], path: Path) -> str:
-    """Return where a record's data are: as named then, or beside the record."""
+    """Return the data of a record: at the recorded path, or beside the record."""
     named = str(record["data"]["path"])
     for place in (named, str(path.parent / named)):
         if Path(place).exists() or place in dataset_names():
@@ -193,7 +193,7 @@ def data_of(record: Mapping[str, Any], path: Path) -> str:
 def write_outputs(
     run: Run, found: dict[str, Any], outputs: Mapping[str, Path], drop_text: bool = False, force: bool = False
 ) -> None:
-    """Write all files, together or not at all, and the table to standard output if it is to go there."""
+    """Write all files, together or not at all, and the table to standard output if asked."""
     files = {kind: path for kind, path in outputs.items() if str(path) != "-"}
     found["outputs"] = {kind: str(path) for kind, path in files.items()}
     stored = b""
@@ -216,21 +216,21 @@ def write_outputs(
 
 
 def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
-    """Return the map back to all columns as an .npz file, and what the record says of it.
+    """Return the map to all columns as an .npz file, and its entry in the record.
 
-    The file has arrays of numbers and names alone, so that reading it runs no code: those of ``ColumnMap``,
-    in the units in which columns were selected; means and deviations that lead from the table's units to
+    The file holds only arrays of numbers and names, so that reading it runs no code: those of ``ColumnMap``,
+    in the units in which columns were selected; the means and deviations that convert the table's units to
     these; names; and, in the table's units, the standard deviation of each column's error.
     """
     request, scaler = run.request, run.prepared.scaler
     obstacles = {
         "--normalize needs all columns of a new row": request.normalize != "none",
-        "--batch and --weights treat rows differently, and the map takes all alike": row_metadata(run.table),
-        "--categorical makes columns that a new table has not": run.table.groups is not None,
+        "--batch and --weights treat rows differently, but the map treats all alike": row_metadata(run.table),
+        "--categorical makes columns that a new table does not have": run.table.groups is not None,
     }
     for reason, holds in obstacles.items():
         if holds:
-            raise TableError(f"--save-map cannot be used here: {reason}; leave one of them out.")
+            raise TableError(f"--save-map cannot be used here: {reason}; leave one option out.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
         fitted = Reconstructor(run.selected.tolist()).fit(run.prepared.data)
@@ -284,18 +284,18 @@ def page(run: Run, found: Mapping[str, Any]) -> str:
 
 
 def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> None:
-    """Write columns to standard output as text, with the input's mark between fields."""
+    """Write columns to standard output as text, with the separator of the input."""
     write_text(table, selected, ".txt", sys.stdout.buffer, drop_text)
     sys.stdout.flush()
 
 
 def print_json(found: Any) -> None:
-    """Print JSON that every encoding can hold."""
+    """Print JSON in ASCII, which every encoding can hold."""
     output().print(json.dumps(found, indent=2), markup=False, soft_wrap=True)
 
 
 def ranking(run: Run) -> list[dict[str, Any]]:
-    """Return one row a column: rank, score within the run, what represents it, and why it was left out."""
+    """Return one row per column: rank, score, what represents it, and why it was left out."""
     names, selector, e = run.table.feature_names, run.selector, run.explanation
     scores = relative_scores(selector.scores_)
     rows: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""``ufselect report``: the page of an earlier run."""
+"""``ufselect report``: write the page of an earlier run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ufselect.cli.select import select
 def report(
     run: opt.Record,
     page: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The page to write; beside the record without it.")
+        Path | None, typer.Option("-o", "--output", help="The page to write; by default beside the record.")
     ] = None,
     data: Annotated[
         str | None, typer.Option("--data", help="Where the data are now, if they have been moved.")

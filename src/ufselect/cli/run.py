@@ -1,4 +1,4 @@
-"""One selection from a table: what is asked, what is fitted, and what it is worth."""
+"""One selection from a table: the request, the fit and its assessment."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ METHODS = {"rebuild": "RebuildSelector", "clusters": "AutoSelector", "redundancy
 OWN_PARAMETERS = {
     "n_features_to_select", "random_state", "verbose", "keep", "exclude", "groups", "max_correlation", "goal",
 }  # fmt: skip
-SLOW_SECONDS = 10.0  # of a fit; its columns are then assessed without fitting six times more
+SLOW_SECONDS = 10.0  # a slower fit is assessed by its columns, without fitting six times more
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to do, as the options of ``select`` say."""
+    """What to do, from the options of ``select``."""
 
     goal: str = "rebuild"
     method: str | None = None  # that of the goal
@@ -61,28 +61,30 @@ class Request:
 
 
 def request_from(typed: Mapping[str, Any]) -> Request:
-    """Return a request from what was typed, having refused what does not go together."""
+    """Return the request of the typed options; refuse those that cannot be combined."""
     count, clusters = typed["k"], typed["clusters"]
     goal = typed["goal"] or ("clusters" if clusters is not None else "rebuild")
     parameters = dict(typed.get("param") or ())
     method, limit = typed.get("method"), typed.get("max_correlation")
     if limit is not None and not (0 < limit < 1 or (limit == 1 and goal != "redundancy")):
         most = (
-            "below 1; 0.999 drops copies alone." if goal == "redundancy" else "at most 1, which is no limit."
+            "below 1; 0.999 drops only exact repeats."
+            if goal == "redundancy"
+            else "at most 1, which is no limit."
         )
         raise typer.BadParameter(f"it must be above 0 and {most}", param_hint="--max-correlation")
     if goal != "clusters" and (clusters is not None or ("n_clusters" in parameters and method is None)):
-        raise typer.BadParameter(f"--for {goal} looks for no clusters; drop one.", param_hint="--clusters")
+        raise typer.BadParameter(
+            f"--for {goal} looks for no clusters; use --for clusters.", param_hint="--clusters"
+        )
     if goal == "redundancy" and (method is not None or count is not None):
         flag = "--method" if method is not None else "-k"
         raise typer.BadParameter(
-            "--for redundancy drops what exceeds --max-correlation, without a method or number to give.",
+            "--for redundancy drops columns by --max-correlation and takes no method and no number.",
             param_hint=flag,
         )
     if goal == "clusters" and method is None and count == "auto":
-        raise typer.BadParameter(
-            "auto finds the number of columns for --for rebuild alone; give a number.", param_hint="-k"
-        )
+        raise typer.BadParameter("auto works only with --for rebuild; give a number.", param_hint="-k")
     return Request(
         goal,
         None if method is not None and method.lower() == "auto" else method,
@@ -117,12 +119,14 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
     if folded(name) in by_name:
         return by_name[folded(name)]
     close = get_close_matches(folded(name), by_name, n=1)
-    hint = f"did you mean {by_name[close[0]].__name__}?" if close else f"known are {', '.join(methods)}."
+    hint = (
+        f"did you mean {by_name[close[0]].__name__}?" if close else f"the methods are {', '.join(methods)}."
+    )
     raise TableError(f"There is no method {name!r}; {hint}")
 
 
 def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -> UnsupervisedSelector:
-    """Return the selector that a request means, not yet fitted; ``n_columns`` can be selected."""
+    """Return the unfitted selector of a request; ``n_columns`` is how many columns can be selected."""
     method = find_method(request.method or METHODS[request.goal])
     absent = missing_requirements(method)
     if absent:
@@ -141,7 +145,7 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
     if count is None:  # all of a small table would be no selection
         count = max(1, min(max(5, min(50, round(0.1 * n_columns))), n_columns // 2))
     limit = request.max_correlation
-    if limit is None:  # below any difference that matters, above what rounding leaves of copies
+    if limit is None:  # 0.999 drops exact repeats, also after rounding
         limit = 0.95 if method is RedundancyFilter else 0.999
     settings = {
         "n_features_to_select": count,
@@ -157,7 +161,7 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
 
 @dataclass(frozen=True)
 class Prepared:
-    """Data as a method sees them: rows, or a sample of them beside the Gram matrix of all."""
+    """Data ready for a method: all rows, or a sample of them with the Gram matrix of all."""
 
     data: Any
     scaler: AutoScaler
@@ -191,12 +195,12 @@ def prepare(opened: Opened, scale: str, normalize: str) -> Prepared:
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """Return a sentence of the library with names where it counts columns."""
+    """Return a sentence of the library with column names in place of their numbers."""
     return re.sub(r"\b[Cc]olumn (\d+)\b", lambda match: names[int(match[1])], text)
 
 
 def with_row_names(note: str, table: Table) -> str:
-    """Return a sentence that begins with rows, counted from 0, with their ids, or counted from 1."""
+    """Return a sentence that begins with row numbers from 0 with ids, or numbers from 1, in their place."""
     head, mark, rest = note.partition(" stand")
     if not head.startswith("Row") or table.weights is not None or table.n_rows is not None:
         return note
@@ -206,9 +210,9 @@ def with_row_names(note: str, table: Table) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A fitted selector with the data it saw, and what it is worth on held-out rows.
+    """A fitted selector with its data and its assessment on held-out rows.
 
-    ``messages`` are the warnings of the fit and how it was assessed, ``seconds`` the time of the fit.
+    ``messages`` are warnings of the fit and notes on the assessment, ``seconds`` is the time of the fit.
     """
 
     request: Request
@@ -237,7 +241,7 @@ class Run:
     @cached_property
     def explanation(self) -> Explanation:
         """What each selected column represents, with means and deviations in the table's own units."""
-        data, filled = self.prepared.data, self.table.filled  # correlations are of what was measured
+        data, filled = self.prepared.data, self.table.filled  # correlations ignore filled-in values
         found = explain(
             self.selector,
             data if filled is None else np.where(filled, np.nan, data),
@@ -251,10 +255,10 @@ class Run:
         means, deviations = self.prepared.scaler.mean_, self.prepared.scaler.scale_
         return replace(found, means=means, deviations=deviations)
 
-    def assumptions(self, carries: bool = True) -> list[str]:
-        """Return what was assumed about the table, one sentence each, and what the fit warned of."""
+    def assumptions(self) -> list[str]:
+        """Return what was assumed about the table and the warnings of the fit, one sentence each."""
         table, scaler, names = self.table, self.prepared.scaler, self.table.feature_names
-        lines = [*table.notes, *table.left_out_sentences(carries)]
+        lines = [*table.notes, *table.left_out_sentences()]
         if scaler.is_scaled_ and self.request.scale == "auto":
             lines.append(f"{scaler.reason_} --scale none uses them as they are.")
         elif self.request.scale == "none" and self.selector.depends_on_scale and scaler.largest_share_ >= 0.5:
@@ -263,7 +267,7 @@ class Run:
             lines.append(f"{words} and decides what is selected; {advice}")
         if scaler.looks_like_counts_ and self.request.normalize == "none":
             lines.append(
-                "These look like raw counts, in which frequent things decide; --normalize log evens that out."
+                "These look like raw counts, in which large counts dominate; --normalize log evens that out."
             )
         repeats = [names[j] for same in getattr(self.method, "duplicates_", []) for j in same[1:]]
         if repeats and self.request.goal != "redundancy":
@@ -281,25 +285,25 @@ class Run:
         if self.assessment is not None:
             lines += [with_row_names(note, table) for note in self.assessment.notes]
         if self.explanation.outlying.size and self.explanation.dropped.any():
-            note = outlier_note(self.explanation.outlying, "correlations may rest on")
+            note = outlier_note(self.explanation.outlying, "correlations may depend on")
             lines.append(with_row_names(note, table))
         return [with_flags(line) for line in (*lines, *self.messages)]
 
 
 def n_units(groups: Sequence[str | None] | None, columns: Sequence[int] | NDArray) -> int:
-    """Return how many the columns at some positions count as; those of one group count as one."""
+    """Return the number of some columns, counting those of one group as one."""
     found = [None if groups is None else groups[j] for j in columns]
     return found.count(None) + len({*found} - {None})
 
 
 def row_metadata(table: Table) -> dict[str, NDArray]:
-    """Return what ``fit`` is to be told of the rows."""
+    """Return the batches and weights of the rows, as arguments of ``fit``."""
     given = {"batch": table.batches, "sample_weight": table.weights}
     return {name: values for name, values in given.items() if values is not None}
 
 
 def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
-    """Fit the requested selector on a table, or on all the rows of which it holds a sample, and assess it."""
+    """Fit the requested selector on all rows of a table, and assess it."""
     table = opened.table
     kept = columns_named(request.keep, table, "--keep")
     n_free = n_units(table.groups, range(table.shape[1]))
@@ -325,7 +329,7 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
     rows = row_metadata(table)
     name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
     if has_missing(values) and not selector.accepts_missing:
-        raise TableError(f"{name} needs every value; fill in with --impute median, or use --method DSCOFS.")
+        raise TableError(f"{name} cannot handle missing values; use --impute median, or --method DSCOFS.")
     for fact in rows.keys() - inspect.signature(selector.fit).parameters.keys():
         flag = "--batch" if fact == "batch" else "--weights"
         raise TableError(f"{name} cannot take {flag} into account; use --method DSCOFS.")
@@ -344,13 +348,13 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
     said = [with_names(str(warning.message), table.feature_names) for warning in caught]
     if opened.gram is not None and data is not ready.gram:
         notes.append(
-            f"Selected by a sample of {len(table.data)} rows, since the method needs them in memory."
+            f"Selected on a sample of {len(table.data)} rows, since the method needs its rows in memory."
         )
     missing = getattr(selector, "missing_", None)
     if missing is not None:
         how = {
             "completed": "filled in from the other columns by a low-rank fit",
-            "pairwise": "passed over, each pair of columns being compared by the rows that have both",
+            "pairwise": "ignored: each pair of columns was compared on the rows that have both values",
         }[missing.route]
         share = f"{100 * missing.share:.1f} %" if missing.share >= 0.001 else "Less than 0.1 %"
         notes.append(f"{share} of the values are missing; for the selection they were {how}.")
@@ -359,12 +363,12 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
 
 
 def _suited(ready: Prepared, selector: UnsupervisedSelector, holds_out: bool) -> Any:
-    """Return the data as the selector can take them; clusters and a number are found in a sample of rows."""
+    """Return the Gram matrix of all rows if there is one; clusters and ``-k auto`` need rows, a sample."""
     if ready.gram is None or type(selector).__name__ == "AutoSelector" or holds_out:
         return ready.data if selector.accepts_sparse else dense(ready.data, type(selector).__name__)
     if not isinstance(selector, GramSelector):
         raise TableError(
-            f"{type(selector).__name__} needs the whole table in memory, which it does not fit; use --for "
+            f"{type(selector).__name__} needs the whole table, which does not fit in memory; use --for "
             "rebuild or --method DSCOFS."
         )
     return ready.gram
@@ -385,7 +389,7 @@ def dense(data: Any, method: str) -> Any:
 def _assessed(
     selector: UnsupervisedSelector, ready: Prepared, table: Table, request: Request, seconds: float
 ) -> tuple[Assessment | None, list[str]]:
-    """Return what the selection is worth on held-out rows, and what to say about how that was found."""
+    """Return the assessment of the selection on held-out rows, and notes on how it was made."""
     own = getattr(selector, "assessment_", None)
     if own is not None:
         return own, []
@@ -401,11 +405,11 @@ def _assessed(
     assessed: Any = np.flatnonzero(selector.support_)
     notes = []
     if seconds > SLOW_SECONDS:
-        notes.append("A fit takes long, so its columns were assessed on rows they were selected by.")
+        notes.append("A fit takes long, so the columns were assessed on the rows they were selected from.")
     else:
         assessed = clone(selector)
         changes: dict[str, Any] = {"verbose": False}
-        if request.n_features == "auto":  # the number is not to be found again in each split
+        if request.n_features == "auto":  # use the same number in each split
             changes["n_features_to_select"] = n_units(table.groups, np.flatnonzero(selector.support_))
         known = selector.get_params()
         assessed.set_params(**{name: value for name, value in changes.items() if name in known})

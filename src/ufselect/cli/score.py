@@ -1,4 +1,4 @@
-"""``ufselect score``: how good a given list of columns is, and what to add to it."""
+"""``ufselect score``: say how good a given list of columns is, and what to add to it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def score(
     data: opt.Data,
     columns: Annotated[
         list[str],
-        typer.Option("--columns", metavar="FILE", help="The list: a file with one name a line, or names."),
+        typer.Option("--columns", metavar="FILE", help="Your columns: names, or a file with one per line."),
     ],
-    add: Annotated[int, typer.Option("--add", metavar="N", min=0, help="Say which N columns to add.")] = 0,
+    add: Annotated[int, typer.Option("--add", metavar="N", min=0, help="Suggest N columns to add.")] = 0,
     goal: opt.ScoredGoal = None,
     clusters: opt.Clusters = None,
     exclude: opt.Exclude = None,
@@ -39,8 +39,8 @@ def score(
 ) -> None:
     """Say how good your own list of columns is.
 
-    It is compared with random columns and with those that ufselect selects; columns that it does not
-    represent are named, and those to add.
+    Compares it with random columns and with those that ufselect selects, and names the columns that it does
+    not represent.
 
     Example: ufselect score cells.csv --columns panel.txt --add 10
     """
@@ -63,9 +63,11 @@ def score(
     own = columns_named(names_in(columns, "--columns"), table, "--columns")
     free = len(names) - len(own)
     if add > free:
-        raise TableError(f"--add {add} is more than the {free} columns that are left; give fewer.")
+        raise TableError(f"--add {add} is more than the {free} other columns; give fewer.")
     if not free:
-        raise TableError("The list has all columns of the table, so there is nothing to compare it with.")
+        raise TableError(
+            "The list has all columns of the table, so there is nothing to compare it with; give fewer."
+        )
     ready = prepare(opened, request.scale, request.normalize)
     X = dense(ready.data, "Scoring")
     best = make_selector(request, len(names)).set_params(n_features_to_select=len(own))
@@ -101,7 +103,7 @@ def score(
     result: dict[str, Any] = {
         "goal": request.goal,
         "trust": trust_in(found),
-        # of a given list there is no selector to change
+        # a given list has no selector to change
         "message": with_flags(found.finding).replace(": use another selector", ""),
         "verdict": found.verdict,
         "columns": [names[j] for j in own],

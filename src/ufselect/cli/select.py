@@ -1,4 +1,4 @@
-"""``ufselect select``: columns of a table, what each represents, and what they are worth."""
+"""``ufselect select``: select columns, and say what each represents and how good they are."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def select(
     save_map: opt.SaveMap = False,
     details: opt.Details = False,
     repeat: Annotated[
-        Path | None, typer.Option("--from", metavar="RECORD", help="Repeat the run of a record exactly.")
+        Path | None, typer.Option("--from", metavar="RECORD", help="Repeat the run of this record exactly.")
     ] = None,
     new_data: Annotated[
-        bool, typer.Option("--new-data", help="With --from: apply the settings though the data have changed.")
+        bool, typer.Option("--new-data", help="With --from: apply the settings to changed data.")
     ] = False,
     image: opt.ImageShape = None,
     scale: opt.Scale = "auto",
@@ -72,7 +72,7 @@ def select(
 
     Example: ufselect select cells.csv -k 50 -o picked.csv --report page.html
     """
-    # a filter compares pairs of columns by the rows that have both, so nothing need be filled in
+    # the filter compares two columns on the rows that have both values, so it needs no filling
     typed = {**locals(), "impute": impute or ("keep" if goal == "redundancy" else "median")}
     if data is not None:
         opt.check_data(data)
@@ -93,7 +93,7 @@ def select(
         usual = opt.read_options({"impute": "median"}, keep_constant=reading.keep_constant)
         if (request, reading) != (Request(), usual):
             raise typer.BadParameter(
-                "it repeats the settings of the record; give no others.", param_hint="--from"
+                "it uses the settings of the record; give no others.", param_hint="--from"
             )
         earlier = records.read_record(repeat)
         request, reading = records.request_of(earlier)
@@ -106,7 +106,7 @@ def select(
     )
     if earlier is not None and not new_data and opened.table.sha256 != earlier["data"]["sha256"]:
         raise TableError(
-            f"{opened.table.source} is not the data that the record was made from, its SHA-256 differs; "
+            f"{opened.table.source} is not the file that the record was made from: its SHA-256 differs; "
             "give that file, or add --new-data to apply the same settings to this one."
         )
     with working(f"{opened.table.shape[0]} × {opened.table.shape[1]}:"):
@@ -131,8 +131,8 @@ def select(
 
 
 def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) -> None:
-    """Print the selected columns, what they are worth, what was assumed, and what was written."""
-    from ufselect.cli.text import grid, note, pixel_map, say, tell, tell_finding, telling_columns
+    """Print the selected columns, how good they are, what was assumed, and what was written."""
+    from ufselect.cli.text import grid, note, pixel_map, say, short_name, tell, tell_finding
 
     shape = run.table.image_shape
     if shape is not None and shape[1] <= 40:  # of two characters on a terminal of 80
@@ -141,10 +141,11 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
     else:
         console.print(column_table(run))
     if found.get("clusters"):
-        rows = [
-            (row["cluster"], row["size"], telling_columns(row, 3)) for row in found["clusters"][:MOST_ROWS]
-        ]
-        header = ("cluster>", "rows>", "columns that tell it (deviations from the rest)")
+        rows = []
+        for row in found["clusters"][:MOST_ROWS]:
+            columns = [f"{short_name(each['name'])} {each['distance']:+.1f}" for each in row["columns"][:3]]
+            rows.append((row["cluster"], row["size"], ", ".join(columns)))
+        header = ("cluster>", "rows>", "distinguished by (deviations from the rest)")
         console.print(grid(f"{len(found['clusters'])} clusters", header, rows))
     tell_finding(console, found["trust"], found["message"])
     if found.get("count"):
@@ -155,19 +156,19 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
     note(found["assumed"])
     if "repeats" in found:
         same = found["repeats"]["same_features"]
-        differs = "The columns differ from the record's; compare the versions that both records name."
+        differs = "The columns differ from those of the record; compare the versions in both records."
         note(["The same columns in the same order as in the record." if same else differs])
     for kind, path in found["outputs"].items():
         say(f"Wrote the {kind} to {path}")
 
 
 def title(run: Run) -> str:
-    """Return how many columns were selected for what."""
+    """Return how many columns were selected, and what for."""
     return f"{run.selected.size} of {run.table.shape[1]} columns {run.explanation.purpose}"
 
 
 def column_table(run: Run) -> Any:
-    """Return the selected columns with what each represents; of a filter those that repeat others."""
+    """Return the selected columns with what each represents; for redundancy those that represent others."""
     import numpy as np
 
     from ufselect._utils.messages import listed

@@ -40,7 +40,7 @@ MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit m
 
 @dataclass(frozen=True)
 class Opened:
-    """A table; if it holds a sample of the rows, also the Gram matrix and the means of all rows."""
+    """A table; if it holds a sample of the rows, also the Gram matrix and means of all rows."""
 
     table: Table
     gram: FormedGram | None = None
@@ -56,9 +56,9 @@ def open_data(
     normalize: str = "none",
     exclude: Sequence[str] = (),
 ) -> Opened:
-    """Read a file or load a data set, without the columns to exclude, so that they decide nothing.
+    """Read a file or load a data set, without the columns to exclude.
 
-    ``stream`` says whether to read in blocks, None leaves it to the size.
+    ``stream`` says whether to read in blocks; None decides by the size.
     """
     path = spooled_input() if name == "-" else Path(name)
     if path.exists():
@@ -80,7 +80,7 @@ def open_data(
 
 
 def spooled_input() -> Path:
-    """Keep what comes down a pipe in a file, named by what it is, until the program ends."""
+    """Store standard input in a temporary file, with the ending of its format."""
     folder = mkdtemp(prefix="ufselect-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = Path(folder) / "standard-input"
@@ -117,10 +117,10 @@ def _named(name: str, options: ReadOptions) -> Table:
 
 
 def names_in(texts: Sequence[str] | None, flag: str) -> tuple[str, ...]:
-    """Return what was typed after a flag, with the lines of a file in place of its name.
+    """Return the values of a flag, with the lines of a file in place of its name.
 
-    A file is one that exists, or whose name stands after @; empty lines and those that begin with # are
-    passed over.
+    A value is a file if such a file exists or if it begins with @. Empty lines and those that begin with #
+    are ignored.
     """
     found: list[str] = []
     for text in texts or ():
@@ -129,17 +129,17 @@ def names_in(texts: Sequence[str] | None, flag: str) -> tuple[str, ...]:
             lines = (line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines())
             found += [line for line in lines if line and not line.startswith("#")]
         elif text.startswith("@"):
-            raise TableError(f"There is no file {path} for {flag}; it should have one column name a line.")
+            raise TableError(f"There is no file {path} for {flag}; it should have one column name per line.")
         else:
             found.append(text)
     return tuple(dict.fromkeys(found))
 
 
 def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
-    """Return the positions of the columns that names and patterns such as ``MT-*`` mean, in order.
+    """Return the sorted positions of the columns that match names and patterns such as ``MT-*``.
 
-    Several names may stand in one text with commas between them. A name of a text column means the columns
-    that its values have become. Excluding what was left out of the table anyway needs nothing.
+    A text may hold several names separated by commas. The name of a text column matches its one-hot columns.
+    Excluding a column that was left out of the table anyway is no error.
     """
     places = {name: place for place, name in enumerate(table.feature_names)}
     left_out = {column.name: column.reason for column in table.left_out}
@@ -179,7 +179,7 @@ def without_named(table: Table, exclude: Sequence[str]) -> Table:
 
 
 def is_for_blocks(path: Path, options: ReadOptions, asked: bool | None, normalize: str = "none") -> bool:
-    """Whether to read a file in blocks: as asked, else when its numbers would take half the free memory."""
+    """Whether to read a file in blocks: as asked, else if its numbers would take half the free memory."""
     whole = {
         "--normalize": normalize != "none",
         "--categorical": options.categorical is not None,
@@ -231,14 +231,15 @@ def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) 
     needed, free = gram_bytes(width, options.impute), free_memory()
     if needed > free:
         raise TableError(
-            f"The products of {width} columns would take about {needed / 2**30:.1f} GB of memory, of which "
+            f"Reading {width} columns in blocks would take about {needed / 2**30:.1f} GB of memory, but only "
             f"{free / 2**30:.1f} GB are free; use fewer columns, or --no-stream if there are few rows."
         )
-    facts, accumulator = np.empty((3, 0)), GramAccumulator()
+    facts: NDArray | None = None
+    accumulator = GramAccumulator()
 
     def see(values: NDArray) -> None:
         nonlocal facts
-        facts = column_facts(values, facts if facts.size else None)
+        facts = column_facts(values, facts)
         accumulator.update(np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0))
 
     def columns(table: Table) -> NDArray[np.intp]:
@@ -246,6 +247,7 @@ def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) 
         return np.searchsorted(blocks.features, table.columns.features)  # type: ignore[union-attr]
 
     table = blocks.table(max(1, blocks.rows.n_rows // SAMPLE_ROWS), see)
+    assert facts is not None
     table = replace(table, source=path, sha256=file_sha256(path))
     words = f"The table is large: it was read in blocks, and a sample of {len(table.data)} rows is kept."
     table = table.with_notes(*role_notes(table, options), words)

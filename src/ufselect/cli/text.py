@@ -1,4 +1,4 @@
-"""Words on a terminal: results on standard output, everything else on standard error."""
+"""Printing: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.text import Text
 
-# Flags that are not called as the library's parameter is.
+# Flags whose name differs from the parameter of the library.
 FLAGS = {
     "id_column": "--id",
     "label_column": "--labels",
@@ -58,7 +58,7 @@ def allow_any_text() -> None:
 
 
 def with_flags(sentence: str) -> str:
-    """Return a sentence of the library with flags where it advises parameters, between backquotes.
+    """Return a sentence of the library with flags in place of parameters between backquotes.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def with_flags(sentence: str) -> str:
 
 
 def plain_text(text: str) -> str:
-    r"""Return text that cannot steer a terminal: control characters as they are written in code.
+    r"""Return text with control characters escaped, so that it cannot steer a terminal.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def plain_text(text: str) -> str:
 
 
 def short_name(name: str, longest: int = 48) -> str:
-    """Return a name for a line of text, its middle left out if it is long."""
+    """Return a name with its middle cut out if it is long."""
     shown = plain_text(name)
     if len(shown) <= longest:
         return shown
@@ -114,14 +114,14 @@ def note(sentences: Iterable[str]) -> None:
 
 
 def tell(console: Console, text: str) -> None:
-    """Print a sentence of the result, with marks that a terminal without Unicode can show."""
+    """Print a sentence of the result, in ASCII on a terminal without Unicode."""
     if not takes_unicode():
         text = text.replace("±", "+/-").replace("…", "...").replace("−", "-")
     console.print(plain_text(text), markup=False, soft_wrap=True)
 
 
 def tell_finding(console: Console, trust: str, message: str) -> None:
-    """Print what a selection is worth, its word in its colour."""
+    """Print how good a selection is, with its word in colour."""
     from rich.text import Text
 
     line = Text(f"{trust.capitalize()}: ", style=f"bold {TRUST_COLOURS[trust]}")
@@ -130,7 +130,7 @@ def tell_finding(console: Console, trust: str, message: str) -> None:
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
-    """Show that something is under way, with what the library logs about it."""
+    """Show a status line with what the library logs."""
     logger = logging.getLogger("ufselect")
     level, propagate = logger.level, logger.propagate
     handler = logging.Handler(logging.INFO)
@@ -150,7 +150,7 @@ def working(title: str) -> Iterator[None]:
 def grid(
     title: str | None, columns: Sequence[str], rows: Iterable[Sequence[Any]], caption: str | None = None
 ) -> Group:
-    """Return a table for the terminal; columns whose title ends in ``>`` are set to the right."""
+    """Return a table for the terminal; columns whose title ends in ``>`` are right-aligned."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Group
     from rich.table import Table as Grid
@@ -179,16 +179,10 @@ def pixel_map(support: NDArray, shape: tuple[int, int], order: str = "C") -> Tex
 
 
 def figure(value: Any, digits: int = 3) -> str:
-    """Return a number for a table; nothing for what is none."""
+    """Return a number for a table; an empty text for NaN and anything else."""
     return f"{value:.{digits}f}" if isinstance(value, int | float) and value == value else ""
 
 
 def percent(share: float) -> str:
-    """Return a share in per cent, written as in every sentence of the library."""
+    """Return a share in per cent."""
     return f"{100 * share:.0f} %"
-
-
-def telling_columns(cluster: Mapping[str, Any], most: int) -> str:
-    """Return the columns that tell a cluster from the rest, with how much higher or lower they are there."""
-    columns = cluster["columns"][:most]
-    return ", ".join(f"{short_name(each['name'])} {each['distance']:+.1f}" for each in columns)

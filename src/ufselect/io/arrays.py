@@ -25,7 +25,7 @@ ID_NAMES = ("ids", "id", "index", "obs_names", "sample_names")
 
 
 def open_npy(path: Path) -> NDArray:
-    """Open one array on disk; its values are read when they are used."""
+    """Open one array on disk without reading its values."""
     with _without_pickles(path):
         return np.load(path, mmap_mode="r", allow_pickle=False)
 
@@ -42,7 +42,7 @@ def _without_pickles(path: Path) -> Iterator[None]:
 
 
 def stored_arrays(path: Path) -> dict[str, Any]:
-    """Return the arrays of an npy, npz or mat file by name; that of npy, and a sparse matrix, is X."""
+    """Return the arrays of an npy, npz or mat file by name; a single array or sparse matrix is X."""
     kind = path.suffix.lower()
     if kind == ".npy":
         return {"X": np.array(open_npy(path))}
@@ -62,7 +62,7 @@ def stored_arrays(path: Path) -> dict[str, Any]:
 
 
 def turned_to(labels: NDArray, data: Any) -> Any | None:
-    """Return the data with one row for each label, transposed if need be; None if neither way fits."""
+    """Return the data with one row per label, transposed if necessary; None if neither way fits."""
     if labels.size == data.shape[0]:
         return data
     return data.T if labels.size == data.shape[1] else None
@@ -88,7 +88,7 @@ def read_arrays(path: Path, label_array: str | None = None, transpose: bool = Fa
         turned = turned_to(labels, data)
         if turned is None:
             words = f"{path} holds {labels.size} labels for {data.shape[0]} rows"
-            raise TableError(f"{words}; they must be as many.")
+            raise TableError(f"{words}; store one label per row.")
         data = turned
 
     def fitting(usual: tuple[str, ...], size: int) -> NDArray | None:

@@ -1,4 +1,4 @@
-"""Files as bytes: compressed or damaged when read, and written whole or not at all."""
+"""Files as bytes: read compressed or damaged ones, and write files completely or not at all."""
 
 from __future__ import annotations
 
@@ -55,13 +55,13 @@ def _unpacking(raw: IO[bytes], ending: str | None) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def open_packing(path: Path, ending: str) -> Iterator[Any]:
-    """Open a file for writing bytes, packed as the ending says; the same content gives the same bytes."""
+    """Open a file for writing bytes, compressed by its ending; the same content gives the same bytes."""
     if ending == ".zst":
         pyarrow = import_extra("pyarrow", "Writing zst", "tables")
         with pyarrow.output_stream(str(path), compression="zstd") as stream:
             yield stream
     elif ending == ".gz":
-        # without a name and a time in its head
+        # no name and no time in the gzip header
         with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed:
             yield packed
     else:
@@ -71,19 +71,19 @@ def open_packing(path: Path, ending: str) -> Iterator[Any]:
 
 
 def check_claim(n_bytes: int, path: Path, large: int = 2**30) -> None:
-    """Refuse what would take more than ``large`` bytes and 200 times its file, which no table does."""
+    """Refuse data of more than ``large`` bytes and 200 times its file, which no table reaches."""
     parts = path.rglob("*") if path.is_dir() else [path]
     if n_bytes > large and n_bytes > 200 * sum(part.stat().st_size for part in parts):
         raise TableError(
             f"{path} is damaged, or made to fill the memory: it unpacks to {n_bytes / 2**30:,.1f} GiB or "
-            "more; write it again, in parts if it is so large."
+            "more; write it again, in parts if it is really that large."
         )
 
 
 def check_unpacked(path: Path, large: int = 2**28) -> None:
-    """Unpack the beginning of a compressed file in vain: parsing what it should not hold would take long.
+    """Refuse a compressed file that unpacks to far more than text does, before it is parsed.
 
-    All of a small file, and of others as long as they unpack to more than text does.
+    A small file is unpacked completely, a large one only as long as its ratio is suspicious.
     """
     size, ending = path.stat().st_size, packed_as(path)
     if zipfile.is_zipfile(path):
@@ -101,11 +101,10 @@ def check_unpacked(path: Path, large: int = 2**28) -> None:
 
 @contextmanager
 def readable(path: Path, kind: str) -> Iterator[None]:
-    """Turn what another library raises while it reads a file into one sentence with the file's name.
+    """Turn any error of another library while it reads a file into one sentence with the file's name.
 
-    Damaged bytes lead these libraries to errors of any type, so all are caught; the error itself stays
-    attached as the cause. Files that are absent or forbidden, extras that are not installed, too little
-    memory and our own sentences pass as they are.
+    Damaged bytes can raise errors of any type, so all are caught; the original error is the cause. Absent or
+    forbidden files, missing extras, too little memory and our own errors pass unchanged.
     """
     try:
         yield
@@ -113,18 +112,18 @@ def readable(path: Path, kind: str) -> Iterator[None]:
         raise
     except Exception as error:
         if isinstance(error, FileNotFoundError) and not path.exists():
-            raise  # what is there and is not found, such as a part of a zarr store, is damage
+            raise  # if only a part is absent, such as of a zarr store, the file is damaged
         raise TableError(f"{path} is not a readable {kind} file; write or copy it again.") from error
 
 
 def refuse_damage(damage: str | None, path: Path) -> None:
-    """Raise what is wrong with a stored sparse matrix, with the file's name."""
+    """Raise an error that names the file if its sparse matrix is damaged."""
     if damage is not None:
         raise TableError(f"{path} holds a damaged sparse matrix: {damage}; write the file again.")
 
 
 def check_stored(matrix: Any, path: Path) -> Any:
-    """Return what was read from a file, refusing a sparse matrix whose index arrays are damaged."""
+    """Return a matrix that was read from a file; refuse a sparse one with damaged index arrays."""
     if sparse.issparse(matrix):
         refuse_damage(sparse_damage(matrix), path)
         check_claim(8 * max(matrix.shape), path)  # converting it takes memory for each row and column
@@ -135,7 +134,7 @@ Write = Callable[[Path], Any]
 
 
 def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None = None) -> None:
-    """Refuse, before any work, outputs that could not be written or would replace what is not to be."""
+    """Refuse, before any work, outputs that cannot be written or would replace other files."""
     seen: set[Path] = set()
     for path in paths:
         if path is None:

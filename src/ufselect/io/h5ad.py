@@ -1,4 +1,4 @@
-"""Matrices in HDF5 files and zarr stores; single-cell tables of AnnData and of 10x Genomics' programs."""
+"""Matrices in HDF5 files and zarr stores; single-cell tables of AnnData and 10x Genomics."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ufselect.io.trial import try_file
 def open_hdf5(path: Path) -> Any:
     """Open an HDF5 file for reading; close it after use."""
     h5py = import_extra("h5py", "Opening HDF5 files", "tables")
-    elsewhere: list[str] = []  # other files, which may be anything on this machine
+    elsewhere: list[str] = []  # data in other files, which could be any file of this machine
 
     def look_at(name: str, node: Any) -> None:
         is_outside = isinstance(node, h5py.Dataset) and (node.external is not None or node.is_virtual)
@@ -39,14 +39,12 @@ def open_hdf5(path: Path) -> Any:
         file.visititems(look_at)
     if elsewhere:
         file.close()
-        raise TableError(
-            f"{path} keeps {elsewhere[0]!r} in another file, which is not followed; give that file itself."
-        )
+        raise TableError(f"{path} keeps {elsewhere[0]!r} in another file; give that file itself.")
     return file
 
 
 def is_sparse_group(node: Any) -> bool:
-    """Tell whether a group holds a sparse matrix as data, indices and indptr."""
+    """Whether a group holds a sparse matrix as data, indices and indptr."""
     return not hasattr(node, "ndim") and all(name in node for name in ("data", "indices", "indptr"))
 
 
@@ -60,14 +58,9 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     if len(tables) != 1:
         raise TableError(
             f"{path} holds {len(tables)} arrays of two dimensions; "
-            "open the one you mean with ufselect.blocks.open_blocks(path, dataset=…)."
+            "name one: ufselect.blocks.open_blocks(path, dataset=…)."
         )
     return group[tables[0]]
-
-
-def is_cell_store(folder: Path) -> bool:
-    """Whether a folder is an AnnData zarr store."""
-    return all((folder / part).is_dir() for part in ("X", "obs", "var"))
 
 
 def read_cells(path: Path, options: ReadOptions) -> Table:
@@ -83,11 +76,11 @@ def read_cells(path: Path, options: ReadOptions) -> Table:
                 matrix, cells, genes = map(anndata.io.read_elem, (matrix, file["obs"], file["var"]))
                 return _table(matrix, cells, genes, options, path)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of layouts before 2020, whose parts anndata moves
+        warnings.simplefilter("ignore")  # for layouts before 2020
         cells = anndata.read_zarr(path) if path.is_dir() else anndata.read_h5ad(path)
     layer = options.layer
     if layer is not None and layer not in cells.layers:
-        known = ", ".join(filter(None, cells.layers))  # None stands for X since anndata 0.13
+        known = ", ".join(filter(None, cells.layers))  # None is X since anndata 0.13
         raise TableError(f"{path} holds no layer {layer!r}; it holds {known or 'none'}.")
     return _table(cells.X if layer is None else cells.layers[layer], cells.obs, cells.var, options, path)
 
@@ -99,17 +92,17 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
             f"{path} holds {len(cells)} cells and {len(genes)} genes for a matrix of shape "
             f"{np.shape(matrix)}; write it again."
         )
-    if sparse.issparse(matrix):  # from its arrays, since SciPy warns of finished ones with unsigned indices
+    if sparse.issparse(matrix):  # from its arrays, since SciPy warns about unsigned indices
         kind = sparse.csr_array if matrix.format == "csr" else sparse.csc_array
         matrix = kind((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape).tocsr()
     data = matrix if sparse.issparse(matrix) else np.asarray(matrix)
-    # counts fit in single precision, and that is how single-cell programs store them
+    # single precision holds counts, and single-cell programs use it
     data = data if data.dtype in (np.float32, np.float64) else data.astype(np.float32)
     names, notes = distinct_names([str(name) for name in genes.index])
     columns = list(map(str, cells.columns))
 
     def column(role: str) -> tuple[NDArray | None, str | None]:
-        """Return a column of the annotation of cells that was named, and its name there."""
+        """Return the column of ``obs`` for a role, and its name; None if none was named."""
         asked = getattr(options, f"{role}_column")
         if asked is None:
             return None, None
@@ -137,15 +130,15 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
 
 
 def _tenx_table(file: Any, path: Path, genome: str | None) -> Table:
-    """Read the counts of a .h5 file of 10x Genomics' programs; genes are called by their symbol."""
+    """Read the counts of a 10x Genomics .h5 file; genes are named by their symbol."""
     groups = [name for name, node in file.items() if not hasattr(node, "shape") and "barcodes" in node]
     if not groups:
         raise TableError(
-            f"{path} is neither an AnnData file, which has X, obs and var, nor a matrix of 10x Genomics' "
-            "programs; write it with AnnData, or open an array in it with ufselect.blocks.open_blocks."
+            f"{path} is neither an AnnData file, which has X, obs and var, nor a 10x Genomics matrix; "
+            "write it with AnnData, or open an array in it with ufselect.blocks.open_blocks."
         )
     if genome not in groups if genome is not None else len(groups) > 1:
-        raise TableError(f"{path} holds counts of {listed(groups)}; say which to read as `layer`.")
+        raise TableError(f"{path} holds counts of {listed(groups)}; name one with `layer`.")
     group = file[genome or groups[0]]
     genes = group["features/name"] if "features" in group else group["gene_names"]
     entries = tuple(group[name][:] for name in ("data", "indices", "indptr"))
@@ -155,12 +148,12 @@ def _tenx_table(file: Any, path: Path, genome: str | None) -> Table:
 
 
 def _counted(counts: Any, genes: list[str], cells: list[str], path: Path) -> Table:
-    """Return a table of counts that are stored with genes in rows."""
+    """Return the table of counts that are stored with genes in rows."""
     check_stored(counts, path)
     if counts.shape != (len(genes), len(cells)):
         raise TableError(
             f"{path} holds {counts.shape[0]} genes × {counts.shape[1]} cells, but {len(genes)} genes and "
-            f"{len(cells)} cells are named; keep files of one run together."
+            f"{len(cells)} cells are named; use files of one run."
         )
     names, notes = distinct_names(genes)
     return Table(
@@ -174,22 +167,24 @@ def _counted(counts: Any, genes: list[str], cells: list[str], path: Path) -> Tab
 
 
 def find_part(folder: Path, *names: str) -> Path | None:
-    """Return the file of a 10x folder that has one of some names, compressed or not."""
+    """Return the file of a 10x folder with one of these names, compressed or not."""
     places = (folder / f"{name}{packing}" for name in names for packing in ("", ".gz"))
     return next((place for place in places if place.is_file()), None)
 
 
 def read_tenx(folder: Path) -> Table:
-    """Read the counts of a 10x folder, cells in rows; genes are called by their symbol."""
+    """Read the counts of a 10x folder, cells in rows; genes are named by their symbol."""
     matrix, barcodes = find_part(folder, "matrix.mtx"), find_part(folder, "barcodes.tsv")
     features = find_part(folder, "features.tsv", "genes.tsv")
     if matrix is None or features is None or barcodes is None:
         raise TableError(f"{folder} must hold matrix.mtx, features.tsv and barcodes.tsv; one is absent.")
     pandas = import_extra("pandas", "Reading 10x folders", "cli")
-    with open_unpacked(matrix) as file:  # on a cut one SciPy's reader crashes
+    with open_unpacked(matrix) as file:  # SciPy's reader crashes on a truncated file
         head = line = file.readline(1000)
         if head.split()[1:3] != [b"matrix", b"coordinate"] or head.split()[4:] != [b"general"]:
-            raise TableError(f"{matrix} holds no counts as 10x Genomics' programs write them.")
+            raise TableError(
+                f"{matrix} is not a matrix of 10x Genomics counts; give the folder that Cell Ranger wrote."
+            )
         while line.startswith(b"%"):
             line = file.readline(1000)
         n_rows, n_columns, n_entries = map(int, line.split())
@@ -210,7 +205,7 @@ def _lines(path: Path) -> list[list[str]]:
 
 
 def write_h5ad(table: Table, selected: Any, target: Path, texts: Mapping[str, NDArray]) -> None:
-    """Write an AnnData file whose ``var`` says which features were selected.
+    """Write an AnnData file whose ``var["selected"]`` marks the selected features.
 
     From h5ad, everything is copied and all genes stay; ``cells[:, cells.var["selected"]]`` are the selected
     ones. From other formats, the selected columns are written, and text columns into ``obs``.
@@ -218,7 +213,7 @@ def write_h5ad(table: Table, selected: Any, target: Path, texts: Mapping[str, ND
     anndata = import_extra("anndata", "Writing h5ad", "tables")
     pandas = import_extra("pandas", "Writing h5ad", "cli")
     if table.source is not None and table.source.suffix.lower() == ".h5ad":
-        try_file(table.source)  # it may have changed since it was read, and now all of it is
+        try_file(table.source)  # it may have changed since it was read, and now all of it is read
         with readable(table.source, "AnnData"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             cells = anndata.read_h5ad(table.source)

@@ -1,4 +1,4 @@
-"""Numbers as people write them: signs, groups of thousands, currencies, percent, and what means "missing"."""
+"""Numbers as people write them: signs, groups of thousands, currencies, percent, and missing values."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MISSING = frozenset([
     "n.a.", "N.A.", "k.A.", "k. A.", "missing", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#WERT!",
     "#NV", "#BEZUG!", "#ZAHL!",
 ])  # fmt: skip
-# "not determined", "below the limit of detection" and the like: missing, but the reader says so
+# "not determined", "below the limit of detection" and the like: missing, with a note
 LAB_TOKENS = frozenset(
     ["ND", "N/D", "nd", "n/d", "n.d.", "N.D.", "LOD", "<LOD", "BDL", "BLQ", "BLOQ", "<LLOQ"]
 )
 WORDS = {"true": 1.0, "false": 0.0, "inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 WORDS |= {"infinity": np.inf, "+infinity": np.inf, "-infinity": -np.inf}
-CODES_FROM = 2.0**53  # from here on, doubles do not tell neighbouring whole numbers apart
-CODES = "whole numbers too large to be told apart"
-MOSTLY = 0.5  # more numbers than words: then the words are the mistake
+CODES_FROM = 2.0**53  # above, doubles cannot represent every whole number
+CODES = "whole numbers too large to be distinct as floats"
+MOSTLY = 0.5  # with a larger share of numbers, the words are the mistake
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'"})
 CURRENCY = re.compile(r"^([+-]?)\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)\s*|\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY)$")
@@ -42,7 +42,7 @@ GROUPED = {
 
 
 def read_number(cell: str, decimal: str) -> tuple[float, tuple[str, ...]] | None:
-    """Return the number that a cell holds and the marks that were taken off it, or None.
+    """Return the number in a cell and the marks that were removed from it, or None.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def is_whole(text: str) -> bool:
 
 
 def is_missing(cells: Iterable[Any], missing: frozenset[str] = MISSING) -> NDArray[np.bool_]:
-    """Tell which cells mean "no value", laboratory tokens among them."""
+    """Return which cells mean "no value", laboratory tokens included."""
     empty = missing | LAB_TOKENS
     return np.array(
         [cell is None or cell != cell or str(cell).strip() in empty for cell in cells], dtype=bool
@@ -88,13 +88,13 @@ def is_missing(cells: Iterable[Any], missing: frozenset[str] = MISSING) -> NDArr
 
 
 class NumberReader:
-    """Turns the columns at some positions of blocks into numbers, and remembers what it met."""
+    """Read some columns of blocks as numbers, and record what was not a plain number."""
 
     def __init__(
         self, positions: Sequence[int], decimal: str = ".", missing: frozenset[str] = MISSING
     ) -> None:
         self.positions, self._decimal, self._missing = list(positions), decimal, missing
-        self.whole = np.ones(len(self.positions), dtype=bool)  # whether a column holds whole numbers alone
+        self.whole = np.ones(len(self.positions), dtype=bool)  # whether a column holds only whole numbers
         self._codes: set[int] = set()
         self._obstacles: dict[int, tuple[str, int]] = {}  # by column, the first cell and how many there are
         self._marks: dict[str, set[int]] = {}
@@ -102,7 +102,7 @@ class NumberReader:
         self._n_rows = 0
 
     def read(self, block: Any, dtype: Any = np.float64) -> NDArray:
-        """Return the columns of a data frame as an array; what is no number becomes NaN."""
+        """Return the columns of a data frame as an array; cells that are not numbers become NaN."""
         chosen = block if len(self.positions) == block.shape[1] else block.iloc[:, self.positions]
         kinds = np.array([kind.kind for kind in chosen.dtypes])
         numeric, counted = np.isin(kinds, list("biuf")), np.isin(kinds, list("biu"))
@@ -155,17 +155,19 @@ class NumberReader:
         self._obstacles[position] = (first, count + cells)
 
     def not_features(self) -> dict[int, str]:
-        """Return, after all rows have been read, the columns that turned out to be no numbers, and why."""
+        """Return, after all rows have been read, the columns that are not numbers, and why."""
         return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **dict.fromkeys(self._codes, CODES)}
 
     def notes(self, names: Sequence[str]) -> list[str]:
-        """Return, in sentences, what was met on the way from cells to numbers."""
+        """Return what was removed from cells, read as missing or refused, one sentence each."""
         notes: list[str] = []
         for position, (example, cells) in sorted(self._obstacles.items()):
             if cells <= (1 - MOSTLY) * self._n_rows:
-                count = "a cell" if cells == 1 else f"{cells} cells"
-                words = f"{names[position]} is mostly numbers but was left out: {count} such as {example!r}; "
-                notes.append(f"{words}correct them, or use `missing={example!r}` to read them as missing.")
+                why, them = ("the cell", "it") if cells == 1 else (f"{cells} cells such as", "them")
+                words = f"{names[position]} is mostly numbers but was left out because of {why} {example!r}; "
+                notes.append(
+                    f"{words}correct {them}, or use `missing={example!r}` to read {them} as missing."
+                )
         for mark, positions in self._marks.items():
             where = listed([names[position] for position in sorted(positions)])
             words = {"currency": "Currency signs were", "%": "Percent signs were"}.get(mark, f'"{mark}" was')
@@ -173,7 +175,7 @@ class NumberReader:
                 notes.append(f"{words} read as a minus sign in {where}.")
             else:
                 words = "Spaces between thousands were" if mark == "a space" else words
-                notes.append(f"{words} left off the numbers of {where}.")
+                notes.append(f"{words} removed from the numbers of {where}.")
         if self._tokens:
             counts = listed([f"{token} ({count})" for token, count in self._tokens.most_common()])
             notes.append(f"{READ_AS_MISSING} values: {counts}.")

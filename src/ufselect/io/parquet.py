@@ -18,9 +18,9 @@ BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
 
 
 def parts_of(path: Path) -> list[Path]:
-    """Return the Parquet files of a path, parts of a directory in the order of their names.
+    """Return the Parquet files of a path, those of a directory in the order of their names.
 
-    Files and folders whose name begins with "." or "_" are no parts: programs keep unfinished files so.
+    Files and folders whose name begins with "." or "_" are ignored: programs name unfinished files so.
     """
     if not path.is_dir():
         return [path]
@@ -56,7 +56,7 @@ class ParquetRows:
                 )
                 raise TableError(
                     f"{part} has other columns than {parts[0]} ({listed(differing)}); "
-                    "keep parts of one table in the directory."
+                    "keep only parts of one table in the directory."
                 )
         self._written = first
         self.names, self.notes = distinct_names(self._written)

@@ -1,4 +1,4 @@
-"""Reads a table of any known format."""
+"""Read a table of any known format."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
 from ufselect.io.files import ENDINGS, check_unpacked, readable
-from ufselect.io.h5ad import find_part, is_cell_store, read_cells, read_tenx
-from ufselect.io.numbers import NumberReader
+from ufselect.io.h5ad import find_part, read_cells, read_tenx
+from ufselect.io.numbers import NumberReader, read_number
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights, with_categories
 from ufselect.io.table import LeftOut, ReadOptions, SourceColumns, Table, clean
@@ -29,14 +30,20 @@ FORMATS = (
     "or a directory of parquet parts"
 )
 SINGLE_PRECISION_BYTES = 3 << 30
+MISSING_MARKS = (-999.0, -9999.0, -99999.0)  # numbers by which programs often mark missing values
 
 
 def read_table(path: str | Path, options: ReadOptions | None = None) -> Table:
     """Read the numeric columns of a file.
 
-    Text columns, constant columns and empty columns are left out and named in the result. Missing values
-    are NaN, and counted in ``n_missing``, unless ``options.impute`` says what to do. What cannot be read
-    raises ``TableError`` with the remedy.
+    Text columns, constant columns and empty columns are left out and named in ``left_out``. Missing values
+    are NaN, unless ``options.impute`` says otherwise, and counted in ``n_missing``. A file that cannot be
+    read raises ``TableError``, which says what to do.
+
+    See Also
+    --------
+    ufselect.blocks.open_blocks : Data larger than memory.
+    write_selection : Writes selected columns of a table.
 
     Examples
     --------
@@ -89,7 +96,7 @@ def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:
         tab = "\t" if kind == ".tsv" else None
         rows = TextRows(path, replace(options, separator=options.separator or tab))
     else:
-        raise TableError(f"{path} cannot be turned: `transpose=True` is for text files and workbooks.")
+        raise TableError(f"{path} cannot be transposed: `transpose=True` is for text files and workbooks.")
     return turned(rows, options) if options.transpose else rows
 
 
@@ -99,11 +106,12 @@ def has_rows(path: Path) -> bool:
 
 
 def format_of(path: Path) -> str:
-    """Return the suffix that tells a file's format."""
+    """Return the format of a file as its suffix."""
     if path.is_dir():
         if find_part(path, "matrix.mtx") is not None:
             return ".mtx"
-        return ".zarr" if is_cell_store(path) else ".parquet"
+        is_anndata = all((path / part).is_dir() for part in ("X", "obs", "var"))
+        return ".zarr" if is_anndata else ".parquet"
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] and suffixes[-1] in ENDINGS and len(suffixes) > 1
     kind = suffixes[-2] if packed else (suffixes or [""])[-1]
@@ -114,11 +122,11 @@ def format_of(path: Path) -> str:
     advice = "export it from the spreadsheet as csv" if kind in (".xls", ".ods") else f"give {FORMATS}"
     if kind in (".pkl", ".pickle", ".joblib"):
         advice = f"pickles are never loaded because they can run code; give {FORMATS}"
-    raise TableError(f"{path} has a format that is not read here; {advice}.")
+    raise TableError(f"{path} has a format that cannot be read; {advice}.")
 
 
 def file_sha256(path: Path) -> str:
-    """Return the checksum of a file, or of the files of a directory one after another."""
+    """Return the checksum of a file, or of all files of a directory in order."""
     digest = hashlib.sha256()
     if path.is_dir() and format_of(path) != ".parquet":
         parts = sorted(part for part in path.rglob("*") if part.is_file())
@@ -151,8 +159,7 @@ class NumberBlocks:
         """Read all blocks and return a table of all rows, or of one in ``stride``.
 
         ``see`` is called with the numbers of each block. Columns that hold anything but numbers are left out
-        and carried along. Data of more than 3 GiB are kept in single precision, since half the memory serves
-        better there than digits that may not fit.
+        and copied to the output. Data of more than 3 GiB are kept in single precision, which halves them.
         """
         rows, roles = self.rows, {role: j for role, j in self.roles.items() if j is not None}
         shape = (rows.n_rows // stride + 1, len(self.features))
@@ -178,7 +185,9 @@ class NumberBlocks:
         named = {role: rows.names[j] for role, j in roles.items()}
         notes = [*rows.notes, *self.reader.notes(rows.names)]
         if large:
-            notes.append("The table is large and is kept in single precision, about seven digits.")
+            notes.append("The table is large and is kept in single precision (about seven digits).")
+        if rows.dialect is not None:
+            notes += self._mark_notes(data)
         words = self.reader.not_features()
         texts = sorted({**self.texts, **words}.items())
         is_number = np.array([j not in words for j in self.features], dtype=bool)
@@ -201,3 +210,25 @@ class NumberBlocks:
             batches=batch_labels(beside.get("batch"), named.get("batch")),
             weights=row_weights(beside.get("weight"), named.get("weight"), rows.decimal),
         )
+
+    def _mark_notes(self, data: NDArray) -> list[str]:
+        """Return a hint for repeated numbers such as -999 that lie far below the rest of a column."""
+        lowest = np.fmin.reduce(data, axis=0, initial=0)
+        marked = [
+            j
+            for j in np.flatnonzero(np.isin(lowest, MISSING_MARKS))
+            if np.sum(data[:, j] == lowest[j]) > 1 and np.all(data[data[:, j] > lowest[j], j] > lowest[j] / 2)
+        ]
+        if not marked:
+            return []
+        cells = next(self.rows.frames([self.features[j] for j in marked]))
+        found: dict[str, list[str]] = {}  # names of columns by the mark as it is written there
+        for j in marked:
+            read = ((cell, read_number(cell, self.rows.decimal)) for cell in cells[self.features[j]])
+            written = (cell.strip() for cell, number in read if number is not None and number[0] == lowest[j])
+            found.setdefault(next(written, f"{lowest[j]:g}"), []).append(self.rows.names[self.features[j]])
+        return [
+            f"{listed(names)} {'has' if len(names) == 1 else 'have'} cells of {mark}; if that means missing, "
+            f"add `missing={mark!r}`."
+            for mark, names in found.items()
+        ]

@@ -26,9 +26,9 @@ LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
     "species", "diagnosis", "outcome", "cell_type", "celltype",
 ])  # fmt: skip
-NUMBERED = ("_no", "_nr", "_num", "_number")  # ids if no number comes twice, counts else
+NUMBERED = ("_no", "_nr", "_num", "_number")  # ids if all are distinct, else counts
 DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
-COUNTER_ROWS = 8  # that many numbers are in order by chance once in 40 320 tables
+COUNTER_ROWS = 8  # so many numbers are in order by chance once in 40 320 tables
 GENE = re.compile(
     r"ENS[A-Z]{0,4}G\d{5,}(\.\d+)?|AT[1-5CM]G\d{5}|\d+(_[a-z])?_at|cg\d{8}|[NX][MR]_\d+(\.\d+)?"
 )
@@ -40,10 +40,10 @@ SAMPLE = re.compile(  # barcodes of cells, accessions, and names with a number
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """The first rows of a column: their kind, whether they are whole numbers, can be codes, and the values.
+    """The first rows of a column.
 
-    ``kind`` is "numbers" (for the most part), "words" or "empty"; ``coded`` says that none has a decimal
-    mark; ``values`` are those that are not missing.
+    ``kind`` is "numbers" (for the most part), "words" or "empty"; ``whole`` says that all are whole numbers,
+    ``coded`` that none has a decimal mark; ``values`` are those that are not missing.
     """
 
     kind: str
@@ -60,7 +60,7 @@ class ColumnLook:
         return enough and all(DATE.fullmatch(str(value)) for value in self.values)
 
     def steps(self) -> NDArray:
-        """Return the differences of neighbouring whole numbers; none for too few to tell, or dates."""
+        """Return the differences of successive whole numbers; none for dates or too few values."""
         enough = self.whole and len(self.values) >= COUNTER_ROWS and not self.dates()
         return np.diff([float(value) for value in self.values]) if enough else np.array([])
 
@@ -88,8 +88,8 @@ def look_at_typed(values: Any) -> ColumnLook:
 def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, str], dict[str, int | None]]:
     """Decide by the first rows of a text or Parquet file what each column is for.
 
-    Returns where the features stand; which columns are only carried along, and why; and where those of ids,
-    labels, batches and weights stand.
+    Returns the positions of the features; those of other columns to copy to the output, with the reason;
+    and those of ids, labels, batches and weights.
     """
     first, names, unnamed = rows.first(), rows.names, rows.unnamed
     if first.empty:
@@ -104,7 +104,7 @@ def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, 
         for place, why in ((named["batch"], "batches"), (named["weight"], "weights"))
         if place is not None and place not in (id_position, label_position)
     }
-    closer = _positions_to_look_at(first, names, unnamed)  # at few, since a look goes at each cell
+    closer = _positions_to_look_at(first, names, unnamed)  # at few columns, since this reads each cell
     for position, look in zip(closer, rows.look_at(closer), strict=True):
         if position in (id_position, label_position, *texts):
             continue
@@ -128,7 +128,7 @@ def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, 
 
 
 def _positions_to_look_at(first: Any, names: Sequence[str], unnamed: Sequence[bool]) -> list[int]:
-    """Return the first columns, those with telling names, and those that hold words, counters or dates."""
+    """Return the columns whose position, name or values suggest ids, labels, words, counters or dates."""
     kinds = np.array([kind.kind for kind in first.dtypes])
     closer = ~np.isin(kinds, list("iuf")) | (np.arange(len(kinds)) == 0) | np.asarray(unnamed, dtype=bool)
     folded = (_folded(name) for name in names)
@@ -141,9 +141,9 @@ def _positions_to_look_at(first: Any, names: Sequence[str], unnamed: Sequence[bo
 
 
 def counters(values: NDArray) -> NDArray[np.bool_]:
-    """Tell which columns count rows: up or down by one from each row to the next, over eight rows at least.
+    """Return which columns count rows: up or down by one from row to row, in at least eight rows.
 
-    Missing values are passed over.
+    Missing values are ignored.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def counters(values: NDArray) -> NDArray[np.bool_]:
     found = np.zeros(values.shape[1], dtype=bool)
     if len(values) < COUNTER_ROWS:
         return found
-    # the first rows tell nearly all columns that are none
+    # the first rows rule out nearly all other columns
     steps = np.abs(np.diff(values[:COUNTER_ROWS], axis=0))
     for place in np.flatnonzero(np.all((steps == 1) | np.isnan(steps), axis=0)):
         present = values[~np.isnan(values[:, place]), place]
@@ -176,7 +176,7 @@ def _is_numbered(folded: str) -> bool:
 
 
 def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
-    """Whether a column names rows: by its name, or by standing first, or by counting rows."""
+    """Whether a column holds row ids: by its name, its position, or because it counts rows."""
     if look.kind == "empty" or not look.coded:
         return False
     folded = _folded(name)
@@ -195,7 +195,7 @@ def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
 
 
 def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
-    """Whether a column holds classes: by name, text or whole numbers, two rows of a value on average."""
+    """Whether a column holds classes: a usual name, words or whole numbers, two rows per value on average."""
     folded = name.lower()
     if folded not in LABEL_NAMES or (look.kind != "words" and not look.whole):
         return False
@@ -205,7 +205,7 @@ def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
 
 
 def role_notes(table: Table, options: ReadOptions) -> list[str]:
-    """Return which columns were taken as ids and labels unasked, and whether features may stand in rows."""
+    """Return notes on columns recognised as ids or labels, and on tables that may need transposing."""
     notes = []
     for name, asked, parameter, role in (
         (table.id_name, options.id_column, "id_column", "the row id"),
@@ -219,7 +219,7 @@ def role_notes(table: Table, options: ReadOptions) -> list[str]:
         words = f"{alike[0]} holds no classes, so it is one of the columns to select from"
         notes.append(f"{words} (`exclude={alike[0]!r}` to leave it out).")
     if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
-        notes.append("Rows look like genes and columns like samples; `transpose=True` turns the table.")
+        notes.append("Rows look like genes and columns like samples; `transpose=True` swaps them.")
     return notes
 
 
@@ -246,7 +246,7 @@ def batch_labels(values: Any, name: str | None) -> NDArray | None:
     gone = int(is_missing(values).sum())
     if gone:
         rows = "row has" if gone == 1 else "rows have"
-        raise TableError(f"{gone} {rows} no batch in {name}; give every row one, or leave such rows out.")
+        raise TableError(f"{gone} {rows} no batch in {name}; fill in the batch, or remove such rows.")
     return np.array([str(cell).strip() for cell in values])
 
 
@@ -259,8 +259,8 @@ def row_weights(values: Any, name: str | None, decimal: str = ".") -> NDArray | 
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if bad.size:
         raise TableError(
-            f"{name} holds {str(values[bad[0]])!r} in row {bad[0] + 1}, which is no weight; weights are "
-            "numbers from 0 on."
+            f"{name} holds {str(values[bad[0]])!r} in row {bad[0] + 1}, which is not a weight; weights are "
+            "numbers of at least 0."
         )
     if np.sum(weights > 0) < 2:
         raise TableError(f"Fewer than two rows have a weight above 0 in {name}; name another column.")
@@ -271,8 +271,7 @@ def with_categories(table: Table, most_values: int = 50) -> Table:
     """Return the table with a column of zeros and ones for each value of its text columns.
 
     Columns of one text column are a group. A text column with a single value, with more than ``most_values``,
-    or with values that stand in fewer than two rows on average stays left out. A missing value is zero in
-    all of them.
+    or with fewer than two rows per value on average stays left out. A missing value is zero in all of them.
     """
     source = table.columns
     reasons = {column.name: column.reason for column in table.left_out}
@@ -294,7 +293,9 @@ def with_categories(table: Table, most_values: int = 50) -> Table:
     names = [name for block in blocks for name in block.columns]
     clash = set(names) & set(table.feature_names)
     if clash:
-        raise TableError(f"The table has a column {min(clash)} already, a value of a text column; rename it.")
+        raise TableError(
+            f"The table already has a column {min(clash)}, the name of a one-hot column; rename it."
+        )
     groups = [name for name, block in zip(few, blocks, strict=True) for _ in block.columns]
     note = (
         f"{listed(list(few))} became {len(names)} columns of zeros and ones, one for each value; those of "
@@ -307,5 +308,5 @@ def with_categories(table: Table, most_values: int = 50) -> Table:
         whole=np.append(table.whole, np.ones(len(names), dtype=bool)),
         groups=(*[None] * table.shape[1], *groups),
         left_out=tuple(column for column in table.left_out if column.name not in few),
-        columns=None,  # these columns do not stand in the file
+        columns=None,  # the file does not have these columns
     ).with_notes(note)

@@ -1,4 +1,4 @@
-"""A table as it was read: numbers, names, what was left out, and what is missing."""
+"""A table as it was read: numbers, names, columns that were left out, and missing values."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ POLICIES = ("median", "drop", "keep", "error")
 NOT_NUMBERS = "not numbers"
 # Beginnings of notes that also explain why values are missing.
 READ_AS_MISSING, SHORT = "Read as missing", "Too short:"
-BLOCK_CELLS = 4 << 20  # 32 MiB of float64, so that a few temporary copies fit in any memory
+BLOCK_CELLS = 4 << 20  # 32 MiB of float64, small enough for a few temporary copies
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How to read a table; None means to find out."""
+    """How to read a table; None means to detect it."""
 
     id_column: str | None = None
     label_column: str | None = None
@@ -35,8 +35,8 @@ class ReadOptions:
     header: bool | None = None  # whether a text file begins with names
     guess: bool = True  # whether to recognise id and label columns that were not named
     keep_constant: bool = False  # as the pixels of images must be
-    missing: tuple[str, ...] = ()  # further words that mean "no value"
-    comment: str | None = None  # what begins a remark in a text file
+    missing: tuple[str, ...] = ()  # further cells that mean "no value", such as "-999"
+    comment: str | None = None  # mark that begins a comment in a text file
     transpose: bool = False  # whether the rows of the file are the features
     sheet: str | None = None  # of a workbook; the first without it
     layer: str | None = None  # of an h5ad file, the main matrix without it; of a 10x h5 file, the genome
@@ -47,7 +47,7 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A column that takes no part in the selection, and why."""
+    """A column that is not used for the selection, and why."""
 
     name: str
     reason: str
@@ -55,11 +55,11 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class SourceColumns:
-    """Where the columns of a table stand in its file."""
+    """Positions of the columns of a table in its file."""
 
     rows: Any  # TextRows or ParquetRows, whose ``frames`` copies columns as they are written there
     features: tuple[int, ...]
-    texts: tuple[int, ...] = ()  # columns that are carried along
+    texts: tuple[int, ...] = ()  # columns that are only copied to the output
     id_position: int | None = None
     label_position: int | None = None
 
@@ -78,16 +78,16 @@ class Table:
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()  # what the reader decided by itself
     dialect: Any = None  # how a text file was written
-    columns: SourceColumns | None = None  # where they stand in the file, if they can be copied from there
+    columns: SourceColumns | None = None  # positions in the file, if columns can be copied from there
     fills: Mapping[str, float] = field(default_factory=dict)  # by feature, what was filled in for NaN
-    filled: NDArray[np.bool_] | None = None  # which values of ``data`` were
+    filled: NDArray[np.bool_] | None = None  # which values of ``data`` were filled in
     n_missing: NDArray[np.intp] | None = None  # by feature, in the file
     source: Path | None = None
     sha256: str = ""
     n_rows: int | None = None  # of the file, if ``data`` holds only a sample of them
     batches: NDArray | None = None
     weights: NDArray | None = None
-    groups: tuple[str | None, ...] | None = None  # for each feature the text column it is a value of
+    groups: tuple[str | None, ...] | None = None  # for each one-hot feature its text column
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"
 
@@ -97,7 +97,7 @@ class Table:
         return (self.data.shape[0] if self.n_rows is None else self.n_rows, self.data.shape[1])
 
     def without(self, columns: NDArray[np.bool_], reasons: Sequence[str]) -> Table:
-        """Return the table without some features; ``reasons`` has one entry for each that goes."""
+        """Return the table without some features; ``reasons`` has one entry for each of these."""
         if not columns.any():
             return self
         gone, kept = np.flatnonzero(columns), np.flatnonzero(~columns)
@@ -123,7 +123,7 @@ class Table:
         return replace(self, notes=(*self.notes, *notes))
 
     def left_out_sentences(self, with_carried: bool = True) -> list[str]:
-        """Return what was left out, one sentence a reason, with what is carried to the output."""
+        """Return what was left out, one sentence per reason, and whether it is copied to the output."""
         source = self.columns
         carried = set() if source is None else {source.rows.names[j] for j in source.texts}
         sentences = []
@@ -153,7 +153,7 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     taken = set(stripped)
     if len(taken) == len(stripped) and "" not in taken:
         return stripped, []
-    result, seen = list(stripped), Counter[str]()
+    result, seen, renamed = list(stripped), Counter[str](), dict[str, str]()
     for place, name in enumerate(stripped):
         seen[name] += 1
         if not name:
@@ -164,12 +164,12 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
             while f"{name}.{seen[name]}" in taken:
                 seen[name] += 1
             result[place] = f"{name}.{seen[name]}"
+            renamed.setdefault(name, result[place])
         taken.add(result[place])
-    notes, blank = [], seen.pop("", 0)
-    repeated = [name for name, count in seen.items() if count > 1]
-    if repeated:
-        which = listed(sorted(repeated))
-        notes.append(f"Repeated column names were numbered, as in {repeated[0]}.2: {which}.")
+    notes, blank = [], seen[""]
+    if renamed:
+        example, which = next(iter(renamed.values())), listed(sorted(renamed))
+        notes.append(f"Repeated column names were numbered, as in {example}: {which}.")
     if blank:
         columns = f"{blank} columns without a name were" if blank > 1 else "1 column without a name was"
         notes.append(f"{columns} named by position.")
@@ -177,7 +177,7 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
-    """Return the position of the column that a parameter names, exactly or but for its case."""
+    """Return the position of the column that a parameter names; case is ignored if that is unique."""
     if asked in names:
         return names.index(asked)
     lowered = [name.lower() for name in names]
@@ -194,7 +194,7 @@ def dense(block: Any) -> NDArray:
 
 
 def column_facts(block: NDArray, earlier: NDArray | None = None) -> NDArray:
-    """Return missing values, smallest and largest value of each column, those of earlier rows included."""
+    """Return missing values, smallest and largest value of each column, including earlier rows."""
     missing, low, high = np.isnan(block).sum(axis=0), np.fmin.reduce(block), np.fmax.reduce(block)
     if earlier is not None:
         missing = missing + earlier[0]
@@ -205,9 +205,9 @@ def column_facts(block: NDArray, earlier: NDArray | None = None) -> NDArray:
 def clean(
     table: Table, impute: str | None = None, keep_constant: bool = False, facts: NDArray | None = None
 ) -> Table:
-    """Return the table without empty and constant columns, its missing values counted and dealt with.
+    """Return the table without empty and constant columns, with missing values counted and treated.
 
-    ``facts`` are the ``column_facts`` of all rows where the table holds a sample of them.
+    ``facts`` are the ``column_facts`` of all rows if the table holds a sample of them.
     """
     if impute is not None and impute not in POLICIES:
         raise TableError(
@@ -221,13 +221,17 @@ def clean(
             facts = column_facts(dense(table.data[start : start + step]), facts)
     assert facts is not None
     if table.shape[0] < 2:
-        raise TableError("The table has a single row; columns are selected by how they vary, so give more.")
+        raise TableError(
+            "The table has a single row; columns are selected by how they vary, so give more rows."
+        )
     n_missing, (low, high) = facts[0].astype(np.intp), facts[1:]
     empty = n_missing == table.shape[0]
     infinite = np.isinf(low) | np.isinf(high)
     if infinite.any():
         names = [table.feature_names[j] for j in np.flatnonzero(infinite)]
-        raise TableError(f"There are infinite values in {listed(names)}; correct them or drop these columns.")
+        raise TableError(
+            f"There are infinite values in {listed(names)}; correct them or remove these columns."
+        )
     constant = ~empty & ~(high > low)
     incomplete = (n_missing > 0) & ~empty & (keep_constant | ~constant)
     if incomplete.any() and impute == "error":
@@ -250,7 +254,7 @@ def clean(
     if not missing.any():
         return cleaned
     if impute != "median":
-        return cleaned.with_notes(gaps_note(missing))
+        return cleaned.with_notes(kept_missing_note(missing))
     if sparse.issparse(table.data):
         raise TableError(
             "Missing values in sparse data cannot be filled; set them to 0 or use `impute='drop'`."
@@ -264,9 +268,9 @@ def clean(
     return replace(cleaned, data=data, fills=fills, filled=filled).with_notes(note)
 
 
-def gaps_note(missing: NDArray) -> str:
-    """Return what is kept of missing values, from their number in each column."""
-    return f"{_counted(missing)} left as {'they are' if missing.sum() > 1 else 'it is'}, and copied so."
+def kept_missing_note(missing: NDArray) -> str:
+    """Return a note that missing values are kept, from their number in each column."""
+    return f"{_counted(missing)} left as {'they are' if missing.sum() > 1 else 'it is'}."
 
 
 def _counted(missing: NDArray) -> str:
@@ -277,5 +281,5 @@ def _counted(missing: NDArray) -> str:
 
 def _nothing_left(table: Table) -> str:
     why = ["No numeric column with varying values is left.", *table.left_out_sentences(False)]
-    advice = "Check the separator and the decimal mark (`separator`, `decimal`)."
-    return " ".join([*why, advice, "Lines above the names of the columns have to be removed."])
+    advice = "Check the separator and the decimal mark (`separator`, `decimal`)"
+    return " ".join([*why, f"{advice}, and remove lines above the column names."])

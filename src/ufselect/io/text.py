@@ -1,4 +1,4 @@
-"""Tables in text files: how they are written, and their rows in blocks. Workbooks are read as text."""
+"""Tables in text files: detect how they are written, and read rows in blocks. Workbooks are read as text."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from ufselect.io.table import SHORT, ReadOptions, distinct_names
 
 BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
 SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short ones
-SAMPLE_LINES = 40  # marks and header show in the first lines; more only cost time
+SAMPLE_LINES = 40  # enough to detect separator and header
 SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
-FIRST_ROWS = 2000  # from which roles of columns are told
+FIRST_ROWS = 2000  # rows that decide the roles of columns
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
-ARROW_COLUMNS = 2000  # beyond, what pyarrow does once for each column and block takes longer than pandas
+ARROW_COLUMNS = 2000  # with more columns, pandas is faster than pyarrow
 BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
 CODE_PAGES = ["cp1252", "cp1250", "cp1251", "cp1253", "shift_jis", "gb18030", "euc_kr", "big5"]
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -46,30 +46,30 @@ logger = logging.getLogger("ufselect.io")
 
 @dataclass(frozen=True)
 class Dialect:
-    """The way of writing of one text table."""
+    """How one text table is written."""
 
     encoding: str
     separator: str  # BLANKS for runs of blanks
     decimal: str
-    above: str  # what stands before the first row of data
+    above: str  # text before the first row of data
     header: tuple[str, ...] | None  # the names as written
     row_names: bool  # whether rows begin with a name that has no header, as R writes them
     width: int  # number of columns
     line_bytes: float  # mean length of a line
     line_end: bytes = b"\n"
-    comment: str | None = None  # what begins a remark
-    remarks: int = 0  # lines of them before the table
+    comment: str | None = None  # mark that begins a comment
+    remarks: int = 0  # comment lines before the table
     units: tuple[str, ...] = ()  # under the header
-    spaced: bool = False  # whether a space stands between a separator and a quote
+    spaced: bool = False  # whether there is a space between a separator and a quote
 
     @property
     def mark(self) -> str:
-        """What to write between fields to write as the table was written."""
+        """The separator to write, as in the table."""
         return " " if self.separator == BLANKS else self.separator
 
 
 def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
-    """Find out from its first bytes how a text table is written; what is given is not guessed."""
+    """Detect from its first bytes how a text table is written, unless options say so."""
     if options.separator is not None and len(options.separator) != 1 and options.separator != BLANKS:
         raise TableError(f"`separator` must be one character, not {options.separator!r}.")
     encoding = _encoding(raw, path)
@@ -133,13 +133,13 @@ def _encoding(raw: bytes, path: Path) -> str:
             from charset_normalizer import from_bytes
         except ImportError:
             return "cp1252"
-        # It tells Cyrillic and East Asian code pages, but takes short texts of Western Europe for cp1250.
+        # It recognises Cyrillic and East Asian code pages, but mistakes short Western texts for cp1250.
         best = from_bytes(raw[: 1 << 16], cp_isolation=CODE_PAGES).best()
         return "cp1252" if best is None or best.encoding == "cp1250" else best.encoding
 
 
 def _records(text: str) -> tuple[list[str], list[int]]:
-    """Return the lines, those within a quoted cell joined, and where each begins, and where the last ends."""
+    """Return the lines, joined within quoted cells, and the offsets where they begin and the last ends."""
     records: list[str] = []
     ends, inside = [0], False
     for whole in re.findall("[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$", text):
@@ -155,13 +155,13 @@ def _records(text: str) -> tuple[list[str], list[int]]:
 
 
 def _remarks(lines: Sequence[str], comment: str | None) -> int:
-    """Count the lines before the table that begin with the comment mark, or with "#" unlike a header."""
+    """Count the comment lines before the table; a header that begins with "#" is none."""
     count = 0
     while count < len(lines) and lines[count].startswith(comment or "#"):
         count += 1
     if comment is not None or count == 0 or count == len(lines):
         return count
-    # "#id,a,b" over lines with as many fields is a header that begins so
+    # "#id,a,b" above lines with as many fields is a header
     mark = _separator(lines[count : count + SAMPLE_LINES])
     fields = len(split(lines[count], mark))
     above = len(_without_remark_mark(split(lines[count - 1], mark)))
@@ -169,7 +169,7 @@ def _remarks(lines: Sequence[str], comment: str | None) -> int:
 
 
 def _without_remark_mark(names: list[str]) -> list[str]:
-    """Take "# " off the first name: programs that write arrays put the names in a remark."""
+    """Remove "# " from the first name: programs that write arrays put the names in a comment."""
     if names[0].strip() == "#" and len(names) > 1:
         return names[1:]
     return [names[0][2:], *names[1:]] if names[0].startswith("# ") else names
@@ -184,13 +184,12 @@ def split(line: str, mark: str) -> list[str]:
     try:
         return next(csv.reader([line], delimiter=mark))
     except csv.Error:
-        # A quote within a cell quotes nothing, and a cell of more than 128 KiB comes of a wrong mark: neither
-        # says where fields end. Whether the file can be read is for its reader to say.
+        # A stray quote, or a cell above 128 KiB because of a wrong separator; the reader refuses bad files.
         return line.split(mark)
 
 
 def _separator(lines: Sequence[str]) -> str:
-    """Take the mark that splits the lines into equally many fields; commas and blanks where no other does."""
+    """Return the mark that splits lines into equally many fields; commas and blanks only if no other does."""
     body = [line for line in lines if line.strip()]
     unquoted = [re.sub(r'"[^"]*"', "", line) for line in body[1:] or body]
 
@@ -242,7 +241,7 @@ def _is_number(cell: str, decimal: str) -> bool:
 
 
 def _has_header(rows: Sequence[Sequence[str]], decimal: str, usual: int) -> bool:
-    """Whether the first line holds names: words, or numbers such as years and wavelengths above others."""
+    """Whether the first line holds names: words, or numbers such as years and wavelengths."""
     first = [cell.strip() for cell in rows[0]]
     named = [cell for cell in first if cell]
     if not all(_is_number(cell, decimal) for cell in named) or not named:
@@ -253,7 +252,7 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str, usual: int) -> bool
     rising = all(a < b for a, b in pairwise(numbers)) or all(a > b for a, b in pairwise(numbers))
     below = [row[: len(first)] for row in rows[1:]]
     if len(first) == usual - 1 or (not first[0] and len(named) == len(first) - 1):
-        # pandas and R write nothing above the names of rows
+        # pandas and R leave the field above row names empty
         return rising or all(cell.isdecimal() for cell in named)
     cells = [cell.strip() for row in below for cell in row[:SAMPLE_COLUMNS]]
     if rising and all(cell.isdecimal() for cell in named) and len(named) == len(first):
@@ -275,7 +274,7 @@ def _has_equal_steps(cells: Sequence[str], decimal: str) -> bool:
 
 
 def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:
-    """Whether most columns of numbers begin with a word that is none."""
+    """Whether most columns of numbers begin with a word."""
     if len(rows) < 3:
         return False
     width = min(min(map(len, rows)), SAMPLE_COLUMNS)
@@ -292,9 +291,9 @@ def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:
 class TextRows:
     """The rows of a csv or tsv file, in blocks of whole lines.
 
-    Blocks are read by pyarrow where it is installed and does it faster, by pandas else; both round numbers
+    Blocks are read by pyarrow if it is installed and faster, otherwise by pandas; both round numbers
     correctly to the last bit. A block that pyarrow refuses, such as one with a short line, is read by pandas.
-    ``content`` is the text in UTF-8 if it does not stand in the file as it is.
+    ``content`` is the text in UTF-8 if it is not that of the file.
     """
 
     def __init__(self, path: Path, options: ReadOptions, content: bytes | None = None) -> None:
@@ -327,12 +326,12 @@ class TextRows:
         bom = codecs.BOM_UTF8 if dialect.encoding == "utf-8-sig" else b""
         self._above = bom + dialect.above.encode()
         self._n_fields = dialect.width if dialect.header is None else len(dialect.header) + dialect.row_names
-        self._first: Any = None  # the first block, parsed, until it is asked for
-        self._short: dict[int, int] = {}  # fields of lines that have too few, by line
+        self._first: Any = None  # the first block, parsed, until it is used
+        self._short: dict[int, int] = {}  # number of fields of each line that has too few
 
     @property
     def n_rows(self) -> int:
-        """An estimate from the size of the file, rather too large than too small."""
+        """An estimate from the size of the file, usually slightly too large."""
         size = self.path.stat().st_size * (4 if self._packed else 1)  # as text usually unpacks
         size = size if self._content is None else len(self._content)
         return int(size / self.dialect.line_bytes * 1.02) + 10
@@ -362,13 +361,13 @@ class TextRows:
             yield frame
 
     def frames(self, positions: Sequence[int]) -> Iterator[Any]:
-        """Yield the cells of some columns as they stand in the file, in data frames of text."""
+        """Yield the cells of some columns as they are written, in data frames of text."""
         for block, line in self._blocks():
             yield self._parsed(block, line, positions)
 
     @property
     def notes(self) -> list[str]:
-        """What was decided, and after all blocks have been read also which lines are too short."""
+        """What was detected, and after all blocks have been read also which lines are too short."""
         if not self._short:
             return self.opening_notes
         count, most = len(self._short), 5  # enough to find the place where the file went wrong
@@ -397,13 +396,13 @@ class TextRows:
         return f"{self.path} is not valid {self.dialect.encoding}; save it as UTF-8."
 
     def _blocks(self) -> Iterator[tuple[bytes, int]]:
-        """Yield blocks of whole records, and how many lines stand before each."""
+        """Yield blocks of whole records, and the number of lines before each."""
         done = line = 0
         with self._open() as file:
             while block := file.read(max(BLOCK_BYTES, len(self._above) - done)):
                 ends = [file.readline()]
                 quotes = block.count(b'"') + ends[0].count(b'"')
-                # a record ends where quotes are closed; one that never is does not hold up the rest
+                # a record ends where its quotes are closed; one that is never closed is cut
                 while quotes % 2 and ends[-1] and sum(map(len, ends)) < BLOCK_BYTES:
                     ends.append(file.readline())
                     quotes += ends[-1].count(b'"')
@@ -423,7 +422,7 @@ class TextRows:
         return self._parsed_by_pandas(block, line, as_written) if frame is None else frame
 
     def _parsed_by_arrow(self, block: bytes, as_written: Sequence[int] | None) -> Any:
-        """Return a data frame, or None where pyarrow is no help."""
+        """Return a data frame, or None if pyarrow cannot read the block."""
         dialect, csv_reader = self.dialect, self._arrow
         if csv_reader is None or dialect.width > ARROW_COLUMNS or dialect.comment or dialect.spaced:
             return None
@@ -451,7 +450,7 @@ class TextRows:
         frame = found.to_pandas()
         frame.columns = range(dialect.width) if as_written is None else list(as_written)
         if as_written is None:
-            # dates, and whole numbers that are too long for it, are left to be looked at as text
+            # dates, and whole numbers too long for pyarrow, are returned as text
             other = [j for j, kind in enumerate(frame.dtypes) if kind.kind not in "biufO"]
             floats = np.flatnonzero([kind.kind == "f" for kind in frame.dtypes])
             values = (frame if floats.size == frame.shape[1] else frame[floats]).to_numpy()
@@ -471,7 +470,7 @@ class TextRows:
             options = {"decimal": self.decimal, "low_memory": False}
             options |= {"na_values": list(self.missing), "keep_default_na": False}
             if parse_version(self._pandas.__version__) < parse_version("3.1"):
-                # which else misses the last bit of a third of 17-digit numbers
+                # the default misses the last bit of a third of 17-digit numbers
                 options["float_precision"] = "round_trip"
         try:
             frame = self._pandas.read_csv(
@@ -490,7 +489,7 @@ class TextRows:
                 words = f"cannot be read as a table ({str(error).strip()}); check its separator and quotes."
                 raise TableError(f"{self.path} {words}") from error
             expected, place, saw = map(int, found.groups())
-            words = f"Line {line + place - 1} of {self.path} has {saw} fields where {expected} are expected; "
+            words = f"Line {line + place - 1} of {self.path} has {saw} fields instead of {expected}; "
             advice = "correct that line, or name the separator with `separator`."
             raise TableError(words + advice) from error
         except UnicodeDecodeError as error:
@@ -529,7 +528,7 @@ class TextRows:
             notes.append(f"{words} (`header=False` if it is data).")
         if dialect.remarks:
             many = dialect.remarks > 1
-            lines = f"{dialect.remarks} line{'s' * many} of remarks before the table"
+            lines = f"{dialect.remarks} comment line{'s' * many} before the table"
             notes.append(f"{lines} {'were' if many else 'was'} left out.")
         if dialect.units:
             units = listed([unit.strip() for unit in dialect.units])
@@ -548,15 +547,17 @@ def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
         if options.sheet is not None and options.sheet not in names:
             raise TableError(f"{path} has no sheet {options.sheet!r}; it has {listed(names)}.")
         sheet = book[options.sheet or names[0]]
-        sheet.reset_dimensions()  # what other programs write of them is often wrong
-        # cells that hold something: a single one far from the others would make a table of 10^10 cells
+        sheet.reset_dimensions()  # those that other programs write are often wrong
+        # only filled cells: a single one far from the others would make a table of 10^10 cells
         cells = [
             {j: text for j, cell in enumerate(row) if (text := _cell_text(cell))} for row in sheet.iter_rows()
         ]
     columns = sorted({j for row in cells for j in row})
     rows = _spooled([[row.get(j, "") for j in columns] for row in cells if row], path, options, ".")
     if len(names) > 1 and options.sheet is None:
-        rows.opening_notes.append(f"The sheet {names[0]!r} is read; there are {len(names)}.")
+        rows.opening_notes.append(
+            f"The sheet {names[0]!r} is read, the first of {len(names)} (`sheet` to name another)."
+        )
     return rows
 
 
@@ -570,7 +571,7 @@ def _cell_text(cell: Any) -> str:
 
 
 def turned(rows: TextRows, options: ReadOptions) -> TextRows:
-    """Return a table on its side the right way up: names from its first column, ids from its header."""
+    """Return the table transposed: names from its first column, ids from its header."""
     frames = [frame.to_numpy(dtype=object) for frame in rows.frames(range(len(rows.names)))]
     cells = np.vstack([np.array(["id", *rows.names[1:]], dtype=object), *frames])
     return _spooled(cells.T.tolist(), rows.path, replace(options, header=True, comment=None), rows.decimal)

@@ -1,4 +1,4 @@
-"""Opens HDF5 and MATLAB files in a process of their own first: damage makes their libraries crash or loop."""
+"""Try HDF5 and MATLAB files in a process of their own: damage makes their libraries crash or hang."""
 
 import subprocess
 import sys
@@ -7,21 +7,21 @@ from functools import lru_cache
 from pathlib import Path
 
 SECONDS = 20.0  # an idle machine takes one
-READ_BYTES = 2**24  # of larger arrays of numbers the ends are read, which pass through the same filters
+READ_BYTES = 2**24  # of larger arrays only both ends are read, with the same filters
 
 
 def try_file(path: Path) -> None:
-    """Refuse a file on which its library crashes or finds no end; one that has not changed is tried once."""
+    """Refuse a file on which its library crashes or hangs; an unchanged file is tried once."""
     from ufselect.exceptions import TableError
 
     found = path.stat()
     if _ended(str(path.absolute()), found.st_size, found.st_mtime_ns) not in (0, 1):  # 1: it did not start
-        raise TableError(f"{path} is damaged: its library crashes or finds no end; copy it again.")
+        raise TableError(f"{path} is damaged: its library crashes or hangs; copy it again.")
 
 
 @lru_cache(1024)
 def _ended(path: str, size: int, changed: int) -> int:
-    """Return how the process ended that opens a file; 0 within a program that would start itself again."""
+    """Return the exit code of the process that opens a file; 0 if ``sys.executable`` is not Python."""
     if not Path(sys.executable or "").stem.lower().startswith(("python", "pypy")):
         return 0
     command = [sys.executable, "-I", "-S", __file__, path, *sys.path]
@@ -32,7 +32,7 @@ def _ended(path: str, size: int, changed: int) -> int:
 
 
 def open_everything(path: str) -> None:
-    """Read a MATLAB file, or what is in an HDF5 file; errors are for the reader, what counts is the end."""
+    """Read a MATLAB or HDF5 file and ignore errors: only a crash or a hang matters here."""
 
     def read(name: str, node) -> None:  # type: ignore[no-untyped-def]
         with suppress(Exception):

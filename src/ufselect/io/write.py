@@ -1,4 +1,4 @@
-"""Writes selections: the same cells, rows and names as in the input."""
+"""Write selections: the same cells, rows and names as in the input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def written_as(path: Path) -> tuple[str, str]:
     if kind in TEXT_WRITTEN or (kind in WRITTEN and not packing):
         return kind, packing
     raise TableError(
-        f"{path} must end in {', '.join(WRITTEN)}; the ending names the format to write. "
+        f"{path} must end in {', '.join(WRITTEN)}; the ending selects the format. "
         f"Text can be compressed: .csv{', .csv'.join(ENDINGS)}."
     )
 
@@ -41,9 +41,13 @@ def write_selection(
 ) -> None:
     """Write the selected columns with ids, text columns and labels: same names, same rows, same order.
 
-    The ending of ``path`` names format and compression. From text to text, cells are copied as they are
-    written in the input, with its decimal mark; see ``separator_of``. Ids and text columns, unless
-    ``drop_text``, stand before the features, labels behind them.
+    The ending of ``path`` selects format and compression. From text to text, cells are copied as they are
+    written in the input, with its decimal mark; see ``separator_of``. Ids and text columns (unless
+    ``drop_text``) come before the features, labels after them.
+
+    See Also
+    --------
+    read_table : Reads a table from a file.
     """
     write_together({path: lambda target: write_columns(table, selected, target, path, drop_text)}, force)
 
@@ -51,11 +55,11 @@ def write_selection(
 def write_columns(
     table: Table, selected: NDArray[np.intp], target: Path, path: Path, drop_text: bool = False
 ) -> None:
-    """Write to ``target`` in the format that the ending of ``path`` names."""
+    """Write to ``target`` in the format of the ending of ``path``."""
     kind, packing = written_as(path)
     if table.n_rows is not None and kind in (".npz", ".h5ad"):
         raise TableError(
-            "A table that is read in blocks is written as .csv, .tsv or .parquet; name one of these."
+            "A table that is read in blocks can only be written as .csv, .tsv or .parquet; use one of these."
         )
     if kind in TEXT_WRITTEN:
         with open_packing(target, packing) as file:
@@ -84,7 +88,7 @@ def write_columns(
 
 
 def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
-    """Return the positions of columns before and behind the features."""
+    """Return the positions of the columns before and after the features."""
     columns = table.columns
     if columns is None:
         return [], []
@@ -94,7 +98,7 @@ def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
 
 
 def _cells(table: Table, positions: Sequence[int]) -> Any:
-    """Return columns of the source as a data frame, with their positions as names."""
+    """Return columns of the source as a data frame, named by their positions."""
     pandas = import_extra("pandas", "Writing tables", "cli")
     if table.columns is None or not positions:
         return pandas.DataFrame()
@@ -102,7 +106,7 @@ def _cells(table: Table, positions: Sequence[int]) -> Any:
 
 
 def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
-    """Return the selected columns; they are read again where the table holds but a sample of the rows."""
+    """Return the selected columns, read again if the table holds only a sample of the rows."""
     if table.n_rows is None or table.columns is None:
         return dense(table.data[:, selected])
     rows = table.columns.rows
@@ -134,10 +138,10 @@ def _typed_frame(table: Table, selected: NDArray[np.intp], drop_text: bool) -> A
 
 
 def separator_of(kind: str, dialect: Dialect | None) -> str:
-    """Return what stands between the fields of a file with an ending.
+    """Return the separator for a file with an ending.
 
-    A tab in .tsv. In .csv a comma, or a semicolon where the input has semicolons or decimal commas, as
-    spreadsheets write csv where the decimal mark is a comma. In others what the input has.
+    A tab for .tsv. For .csv a comma, or a semicolon if the input has semicolons or decimal commas, as
+    spreadsheets do. For others that of the input.
     """
     if kind == ".tsv":
         return "\t"
@@ -149,17 +153,17 @@ def separator_of(kind: str, dialect: Dialect | None) -> str:
 
 
 def separator_notes(table: Table, path: Path) -> list[str]:
-    """Return what to say if a table is written to a file with another separator than it was read with."""
+    """Return a note if a table is written with another separator than that of the input."""
     if table.dialect is None or str(path) == "-" or (kind := written_as(path)[0]) not in TEXT_WRITTEN:
         return []
     marks = separator_of(kind, table.dialect), table.dialect.mark
     now, before = (MARK_NAMES.get(mark, repr(mark)) for mark in marks)
-    words = f"{path.name} is written with {now} between fields, where the input has {before}."
+    words = f"{path.name} is written with {now} between fields; the input has {before}."
     return [] if now == before else [words]
 
 
 def write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:
-    """Write to an open file of bytes, with the separator that goes with an ending."""
+    """Write to an open binary file, with the separator for an ending."""
     dialect, columns = table.dialect, table.columns
     frames: Iterable[Any] = [_typed_frame(table, selected, drop_text)]
     blank = None  # ids that had no name in a text file get none
@@ -184,7 +188,7 @@ def write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, d
 
 
 def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterator[Any]:
-    """Yield the cells of the source, missing ones filled where that was asked for."""
+    """Yield the cells of the source, with missing ones filled if that was asked for."""
     columns = table.columns
     assert columns is not None
     before, behind = _side_columns(table, drop_text)
@@ -198,7 +202,7 @@ def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterat
 
 
 def ranked_rows(rows: Sequence[dict[str, Any]], path: Path, target: Path) -> None:
-    """Write one line for each record, as text; what one of them lacks is left empty."""
+    """Write one line per record as text; absent entries are left empty."""
     pandas = import_extra("pandas", "Writing tables", "cli")
     kind, packing = written_as(path)
     text = pandas.DataFrame(rows, dtype=object).to_csv(

@@ -1,4 +1,4 @@
-"""Displays: each holds what it shows; ``from_estimator`` reads it from a fitted estimator and draws it."""
+"""Displays: each holds the data it shows; ``from_estimator`` reads them from a fitted estimator and draws."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ufselect.methods.baselines import RandomSubset
 from ufselect.methods.dscofs.path import DSCOFSPath
 from ufselect.methods.rebuild.reconstructor import Reconstructor
 from ufselect.methods.rebuild.ridge import component_errors
-from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, matplotlib, new_axes, plain, quiet
+from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, matplotlib, plain, quiet
 
 
 @dataclass(frozen=True)
 class Selected:
-    """What a fitted selector says, whichever library it comes from."""
+    """Support, ranks and scores of a fitted selector of any library."""
 
     support: NDArray
     ranking: NDArray  # 1, 2, …, the selected features first
@@ -36,8 +36,8 @@ class Selected:
 def selected_by(selector: Any) -> Selected:
     """Read a fitted scikit-learn selector.
 
-    Selected features are ranked by ``ranking_`` and, where that has ties or is absent, by ``scores_``, then
-    by position.
+    Selected features are ranked by ``ranking_``. If it is absent or has ties, ``scores_`` decides, then the
+    position.
     """
     if not hasattr(selector, "get_support"):
         raise TypeError(
@@ -66,31 +66,33 @@ def feature_names_of(
     """Return the given names of some features, else those seen in ``fit``, else positions."""
     found = given if given is not None else getattr(selector, "feature_names_in_", range(n_features))
     if len(found) != n_features:
-        raise ValueError(f"{len(found)} feature names were given for {n_features} features.")
+        raise ValueError(
+            f"{len(found)} feature names were given for {n_features} features; give one for each feature."
+        )
     return [str(found[j]) for j in shown]
 
 
 class Display(ABC):
-    """What all displays share: after drawing, ``ax_`` and ``figure_`` say where."""
+    """Base of all displays; drawing sets ``ax_`` and ``figure_``."""
 
     ax_: Any
     figure_: Any
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw into Axes of matplotlib, or into new ones, and set ``ax_`` and ``figure_``."""
-        self.ax_ = new_axes() if ax is None else ax
+        """Draw into matplotlib Axes, new ones by default, and set ``ax_`` and ``figure_``."""
+        self.ax_ = matplotlib("pyplot").subplots(layout="constrained")[1] if ax is None else ax
         self.figure_ = self.ax_.figure
         self._draw(self.ax_)
         return self
 
     @abstractmethod
     def _draw(self, ax: Any) -> None:
-        """Draw what the display holds."""
+        """Draw the data of the display."""
 
 
 @dataclass
 class ScoresDisplay(Display):
-    """Scores as bars, best first, the selected features in colour.
+    """Plot scores as bars, best first, with the selected features in colour.
 
     Parameters
     ----------
@@ -100,6 +102,11 @@ class ScoresDisplay(Display):
         Names in the same order.
     n_selected : int
         How many of them are selected.
+
+    See Also
+    --------
+    LoadingsDisplay : Loadings of the selected features on each component.
+    ufselect.report.explain : What each selected column represents, with the evidence on held-out rows.
 
     Examples
     --------
@@ -133,11 +140,11 @@ class ScoresDisplay(Display):
         n_shown : int, default=30
             Most bars to draw.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
         """
         selected = selected_by(selector)
         if selected.scores is None:
-            raise ValueError(f"{type(selector).__name__} has no scores to plot.")
+            raise ValueError(f"{type(selector).__name__} has no scores to plot; use a selector with scores_.")
         order = np.argsort(selected.ranking)
         names = feature_names_of(selector, feature_names, order.size, order)
         return cls(selected.scores[order], names, int(selected.support.sum())).plot(n_shown=n_shown, ax=ax)
@@ -159,7 +166,7 @@ class ScoresDisplay(Display):
 
 @dataclass
 class LoadingsDisplay(Display):
-    """Loadings as a heat map, one column per component.
+    """Plot the loadings of the selected features as a heat map, one column per component.
 
     Parameters
     ----------
@@ -167,6 +174,10 @@ class LoadingsDisplay(Display):
         Loadings of the features to show.
     feature_names : sequence of str
         Their names.
+
+    See Also
+    --------
+    ScoresDisplay : One score per feature, for any selector with ``scores_``.
     """
 
     loadings: NDArray
@@ -187,11 +198,13 @@ class LoadingsDisplay(Display):
         n_shown : int, default=40
             Most features to show, best first.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
         """
         selected = selected_by(selector)
         if not hasattr(selector, "components_"):
-            raise ValueError(f"{type(selector).__name__} has no loadings to plot.")
+            raise ValueError(
+                f"{type(selector).__name__} has no loadings to plot; use a selector with components_."
+            )
         shown = selected.columns[:n_shown]
         names = feature_names_of(selector, feature_names, selected.support.size, shown)
         return cls(np.asarray(selector.components_)[:, shown].T, names).plot(ax=ax)
@@ -213,7 +226,7 @@ def heat_map(ax: Any, values: NDArray, row_names: Sequence[str], label: str) -> 
 
 @dataclass
 class ConvergenceDisplay(Display):
-    """The objective over the iterations of one fit.
+    """Plot the objective over the iterations of one fit.
 
     Parameters
     ----------
@@ -221,6 +234,10 @@ class ConvergenceDisplay(Display):
         Objective at the start and after each iteration.
     converged : bool
         Whether the stopping rule was met.
+
+    See Also
+    --------
+    ReconstructionDisplay : Reconstruction error against the number of columns.
     """
 
     history: NDArray
@@ -235,11 +252,13 @@ class ConvergenceDisplay(Display):
         selector : estimator
             A fitted iterative selector, with ``objective_history_``.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
         """
         check_is_fitted(selector)
         if not hasattr(selector, "objective_history_"):
-            raise ValueError(f"{type(selector).__name__} does not iterate and has no convergence to plot.")
+            raise ValueError(
+                f"{type(selector).__name__} does not iterate and has no convergence to plot; use another."
+            )
         history = np.asarray(selector.objective_history_)
         return cls(history, bool(getattr(selector, "converged_", True))).plot(ax=ax)
 
@@ -253,13 +272,13 @@ class ConvergenceDisplay(Display):
         quiet(ax)
 
 
-# What a square can say, in the order of `SelectionPathDisplay.states`.
+# Name and colour of each state, in the order of `SelectionPathDisplay.states`.
 STATES = (("not selected", "white"), ("selected", SELECTED), ("enters", COLOURS[2]), ("leaves", COLOURS[1]))
 
 
 @dataclass
 class SelectionPathDisplay(Display):
-    """Features against feature counts: which are selected, which enter, which leave.
+    """Plot which features are selected, enter or leave as the feature count grows.
 
     Parameters
     ----------
@@ -269,6 +288,11 @@ class SelectionPathDisplay(Display):
         The counts.
     feature_names : sequence of str
         Names of the shown features.
+
+    See Also
+    --------
+    ufselect.dscofs_path : Fits DSCOFS for several feature counts.
+    ReconstructionDisplay : Reconstruction error against the number of columns.
     """
 
     masks: NDArray
@@ -292,13 +316,13 @@ class SelectionPathDisplay(Display):
         path : DSCOFSPath
             From :func:`ufselect.dscofs_path`.
         entry_sparsity : float, int or None, optional
-            Which of the path's entry sparsities to show; the first where it is not one of them.
+            Which of the path's entry sparsities to show; the first if it is not one of them.
         feature_names : sequence of str, optional
             Names of all features; by default their positions.
         n_shown : int, default=40
             Most features to show: those selected for the most counts.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
 
         Examples
         --------
@@ -319,7 +343,7 @@ class SelectionPathDisplay(Display):
     def states(self) -> NDArray[np.intp]:
         """Return for each count and feature 0 if not selected, 1 if selected, 2 if it enters, 3 if it leaves.
 
-        Entering and leaving is by comparison with the count before; at the first count nothing does.
+        A feature enters or leaves by comparison with the previous count; at the first count none does.
         """
         selected = np.asarray(self.masks, dtype=bool)
         before = np.vstack([selected[:1], selected[:-1]])
@@ -342,16 +366,20 @@ class SelectionPathDisplay(Display):
 
 @dataclass
 class RedundancyDisplay(Display):
-    """How many columns each selected column represents.
+    """Plot how many columns each selected column represents.
 
     Parameters
     ----------
     counts : ndarray of shape (n_shown,)
-        Columns that each selected column represents, itself included, the largest first.
+        Number of columns that each selected column represents, itself included, largest first.
     feature_names : sequence of str
         Names of these selected columns.
     n_selected, n_features : int
-        Number of selected columns and of all.
+        Number of selected columns and of all columns.
+
+    See Also
+    --------
+    ufselect.RedundancyFilter : The selector to fit first.
     """
 
     counts: NDArray
@@ -363,18 +391,18 @@ class RedundancyDisplay(Display):
     def from_estimator(
         cls, selector: Any, *, feature_names: Sequence[str] | None = None, n_shown: int = 30, ax: Any = None
     ) -> RedundancyDisplay:
-        """Draw the clusters of columns that a fitted filter found.
+        """Draw the groups of redundant columns that a fitted filter found.
 
         Parameters
         ----------
         selector : RedundancyFilter
-            After ``fit``.
+            A fitted filter.
         feature_names : sequence of str, optional
             Names of all columns; by default those seen in ``fit``, else their positions.
         n_shown : int, default=30
-            Most clusters to show.
+            Most groups to show.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
         """
         check_is_fitted(selector)
         found = selector.representatives_
@@ -397,7 +425,7 @@ class RedundancyDisplay(Display):
 
 @dataclass
 class PixelsDisplay(Display):
-    """The selected pixels over an image.
+    """Plot the selected pixels over an image.
 
     Parameters
     ----------
@@ -406,9 +434,13 @@ class PixelsDisplay(Display):
     image_shape : (int, int)
         Rows and columns of the images.
     order : {"C", "F"}, default="C"
-        "F" where the pixels run down the columns first.
+        "F" if the pixels run down the columns first.
     background : ndarray of shape (n_features,), optional
         An image to draw beneath, such as the mean of the data.
+
+    See Also
+    --------
+    ScoresDisplay : Scores of features that are not pixels.
     """
 
     support: NDArray
@@ -420,8 +452,8 @@ class PixelsDisplay(Display):
         n_rows, n_columns = self.image_shape
         if n_rows * n_columns != self.support.size:
             raise ValueError(
-                f"An image of {n_rows} × {n_columns} pixels does not fit {self.support.size} features; give "
-                "the true image_shape."
+                f"An image of {n_rows} × {n_columns} pixels does not fit {self.support.size} features; set "
+                "image_shape to the size of the images."
             )
 
     @classmethod
@@ -439,11 +471,11 @@ class PixelsDisplay(Display):
         Parameters
         ----------
         selector : estimator
-            Any scikit-learn selector, after ``fit`` on images.
+            Any scikit-learn selector, fitted on images.
         image_shape, order, background
-            As above.
+            As for the class.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
         """
         return cls(selected_by(selector).support, image_shape, order, background).plot(ax=ax)
 
@@ -468,14 +500,14 @@ class PixelsDisplay(Display):
 
 @dataclass
 class ReconstructionDisplay(Display):
-    """Relative reconstruction error against the number of columns, between random columns and PCA.
+    """Plot the relative reconstruction error against the number of columns, beside random columns and PCA.
 
     Parameters
     ----------
     counts : ndarray
         Numbers of columns.
     errors : ndarray
-        Errors in units of the error of the mean.
+        Errors relative to that of predicting each column by its mean.
     spread : ndarray, optional
         Their standard errors.
     random : ndarray of shape (n_draws, n_counts), optional
@@ -484,6 +516,11 @@ class ReconstructionDisplay(Display):
         Errors of as many principal components.
     chosen : int, optional
         A count to mark.
+
+    See Also
+    --------
+    ufselect.Reconstructor : Fits the map from the selected columns to all others.
+    ufselect.assess : Compares a selection with random columns on held-out rows.
 
     Examples
     --------
@@ -521,20 +558,20 @@ class ReconstructionDisplay(Display):
         Parameters
         ----------
         reconstructor : Reconstructor
-            After ``fit``.
+            A fitted reconstructor.
         X : array-like of shape (n_samples, n_features)
-            Rows, best not among those of ``fit``.
+            Rows to reconstruct, preferably held out from ``fit``.
         X_train : array-like of shape (n_samples, n_features), optional
-            The rows of ``fit``: with them random columns are drawn as a band, and principal components
-            as a floor.
+            The rows of ``fit``. If given, random columns are drawn as a band and principal components as
+            a dotted line.
         counts : int or sequence of int, optional
             One or several numbers of columns; by default up to ten, evenly spread.
         n_draws : int, default=5
-            Random sets of columns, reconstructed by the same kind of map.
+            Number of sets of random columns, reconstructed by the same kind of map.
         random_state : int, RandomState, Generator or None, default=0
             Seed of the random columns.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
         """
         if not hasattr(reconstructor, "curve"):
             name = type(reconstructor).__name__
@@ -558,20 +595,20 @@ class ReconstructionDisplay(Display):
 
     @classmethod
     def from_count_curve(cls, selector: Any, *, ax: Any = None) -> ReconstructionDisplay:
-        """Draw the held-out errors by which a selector chose its number of columns, and mark that.
+        """Draw the held-out errors by which a selector chose its number of columns, and mark that number.
 
         Parameters
         ----------
         selector : estimator
-            A selector with ``count_curve_``, after ``fit`` with ``n_features_to_select="auto"``.
+            A selector with ``count_curve_``, fitted with ``n_features_to_select="auto"``.
         ax : matplotlib Axes, optional
-            Where to draw; by default into new ones.
+            Axes to draw into; new ones by default.
         """
         return cls.of_counts(selector).plot(ax=ax)
 
     @classmethod
     def of_counts(cls, selector: Any) -> ReconstructionDisplay:
-        """Arrange the errors by which a selector chose its count, and draw nothing."""
+        """Return the same display without drawing it."""
         rows = getattr(selector, "count_curve_", None)
         if rows is None:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""The look of figures: colours that colour-blind readers tell apart."""
+"""The look of figures, in colours that colour-blind readers can tell apart."""
 
 from __future__ import annotations
 
@@ -19,28 +19,23 @@ def matplotlib(module: str) -> Any:
     return import_extra(f"matplotlib.{module}", "Plotting", "plot")
 
 
-def new_axes() -> Any:
-    """Return the Axes of a new figure of pyplot."""
-    return matplotlib("pyplot").subplots(layout="constrained")[1]
-
-
 def plain(name: str, most: int = 28) -> str:
-    """Return a name that matplotlib shows as it is: "$" would begin a formula; long names are cut."""
+    """Return a name for matplotlib: "$", which begins a formula, is escaped, and long names are cut."""
     short = name if len(name) <= most else f"{name[: most - 1]}…"
     return short.replace("$", r"\$")
 
 
 def quiet(ax: Any) -> None:
-    """Take away the lines that say nothing."""
+    """Remove the top and right spines and soften the ticks."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.tick_params(length=3, colors=INK)
 
 
 def figure_svg(figure: Any, name: str, title: str) -> str:
-    """Return a figure as SVG to stand inside a page.
+    """Return a figure as SVG to embed in a page.
 
-    Text stays text. Ids get ``name`` in front, since several figures share a page, and dark lines take the
-    page's colour of text, so that a dark page shows them. ``title`` is read to those who cannot see it.
+    Text stays text. Ids are prefixed with ``name``, since several figures share a page. Dark lines take the
+    text colour of the page, so that a dark page shows them. ``title`` is the text for screen readers.
     """
     target = io.StringIO()
     settings = {"svg.fonttype": "none", "svg.hashsalt": name}

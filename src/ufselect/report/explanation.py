@@ -1,4 +1,4 @@
-"""What there is to say about a fitted selector: what its columns represent, and what they are worth."""
+"""Explain a fitted selector: what its columns represent, and how good they are on held-out rows."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ufselect.methods.redundancy import RedundancyFilter, pairwise_correlations
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
-LEAST_GAIN = 0.1  # over random columns, in error or agreement: less is real, and yet no reason to praise
-LEAST_SHARE = 0.5  # of the variance of the others, for columns that are to represent them
+LEAST_GAIN = 0.1  # over random columns, in error or agreement; with less, the result is "fair", not "good"
+LEAST_SHARE = 0.5  # of the variance of the others; with less, the result is "doubtful"
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
 
 def relative_scores(scores: Any) -> NDArray:
-    """Return scores from 0 for the least to 100 for the best of the run."""
+    """Return scores rescaled to 0 for the lowest and 100 for the highest."""
     found = np.nan_to_num(np.asarray(scores, dtype=np.float64), posinf=np.nan, neginf=np.nan)
     low, high = np.nanmin(found), np.nanmax(found)
     return np.round(100 * np.nan_to_num(found - low) / ((high - low) or 1.0), 1)
 
 
 def reconstructed_share(assessment: Assessment) -> float:
-    """Return the share of the other columns' variance that is reconstructed; NaN for other goals."""
+    """Return the share of the other columns' variance that is reconstructed; NaN unless that is the goal."""
     error = assessment.mean("selected") if assessment.goal == "rebuild" else float("nan")
     return 1 - min(error, 1.0) ** 2
 
@@ -40,8 +40,8 @@ def reconstructed_share(assessment: Assessment) -> float:
 def trust_in(assessment: Assessment) -> str:
     """Return how far an assessed selection can be trusted: good, fair, doubtful or bad.
 
-    Columns that are better than random ones and yet lose most of the others are doubtful, and those that
-    are better by little are fair.
+    A selection is good if it is clearly better than random columns, fair if it is slightly better, and
+    doubtful if it reconstructs less than half of the variance of the other columns.
     """
     if assessment.verdict != "better" or reconstructed_share(assessment) < LEAST_SHARE:
         return "bad" if assessment.verdict == "worse" else "doubtful"
@@ -51,7 +51,7 @@ def trust_in(assessment: Assessment) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The facts that a report shows.
+    """The facts that a report shows; a notebook displays it as the report.
 
     Attributes
     ----------
@@ -68,38 +68,44 @@ class Explanation:
     excluded : ndarray of shape (n_features,)
         Mask of the excluded columns.
     selected : Selected
-        Selected columns, ranks and scores; scores are None where the method has none.
+        Selected columns, ranks and scores; scores are None if the method has none.
     means, deviations : ndarray of shape (n_features,)
         Mean and standard deviation of each column.
     closest, closest_r : ndarray of shape (n_features,)
-        For each column the selected one that represents it, as a place in ``ranked``, and their correlation.
+        For each column the selected one that represents it, as an index into ``ranked``, and their
+        correlation.
     among : ndarray of shape (n_selected, n_selected)
         Correlations among the selected columns.
     explained : ndarray of shape (n_features,)
         Share of each column's variance that a linear model of the selected ones explains, in the sample;
-        NaN where there are too few rows to tell.
+        NaN if there are too few rows.
     assessment : Assessment or None
-        What the selection is worth on held-out rows.
+        How good the selection is on held-out rows.
     outlying : ndarray of int
-        For redundancy the rows that stand far apart from all others, on which correlations may rest.
+        For redundancy, rows far from all others, which may cause high correlations.
     rows : ndarray of shape (n_shown, 2)
         Some rows along the two leading directions of the data.
     row_clusters : ndarray of shape (n_shown,) or None
-        Their clusters, where the selector found some.
+        Their clusters, if the selector found any.
     clusters : list of dict
-        For each cluster its ``size`` and the columns that tell it from the rest.
+        For each cluster its ``size`` and the columns that distinguish it from the rest.
     candidates : list of dict
-        What was compared, where the selector compared several.
+        The candidates that the selector compared, if any.
     loadings : ndarray of shape (n_selected, n_components) or None
         Loadings of the selected columns.
     history : ndarray or None
         Objective over the iterations.
     counts : ReconstructionDisplay or None
-        Held-out errors against counts, where the method chose the number of columns.
+        Held-out errors against counts, if the method chose the number of columns.
     converged : bool or None
         Whether the method met its stopping rule.
     image_shape, image_order
-        For images.
+        For images, as given to :func:`explain`.
+
+    See Also
+    --------
+    explain : Makes an explanation of a fitted selector.
+    report_html : The explanation as an HTML page.
     """
 
     method: str
@@ -145,17 +151,17 @@ class Explanation:
 
     @property
     def dropped(self) -> NDArray[np.bool_]:
-        """Mask of the columns that took part and were not selected."""
+        """Mask of the columns that were neither selected nor excluded."""
         return ~self.selected.support & ~self.excluded
 
     @property
     def frequencies(self) -> NDArray | None:
-        """How often each column was selected from other rows."""
+        """Share of fits on other rows that selected each column."""
         return None if self.assessment is None else self.assessment.frequencies
 
     @cached_property
     def positions(self) -> NDArray | None:
-        """Numbers in the names of columns that are in order, as wavelengths; None for others."""
+        """Column names as numbers if they are in order, such as wavelengths; None otherwise."""
         try:
             found = np.array([float(name) for name in self.feature_names])
         except ValueError:
@@ -164,16 +170,16 @@ class Explanation:
         return found if found.size >= 20 and (np.all(steps > 0) or np.all(steps < 0)) else None
 
     def represents(self, place: int) -> NDArray[np.intp]:
-        """Return the dropped columns that the selected one at a place represents, closest first."""
+        """Return the dropped columns that one selected column represents, closest first."""
         near = np.abs(self.closest_r) >= LEAST_CORRELATION
         found = np.flatnonzero(self.dropped & near & (self.closest == place))
         return found[np.argsort(-np.abs(self.closest_r[found]), kind="stable")]
 
     @property
     def purpose(self) -> str:
-        """What the selected columns are for, to go on from their number."""
+        """What the selected columns are for, as a phrase to follow their number."""
         if self.assessment is not None and self.assessment.has_no_clusters:
-            return "although no clusters were found"
+            return "selected, although no clusters were found"
         return {
             "rebuild": "from which the others are reconstructed",
             "clusters": "that show the clusters of rows",
@@ -189,7 +195,7 @@ class Explanation:
 
     @property
     def message(self) -> str:
-        """What the selection is worth, in one or two plain sentences."""
+        """How good the selection is, in one or two sentences."""
         if self.goal == "redundancy":
             limit = self.parameters["max_correlation"]
             if not self.dropped.any():
@@ -203,11 +209,11 @@ class Explanation:
             return "All columns are selected."
         if self.assessment is None:
             return "How good the selection is on new rows was not assessed."
-        text = self.assessment.finding  # how it was assessed stands apart
+        text = self.assessment.finding
         share = reconstructed_share(self.assessment)
         if share < LEAST_SHARE:
             text += f" They reconstruct {100 * share:.0f} % of the variance of the others"
-            # not so of columns that have nothing in common; a curve of counts tells by itself
+            # unless the columns have nothing in common, or a curve of counts shows it
             text += "; more columns do more." if self.counts is None and share > 0.05 else "."
         return " ".join(text.split())
 
@@ -230,34 +236,39 @@ def explain(
     sample_weight: Any = None,
     batch: Any = None,
 ) -> Explanation:
-    """Find out what each selected column represents, and what the selection is worth.
+    """Find out what each selected column represents, and how good the selection is.
 
-    Correlations are those of at most 2000 rows, of two columns by the rows that have both.
+    Correlations are computed on at most 2000 rows, those of two columns on the rows that have both values.
 
     Parameters
     ----------
     selector : estimator
-        Any scikit-learn selector, fitted on ``X``; ``scores_`` and ``ranking_`` are shown where it has them.
+        Any scikit-learn selector, fitted on ``X``; ``scores_`` and ``ranking_`` are shown if it has them.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data.
     feature_names : sequence of str, optional
         Names of the columns; without it those seen in ``fit``.
     image_shape : (int, int), optional
-        Rows and columns, where columns of X are pixels.
+        Rows and columns of the images, if the columns of X are pixels.
     image_order : {"C", "F"}, default="C"
-        "F" where pixels run down the columns first.
+        "F" if the pixels run down the columns first.
     assessment : Assessment or bool, default=True
-        From :func:`~ufselect.assess`; True takes that of the selector or makes one, which fits a selector
-        of this package several times, False leaves it out.
+        From :func:`~ufselect.assess`. True uses the selector's own assessment or makes one, which fits a
+        selector of this package several times. False leaves it out.
     random_state : int, default=0
         Seed of samples and splits.
     sample_weight, batch : array-like of shape (n_samples,), optional
-        What ``fit`` was told of the rows. Rows of weight 0 are ignored, the others count alike; each batch
-        is taken about its own mean.
+        As given to ``fit``. Rows of weight 0 are ignored, all others count equally; each batch is centred
+        by its own mean.
 
     Returns
     -------
     Explanation
+
+    See Also
+    --------
+    report_html : The explanation as an HTML page.
+    ufselect.assess : Only the comparison with random columns on held-out rows.
 
     Examples
     --------
@@ -272,7 +283,7 @@ def explain(
     """
     selected = selected_by(selector)
     if not selected.support.any():
-        raise ValueError("The selector keeps no feature, so there is nothing to explain.")
+        raise ValueError("The selector selects no feature; fit it so that it selects at least one.")
     n_features = selected.support.size
     names = feature_names
     if names is None:
@@ -280,8 +291,8 @@ def explain(
     data = X.tocsr() if hasattr(X, "tocsr") else X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if len(names) != n_features or data.shape[1] != n_features:
         raise ValueError(
-            f"The selector was fitted on {n_features} features, X has {data.shape[1]} and {len(names)} names "
-            "were given; pass the data of fit and one name per feature."
+            f"The selector was fitted on {n_features} features, but X has {data.shape[1]} and {len(names)} "
+            "names were given; pass the X of fit and one name per feature."
         )
     goal = "redundancy" if isinstance(selector, RedundancyFilter) else getattr(selector, "goal", None)
     if assessment is True:
@@ -296,7 +307,7 @@ def explain(
     sample = np.nan_to_num(sample, nan=0.0)
     closest = np.argmax(np.abs(correlations), axis=0)
     closest_r = correlations[closest, np.arange(n_features)]
-    if goal == "redundancy":  # whose own pairs, of all rows, are the promise
+    if goal == "redundancy":  # the filter compared all rows, so its own pairs count
         places = np.full(n_features, -1)
         places[ranked] = np.arange(ranked.size)
         own = np.where(selector.representatives_ >= 0, places[selector.representatives_], -1)
@@ -349,7 +360,7 @@ def explain(
 
 
 def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment | None:
-    """Assess a selector that needs no labels; the columns of another one as they are."""
+    """Assess a selector of this package by fitting it again; of another one only its columns."""
     support = selector.get_support()
     if goal == "redundancy" or support.all():
         return None
@@ -360,7 +371,7 @@ def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment 
 
 
 def _named(clusters: Sequence[Mapping[str, Any]], names: list[str], by_place: bool) -> list[dict[str, Any]]:
-    """Return clusters with names of columns in place of indices."""
+    """Return clusters with column names in place of indices."""
 
     def told(found: tuple[Any, float]) -> dict[str, Any]:
         column, distance = found
@@ -372,9 +383,9 @@ def _named(clusters: Sequence[Mapping[str, Any]], names: list[str], by_place: bo
 def centred_sample(
     X: Any, seed: int, sample_weight: NDArray | None = None, batch: NDArray | None = None
 ) -> tuple[NDArray, NDArray]:
-    """Return at most 2000 rows of dense or sparse data, centred, and which these are.
+    """Return at most 2000 rows of dense or sparse data, centred, and their indices.
 
-    Rows of weight 0 are never taken, and batches are centred by themselves.
+    Rows of weight 0 are never used, and each batch is centred by its own mean.
     """
     counted = (
         np.arange(X.shape[0]) if sample_weight is None else np.flatnonzero(np.asarray(sample_weight) > 0)
@@ -390,7 +401,7 @@ def centred_sample(
 
 
 def column_means(data: Any) -> NDArray:
-    """Return the means of the columns; of those with missing values, the means of what is there."""
+    """Return the means of the columns, ignoring missing values."""
     means = np.asarray(data.mean(axis=0)).ravel()
     if not np.isnan(means).any() or not isinstance(data, np.ndarray):
         return means
@@ -410,7 +421,7 @@ def correlation(sample: NDArray, columns: NDArray) -> NDArray:
 def explained_by(sample: NDArray, ranked: NDArray) -> NDArray:
     """Return the share of each column's variance that some columns explain, adjusted for their number.
 
-    NaN where there are fewer than four rows for each of them.
+    All NaN if there are fewer than four rows for each of these columns.
     """
     n_rows = len(sample)
     if n_rows < 4 * ranked.size or n_rows <= ranked.size + 1:

@@ -1,4 +1,4 @@
-"""The page of a selection: one file, nothing from the network."""
+"""The report as one HTML file that loads nothing from the network."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def report_html(
 ) -> str:
     """Return the report as one HTML document.
 
-    All text that comes from data, names of columns among it, is shown as text and cannot run. The page's own
-    script is the only one its content security policy allows, and nothing can be loaded.
+    Text from the data, such as column names, is escaped and cannot run. The content security policy allows
+    only the page's own script, and nothing can be loaded.
 
     Parameters
     ----------
     explanation : Explanation
         From :func:`explain`.
     title : str
-        What was selected from, such as the file's name.
+        Name of the data, such as the file's name.
     record : mapping, optional
-        The record of the run, for what was assumed and for the settings.
+        The record of a run of the command line; adds its settings and assumptions.
 
     Returns
     -------
@@ -46,6 +46,11 @@ def report_html(
     ------
     ImportError
         If Jinja2 is not installed.
+
+    See Also
+    --------
+    explain : Makes the explanation of a fitted selector.
+    ufselect.plotting.ScoresDisplay : A single figure instead of a page.
     """
     e = explanation
     told = {} if record is None else record
@@ -55,15 +60,12 @@ def report_html(
         f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
     )
     return render(
-        "ufselect.report",
-        "selection.html",
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
-        summary=f"{e.n_selected} of {e.n_features:,} columns {e.purpose}, from {e.n_samples:,} rows.",
+        summary=f"{e.n_selected} of {e.n_features:,} columns {e.purpose} ({e.n_samples:,} rows).",
         trust=told.get("trust", e.trust),
         message=told.get("message", e.message),
         cards=_cards(e),
-        links=[],
         pictures=_pictures(e),
         represents=_represents(e),
         tables={"selected": selected_table(e), "dropped": dropped_table(e)},
@@ -80,12 +82,11 @@ def report_html(
     )
 
 
-def render(package: str, name: str, **content: Any) -> str:
-    """Fill in a template of a package, which may extend ``base.html``; all values are escaped."""
-    jinja2 = import_extra("jinja2", "A page", "cli")
-    folders = [jinja2.PackageLoader(place) for place in dict.fromkeys((package, "ufselect.report"))]
+def render(**content: Any) -> str:
+    """Fill in the template of the page; all values are escaped."""
+    jinja2 = import_extra("jinja2", "A report", "cli")
     environment = jinja2.Environment(
-        loader=jinja2.ChoiceLoader(folders),
+        loader=jinja2.PackageLoader("ufselect.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -98,16 +99,17 @@ def render(package: str, name: str, **content: Any) -> str:
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    return environment.get_template(name).render(script=script, style=style, policy=policy, **content)
+    page = environment.get_template("selection.html")
+    return page.render(script=script, style=style, policy=policy, **content)
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a number for people, to a few digits."""
+    """Return a number rounded to a few digits."""
     return (f"{value:,.0f}" if 1e3 <= abs(value) < 1e9 else f"{value:.{digits}g}").replace("-", "−")
 
 
 def signed(value: float) -> str:
-    """Return a number with two decimals and a true minus."""
+    """Return a number with two decimals and a minus sign."""
     return f"{value:.2f}".replace("-", "−")
 
 
@@ -121,10 +123,10 @@ def percent(share: float) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """Words, the value to sort by, and what goes with the words.
+    """A cell: its text and the value to sort by.
 
-    ``share`` is the length of a small bar, ``pairs`` are names with correlations, of which ``n_more`` are
-    not named.
+    ``share`` is the length of a small bar, ``pairs`` are names with correlations, and ``n_more`` is how many
+    more there are.
     """
 
     text: str
@@ -136,7 +138,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class DataTable:
-    """A table that the page's script sorts and filters; titles with ``>`` are over numbers."""
+    """A table that the page's script sorts and filters; titles that end in ``>`` are over numbers."""
 
     name: str
     caption: str
@@ -145,7 +147,7 @@ class DataTable:
 
     @property
     def columns(self) -> list[tuple[str, str]]:
-        """Titles and the classes of their cells; narrow screens hide some."""
+        """Titles and CSS classes of the columns; narrow screens hide minor ones."""
         minor = ("Mean>", "Deviation>", "Selected from other rows>")
         kinds = (
             ("num" if t.endswith(">") else "word") + (" minor" if t in minor else "") for t in self.titles
@@ -154,7 +156,7 @@ class DataTable:
 
     @property
     def name_width(self) -> int:
-        """Letters of a name that stay on one line: all of Ensembl's, not all of a sentence."""
+        """Width for names, in letters: long enough for Ensembl ids, not for whole sentences."""
         return 3 + min(18, max(len(row[1].text) for row in self.rows))
 
 
@@ -183,7 +185,7 @@ def selected_table(e: Explanation) -> DataTable:
 
 
 def dropped_table(e: Explanation) -> DataTable | None:
-    """Return the dropped columns with what represents each; None where none is dropped."""
+    """Return the dropped columns with what represents each; None if no column is dropped."""
     if not e.dropped.any():
         return None
     rows = []
@@ -210,8 +212,8 @@ def _represents(e: Explanation) -> str:
     if not dropped:
         return "No column is dropped."
     words = (
-        "A selected column represents the dropped ones that correlate with it more than with any other "
-        f"selected one, by at least {LEAST_CORRELATION} in size."
+        "A selected column represents the dropped columns that correlate most with it, if the absolute "
+        f"correlation is at least {LEAST_CORRELATION}."
     )
     alone = int(np.sum(e.dropped & (np.abs(e.closest_r) < LEAST_CORRELATION)))
     be = "is" if alone == 1 else "are"
@@ -219,7 +221,7 @@ def _represents(e: Explanation) -> str:
 
 
 def _cards(e: Explanation) -> list[tuple[str, str, str]]:
-    """Return the four figures that fit the goal: value, what it is, how to read it."""
+    """Return the main figures for the goal: value, what it is, how to read it."""
     cards = [(f"{e.n_selected} of {e.n_features:,}", "columns selected", f"by {e.method}")]
     a, dropped = e.assessment, int(e.dropped.sum())
     if e.goal == "redundancy":
@@ -302,7 +304,7 @@ def _pictures(e: Explanation) -> list[tuple[str, str]]:
 
 
 def _charts(e: Explanation) -> dict[str, str | None]:
-    """Return the other pictures as SVG, None for those that this selection does not have."""
+    """Return the other charts as SVG; None for those that do not apply."""
     names = [e.feature_names[j] for j in e.ranked[:MOST_CELLS]]
     charts: dict[str, str | None] = dict.fromkeys(
         ["assessed", "counts", "scores", "among", "loadings", "convergence"]
@@ -347,8 +349,8 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         loadings = LoadingsDisplay(shown, names).plot(ax=_axes(6, 1.4 + 0.19 * len(shown)))
         keep("loadings", loadings.ax_, f"Loadings of {len(shown)} columns on {shown.shape[1]} components")
     if e.history is not None and e.history.size > 1:
-        course = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
-        keep("convergence", course.ax_, f"Objective over {e.history.size - 1} iterations")
+        convergence = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
+        keep("convergence", convergence.ax_, f"Objective over {e.history.size - 1} iterations")
     return charts
 
 
