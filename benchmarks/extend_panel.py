@@ -1,9 +1,9 @@
-"""A panel of 50 columns extended to 100: what conditioning on it gains over appending the best columns.
+"""Extend a panel of 50 columns to 100: given the panel, or by appending the best other columns.
 
-Per cent of the variance of all columns that a ridge regression on the 100 rebuilds on rows left out, mean ±
-standard deviation over three splits.
+    python benchmarks/extend_panel.py | python benchmarks/record.py extend_panel
 
-    python benchmarks/extend_panel.py
+The table gives the per cent of the variance of all columns that a ridge regression on the 100 reconstructs on
+held-out rows, as mean ± standard deviation over three splits into halves.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 from ufselect import GreedyProjection, MaxVariance
 
 SETS = ("isolet", "usps", "coil20", "umist", "warppie10p")
-MOST_ROWS = 1500
-MOST_COLUMNS = 800
+MAX_ROWS = 1500
+MAX_COLUMNS = 800
 PANEL, TOTAL = 50, 100
 N_SPLITS = 3
 RIDGE = 1e-2  # of the mean sum of squares of a column
 
 
-def rebuilt(train: NDArray, test: NDArray, columns: NDArray) -> float:
-    """Return the share of the variance of new rows, in per cent, that a map of some columns rebuilds."""
+def reconstructed(train: NDArray, test: NDArray, columns: NDArray) -> float:
+    """Return the per cent of the variance of the held-out rows that the columns reconstruct."""
     mean = train.mean(axis=0)
     A, B = train - mean, test - mean
-    chosen = A[:, columns]
-    ridge = RIDGE * np.square(chosen).sum(axis=0).mean()
-    weights = np.linalg.solve(chosen.T @ chosen + ridge * np.eye(columns.size), chosen.T @ A)
+    selected = A[:, columns]
+    ridge = RIDGE * np.square(selected).sum(axis=0).mean()
+    weights = np.linalg.solve(selected.T @ selected + ridge * np.eye(columns.size), selected.T @ A)
     return 100 * (1 - float(np.square(B - B[:, columns] @ weights).sum() / np.square(B).sum()))
 
 
 def selections(train: NDArray, panel: NDArray, rng: np.random.Generator) -> dict[str, NDArray]:
-    """Return the ways to come from the panel to so many columns, and the free choice."""
+    """Return the panel, three ways to extend it, and a selection without it."""
     others = np.setdiff1d(np.arange(train.shape[1]), panel)
     free = np.argsort(GreedyProjection(TOTAL, target="features").fit(train).ranking_)
     extended = GreedyProjection(TOTAL, target="features", keep=panel).fit(train)
@@ -46,29 +46,22 @@ def selections(train: NDArray, panel: NDArray, rng: np.random.Generator) -> dict
     }
 
 
-def split(X: NDArray, seed: int) -> tuple[NDArray, NDArray]:
-    """Return two halves of the rows."""
-    rows = np.random.default_rng(seed).permutation(len(X))[:MOST_ROWS]
-    half = rows.size // 2
-    return X[rows[:half]], X[rows[half:]]
-
-
 def main() -> None:
-    """Print one line for each data set and kind of panel."""
     rows = []
     for name in SETS:
         X, _ = load(name)
-        X = X[:, X.std(axis=0) > 0][:, :MOST_COLUMNS]
+        X = X[:, X.std(axis=0) > 0][:, :MAX_COLUMNS]
         for kind in ("random", "largest variance"):
             found: dict[str, list[float]] = {}
             for seed in range(N_SPLITS):
-                train, test = split(X, seed)
+                shuffled = X[np.random.default_rng(seed).permutation(len(X))[:MAX_ROWS]]
+                train, test = shuffled[: len(shuffled) // 2], shuffled[len(shuffled) // 2 :]
                 rng = np.random.default_rng(seed)
                 panel = np.flatnonzero(MaxVariance(PANEL).fit(train).support_)
                 if kind == "random":
                     panel = np.sort(rng.choice(X.shape[1], PANEL, replace=False))
                 for way, columns in selections(train, panel, rng).items():
-                    found.setdefault(way, []).append(rebuilt(train, test, columns))
+                    found.setdefault(way, []).append(reconstructed(train, test, columns))
             rows.append([name, kind, *(f"{np.mean(v):.1f} ± {np.std(v):.1f}" for v in found.values())])
     print_table(f"Per cent rebuilt on rows left out ({data_source()})", ("data", "panel", *found), rows)
 

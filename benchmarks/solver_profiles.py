@@ -1,209 +1,191 @@
-"""Performance profiles of the solvers: whole fits of DSCOFS, and its X-step alone.
+"""Compare the X-steps of DSCOFS by whole fits.
 
-``python benchmarks/solver_profiles.py fits|x-steps [--quick] [--svg FILE]`` solves the same problems with
-every solver and prints, as Markdown, which share of them each solves within a factor of the best.
-``small-penalties`` counts the products to a small gradient where the power step crawls. Run with one BLAS
-thread.
+    python benchmarks/solver_profiles.py [--quick] | python benchmarks/record.py solver_profiles
+
+There are 140 problems of 100 columns: seven data sets, penalties of 1e-4 to 1 times the largest eigenvalue,
+10 and 50 per cent of the entries, PCA and random start. A fit ends when the objective no longer falls, by
+more than 1e-13 of its value, or after 1.5 CPU seconds. It has solved the problem if it ended in time and made
+at least nine tenths of the longest descent of all X-steps, counted from the highest first objective.
+
+Fits from one start may end in different local minima. So the cost of a fit is what it spends, in products
+with S or CPU seconds, until all but a thousandth of the descent to its own end is made. Shares are per cent
+of all problems, solved or not. The excess is that of the last objective over the lowest of all X-steps,
+relative to the lowest.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 
 import numpy as np
-from common import REAL_SETS, CountingGram, data_source, load
-from solver_runs import (
-    N_ROWS,
-    PATHS,
-    Point,
-    Problem,
-    Solver,
-    Subproblem,
-    fit_solvers,
-    problems,
-    x_step_solvers,
-)
+from common import REAL_SETS, CountingGram, data_source, load, print_table
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
+from ufselect._utils.arrays import polar_factor
 from ufselect.gram import gram_operator
-from ufselect.methods._sets import project_entries, project_rows
-from ufselect.methods.dscofs.start import best_random_start, pca_start
+from ufselect.methods.dscofs.pam import EARLY_ONSET, PamState, ProximalAlternatingMinimisation, XStep
+from ufselect.methods.dscofs.problem import DoubleSparsePCA
+from ufselect.methods.dscofs.start import Start, best_random_start, pca_start
+from ufselect.methods.dscofs.x_steps import make_x_step
 
-QUICK_SETS = ("lung_discrete", "usps")
-MAX_PRODUCTS = 3000
-ACCURACIES = (1e-3, 1e-6, 1e-8)
-FACTORS = (1.0, 1.3, 2.0, 5.0, 20.0, 100.0)
-SHORT, REPEATS = 0.2, 3  # runs of fewer CPU seconds are timed so many times
-
-
-def small_penalties(name: str = "warppie10p") -> None:
-    """Print the products with S until the gradient of an X-step is 1e-8 of the first one, or at rounding."""
-    data, m = load(name)
-    gram = CountingGram(gram_operator(data))
-    starts = {
-        "PCA": pca_start(gram.eigenpairs(m)).point,
-        "random": best_random_start(gram, m, 10, np.random.default_rng(0)).point,
-    }
-    print("\n### Small penalties\n")
-    print("| start | μ | " + " | ".join(f"{path} | reached" for path in PATHS) + " |")
-    print("|---|---|" + "---|" * (2 * len(PATHS)))
-    for kind, X in starts.items():
-        for mu in (1.0, 100.0, 1e4):
-            weight = mu * gram.scale**-2
-            pull = weight * (project_entries(X, X.size // 50)[0] + project_rows(X, N_ROWS)[0])
-            first = Subproblem(gram, pull, X, gram.gram.matmat(X))
-            cells = []
-            for path in PATHS.values():
-                gram.n_products, reached = 0, 1.0
-                for model in path(first):
-                    reached = model.slope / first.slope
-                    if reached <= 1e-8 or gram.n_products >= MAX_PRODUCTS:
-                        break
-                cells.append(f"{gram.n_products} | {reached:.0e}")
-            print(f"| {kind} | {mu:g} | " + " | ".join(cells) + " |", flush=True)
+MAX_SECONDS = 1.5
+ACCURACY = 1e-3
+TAU = 1e-3  # the default of DSCOFS, in units of the largest eigenvalue
 
 
-def cost_to_reach(points: list[Point], goal: float, accuracy: float, unit: str) -> float:
-    """Return what a solver spent until the gap to the goal was this share of the gap at the start."""
-    target = goal + accuracy * (points[0].objective - goal)
-    reached = [getattr(point, unit) for point in points if point.objective <= target]
-    return max(min(reached), 1e-9 if unit == "seconds" else 1) if reached else np.inf
+def problems(names: tuple[str, ...]) -> Iterator[tuple[str, DoubleSparsePCA, Start]]:
+    """Yield a label, a problem and where to start on it."""
+    for name in names:
+        data, m = load(name)
+        gram = CountingGram(gram_operator(data))
+        spectrum = gram.eigenpairs(m)
+        unit = float(spectrum.values[0])
+        starts = {
+            "pca": pca_start(spectrum),
+            "random": best_random_start(gram, m, 10, np.random.default_rng(0)),
+        }
+        for kind, start in starts.items():
+            start = replace(start, point=np.asfortranarray(start.point), product=gram.matmat(start.point))
+            for alpha in (0.1, 0.5):
+                for mu in (1e-4, 1e-3, 1e-2, 1e-1, 1.0):
+                    problem = DoubleSparsePCA(
+                        gram=gram,
+                        n_rows=100,
+                        n_entries=max(m, int(alpha * start.point.size)),
+                        mu_row=mu * unit,
+                        mu_entry=mu * unit,
+                        tau=TAU * unit,
+                        memory=TAU,
+                        unit=unit,
+                        leading_variance=float(spectrum.values.mean()),
+                    )
+                    yield f"{name} μ={mu:g} α={alpha:g} {kind}", problem, start
 
 
-def traces_of(solvers: Mapping[str, Solver], problem: Problem, budget: float) -> list[list[Point]]:
-    """Return each solver's trace, with the shortest times of several runs where a run is short.
+def pymanopt_step(problem: DoubleSparsePCA, state: PamState, ascent: NDArray, *, optimizer: str) -> NDArray:
+    """Solve the X-step, minimise −Tr(XᵀSX) − 2 Tr(XᵀB) over orthonormal X, by an optimizer of pymanopt."""
+    import pymanopt
 
-    The repeats go round the solvers, so that a slow moment of the machine does not fall on one of them.
+    linear = ascent - state.product
+    manifold = pymanopt.manifolds.Stiefel(*state.X.shape)
+
+    @pymanopt.function.numpy(manifold)
+    def cost(X):
+        return -float(np.vdot(X, problem.gram.matmat(X) + 2 * linear))
+
+    @pymanopt.function.numpy(manifold)
+    def gradient(X):
+        return -2 * (problem.gram.matmat(X) + linear)
+
+    @pymanopt.function.numpy(manifold)
+    def hessian(X, direction):
+        return -2 * problem.gram.matmat(direction)
+
+    mixed = state.X.T @ ascent
+    slope = 2 * float(np.linalg.norm(ascent - state.X @ (mixed + mixed.T) / 2))
+    solver = getattr(pymanopt.optimizers, optimizer)(
+        max_time=MAX_SECONDS,
+        min_gradient_norm=0.1 * slope,  # enough, since the supports move between two X-steps
+        max_iterations=10_000,
+        verbosity=0,
+    )
+    task = pymanopt.Problem(manifold, cost, euclidean_gradient=gradient, euclidean_hessian=hessian)
+    found = solver.run(task, initial_point=np.ascontiguousarray(state.X)).point
+    return polar_factor(np.asfortranarray(found))
+
+
+# The X-step, as a name that DSCOFS knows or a function, and when extrapolation sets in (0: never).
+X_STEPS: dict[str, tuple[str | XStep, float]] = {
+    "auto (default)": ("auto", EARLY_ONSET),
+    "power": ("power", 0.0),
+    "power, extrapolated": ("power", EARLY_ONSET),
+    "rotated, extrapolated": ("rotated", EARLY_ONSET),
+    "PenCF": ("pencf", 0.0),
+    "pymanopt, trust regions": (partial(pymanopt_step, optimizer="TrustRegions"), 0.0),
+    "pymanopt, conjugate gradients": (partial(pymanopt_step, optimizer="ConjugateGradient"), 0.0),
+}
+
+
+def fit(problem: DoubleSparsePCA, start: Start, x_step: str | XStep, onset: float) -> NDArray:
+    """Return products, CPU seconds and objective at each iteration of a fit."""
+    problem.gram.n_products = 0
+    began = time.process_time()
+    step = make_x_step(x_step, problem) if isinstance(x_step, str) else x_step
+    method = ProximalAlternatingMinimisation(problem, start, step, onset)
+    state, trace = method.init(), []
+    while True:
+        trace.append((problem.gram.n_products, time.process_time() - began, state.objective))
+        if trace[-1][1] > MAX_SECONDS:
+            break
+        moved = method.step(state)
+        if state.objective - moved.objective <= 1e-13 * abs(state.objective):
+            break
+        state = moved
+    return np.array(trace)
+
+
+def fits(problem: DoubleSparsePCA, start: Start) -> list[NDArray]:
+    """Fit with each X-step, and twice more if that takes at most 0.2 seconds, for the shortest times.
+
+    The repeats go round the X-steps, so that a slow moment of the machine does not fall on one of them.
     """
-    traces = [solve(problem, budget) for solve in solvers.values()]
-    for _ in range(REPEATS - 1):
-        for number, solve in enumerate(solvers.values()):
-            if traces[number][-1].seconds <= SHORT:
-                pairs = zip(traces[number], solve(problem, budget), strict=False)
-                traces[number] = [replace(p, seconds=min(p.seconds, q.seconds)) for p, q in pairs]
+    traces = [fit(problem, start, *x_step) for x_step in X_STEPS.values()]
+    for _ in range(2):
+        for number, x_step in enumerate(X_STEPS.values()):
+            if traces[number][-1, 1] <= 0.2:
+                again = fit(problem, start, *x_step)
+                trace = traces[number] = traces[number][: len(again)]
+                trace[:, 1] = np.minimum(trace[:, 1], again[: len(trace), 1])
     return traces
 
 
-Costs = dict[tuple[str, float], np.ndarray]
-
-
-def measure(
-    solvers: Mapping[str, Solver], chosen: Iterator[Problem], budget: float, *, own_goal: bool
-) -> tuple[Costs, np.ndarray]:
-    """Return the costs by unit and accuracy, and the excess of each solver's last objective over the lowest.
-
-    With ``own_goal`` a solver's goal is where it comes to rest, since fits from one start end in different
-    local minima. One that is still moving when its budget is spent has not solved the problem, and neither
-    has one that rests before nine tenths of the longest descent. Otherwise the goal is the lowest objective
-    that any solver found.
-    """
-    costs: dict[tuple[str, float], list[list[float]]] = {}
-    excesses = []
-    for problem in chosen:
-        print(problem.label, file=sys.stderr, flush=True)
-        traces = traces_of(solvers, problem, budget)
-        ends = np.array([points[-1].objective for points in traces])
-        descents = max(points[0].objective for points in traces) - ends
-        is_over = np.array([points[-1].seconds <= budget for points in traces])
-        rests = is_over & (descents >= 0.9 * descents.max())
-        excesses.append((ends - ends.min()) / abs(ends.min()))
-        for unit in ("products", "seconds"):
-            for accuracy in ACCURACIES:
-                row = [
-                    np.inf
-                    if own_goal and not rests[number]
-                    else cost_to_reach(points, ends[number] if own_goal else ends.min(), accuracy, unit)
-                    for number, points in enumerate(traces)
-                ]
-                costs.setdefault((unit, accuracy), []).append(row)
-    return {key: np.array(rows) for key, rows in costs.items()}, np.array(excesses)
-
-
-def ratios_to_best(table: np.ndarray) -> np.ndarray:
-    solved = table[np.isfinite(table).any(axis=1)]
-    return solved / solved.min(axis=1, keepdims=True)
-
-
-def print_profiles(solvers: Mapping[str, Solver], costs: Costs, excesses: np.ndarray) -> None:
-    for (unit, accuracy), table in costs.items():
-        ratios = ratios_to_best(table)
-        print(
-            f"\nTo {accuracy:g}, in {unit}; {len(ratios)} of {len(table)} problems solved by one or more.\n"
-        )
-        print("| solver | " + " | ".join(f"{factor:g}×" for factor in FACTORS) + " | solved |")
-        print("|---|" + "---|" * (len(FACTORS) + 1))
-        for column, name in enumerate(solvers):
-            shares = [np.mean(ratios[:, column] <= factor * (1 + 1e-9)) for factor in FACTORS]
-            solved = np.mean(np.isfinite(ratios[:, column]))
-            print(f"| {name} | " + " | ".join(f"{share:.2f}" for share in shares) + f" | {solved:.2f} |")
-    print("\n| solver | ends lowest | median excess | largest excess | at most 1.2× power's seconds |")
-    print("|---|---|---|---|---|")
-    finest = costs["seconds", ACCURACIES[-1]]
-    power = finest[:, list(solvers).index("power")]
-    for column, name in enumerate(solvers):
-        excess = excesses[:, column]
-        lowest, bearable = np.mean(excess <= 1e-9), np.mean(finest[:, column] <= 1.2 * power)
-        print(f"| {name} | {lowest:.2f} | {np.median(excess):.1e} | {excess.max():.1e} | {bearable:.2f} |")
-
-
-def draw(solvers: Mapping[str, Solver], costs: Costs, path: str) -> None:
-    import matplotlib
-
-    matplotlib.use("svg")
-    matplotlib.rcParams["svg.fonttype"] = "none"
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(2, len(ACCURACIES), figsize=(11, 5.5), sharex=True, sharey=True)
-    styles = ["-", "--", "-.", ":"]
-    for (unit, accuracy), table in costs.items():
-        axis = axes[("products", "seconds").index(unit), ACCURACIES.index(accuracy)]
-        ratios = ratios_to_best(table)
-        for column, name in enumerate(solvers):
-            finite = np.sort(ratios[np.isfinite(ratios[:, column]), column])
-            factors = np.concatenate([[1.0], finite, [300.0]])
-            shares = np.concatenate([[0], np.arange(1, finite.size + 1), [finite.size]]) / len(ratios)
-            axis.step(
-                factors,
-                shares,
-                where="post",
-                label=name,
-                linestyle=styles[column % len(styles)],
-                color=f"C{column}",
-                linewidth=2.4 if column == 0 else 1.2,
-            )
-        axis.set(xscale="log", xlim=(1, 300), ylim=(0, 1.02), title=f"to {accuracy:g}, {unit}")
-        axis.grid(alpha=0.3)
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), fontsize=8, loc="center right")
-    figure.supxlabel("factor of the best solver")
-    figure.supylabel("share of problems solved")
-    figure.tight_layout(rect=(0, 0, 0.87, 1))
-    figure.savefig(path)
-
-
-def profiles(*, whole: bool, quick: bool, budget: float, svg: str | None) -> None:
-    solvers = (fit_solvers if whole else x_step_solvers)(budget)
-    chosen = problems(QUICK_SETS if quick else REAL_SETS, (1e-4, 1e-3, 1e-2, 1e-1, 1.0))
-    costs, excesses = measure(solvers, chosen, budget, own_goal=whole)
-    print(f"{len(excesses)} problems on {data_source()}, at most {budget:g} CPU s a run")
-    print_profiles(solvers, costs, excesses)
-    if svg:
-        draw(solvers, costs, svg)
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=("fits", "x-steps", "small-penalties"))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="two small data sets")
-    parser.add_argument("--budget", type=float, default=1.5, help="most CPU seconds of a run")
-    parser.add_argument("--svg", help="file to draw the profiles to")
-    arguments = parser.parse_args()
-    if arguments.part == "small-penalties":
-        small_penalties()
-    else:
-        whole = arguments.part == "fits"
-        profiles(whole=whole, quick=arguments.quick, budget=arguments.budget, svg=arguments.svg)
+    names = ("lung_discrete", "usps") if parser.parse_args().quick else REAL_SETS
+    import_module("pymanopt")  # now, so that no fit is charged for it
+    costs, excesses = [], []
+    with threadpool_limits(1, user_api="blas"):
+        for label, problem, start in problems(names):
+            print(label, file=sys.stderr, flush=True)
+            traces = fits(problem, start)
+            ends = np.array([trace[-1, 2] for trace in traces])
+            descents = max(trace[0, 2] for trace in traces) - ends
+            in_time = np.array([trace[-1, 1] <= MAX_SECONDS for trace in traces])
+            is_solved = in_time & (descents >= 0.9 * descents.max())
+            spent = []
+            for trace, end in zip(traces, ends, strict=True):
+                reached = np.argmax(trace[:, 2] <= end + ACCURACY * (trace[0, 2] - end))
+                spent.append(np.maximum(trace[reached, :2], (1, 1e-9)))
+            costs.append(np.where(is_solved[:, None], spent, np.inf))
+            excesses.append((ends - ends.min()) / abs(ends.min()))
+    cost, excess = np.array(costs), np.array(excesses)  # problems × X-steps, × products and seconds
+    is_solved = np.isfinite(cost)
+    is_near = is_solved & (cost <= 1.3 * cost.min(axis=1, keepdims=True))
+    shares = 100 * np.column_stack(
+        [is_solved[:, :, 0].mean(axis=0), is_near.mean(axis=0), (excess <= 1e-9).mean(axis=0)]
+    )
+    print(f"{len(cost)} problems on {data_source()}")
+    header = (
+        "X-step",
+        f"solved, of {len(cost)} problems",
+        "within 1.3 × the fewest products",
+        "within 1.3 × the least CPU time",
+        "ends lowest",
+        "largest excess of the objective",
+    )
+    rows = [
+        (name, *(f"{share:.0f} %" for share in found), f"{100 * largest:.1f} %")
+        for name, found, largest in zip(X_STEPS, shares, excess.max(axis=0), strict=True)
+    ]
+    print_table("Whole fits", header, rows)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Processor time of imports, and of commands that should answer at once.
+"""Measure the CPU time of imports, and of commands that should answer at once.
 
-Run: python benchmarks/start_up.py
+    python benchmarks/start_up.py
 
-Each figure is the median of processes that take turns. Modules are compiled before the first of them, as pip
-compiles what it installs.
+Each figure is the median of 15 processes; the calls take turns. Modules are compiled before, as pip compiles
+what it installs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CALLS = (
 
 
 def seconds(arguments: list[str], environment: dict[str, str]) -> float:
-    """Return the processor time of one call."""
+    """Return the CPU time of one call."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], capture_output=True, check=False, env=environment)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -38,7 +38,6 @@ def seconds(arguments: list[str], environment: dict[str, str]) -> float:
 
 
 def main(repeats: int = 15) -> None:
-    """Print the table."""
     with tempfile.TemporaryDirectory() as folder:
         compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": folder}
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", **compiled}
@@ -46,7 +45,7 @@ def main(repeats: int = 15) -> None:
     medians = [statistics.median(times) for times in zip(*rounds[1:], strict=True)]
     pca = medians[1]
     for (name, _), spent in zip(CALLS, medians, strict=True):
-        print(f"{name:40} {spent:6.2f} s  {spent - pca:+6.2f} s beside {PCA!r}")
+        print(f"{name:40} {spent:6.2f} s  {spent - pca:+6.2f} s compared with {PCA!r}")
 
 
 if __name__ == "__main__":
