@@ -113,7 +113,7 @@ def test_cells_of_a_table():
     table = Table(["error"], [1])
     table.add("DSCOFS", "no", [0.5])
     assert table.record() == {
-        "columns": ["columns chosen by", "labels used", "error"],
+        "columns": ["columns by", "labels used", "error"],
         "rows": [["DSCOFS", "no", "0.5"]],
     }
 
