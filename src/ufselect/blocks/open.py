@@ -25,7 +25,7 @@ BLOCK_BYTES = 2**26  # large enough for full disk speed, small enough for a few 
 def open_blocks(store: Any, dataset: str | None = None) -> Any:
     """Open data on disk for a selector's ``fit``, without reading them yet.
 
-    Use it for data that do not fit into memory; :func:`~ufselect.io.read_table` reads smaller tables.
+    Use it for data that do not fit into memory; read smaller tables with pandas or polars.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _open_path(path: Path, dataset: str | None) -> Any:
         return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
     raise TableError(
         f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file; "
-        "read other formats with ufselect.io.read_table."
+        "read other formats with pandas or polars and pass the data frame."
     )
 
 
