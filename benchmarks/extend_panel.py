@@ -63,7 +63,7 @@ def main() -> None:
                 for way, columns in selections(train, panel, rng).items():
                     found.setdefault(way, []).append(reconstructed(train, test, columns))
             rows.append([name, kind, *(f"{np.mean(v):.1f} ± {np.std(v):.1f}" for v in found.values())])
-    print_table(f"Per cent rebuilt on rows left out ({data_source()})", ("data", "panel", *found), rows)
+    print_table(f"Per cent reconstructed on held-out rows ({data_source()})", ("data", "panel", *found), rows)
 
 
 if __name__ == "__main__":

@@ -152,11 +152,11 @@ def newer_tables(rows: list[Row], stored: dict[str, dict[str, float]]) -> list[T
         for label, each in sorted(accuracy.items(), key=lambda item: (place.get(item[0], 99.0), item[0]))
     ]
     title = (
-        f"ACC, mean of {len(sets)} sets, and average ranks of the paper's methods, as it ran them, and of "
-        f"newer ones; labels chose grid point and number of columns. Friedman p {test.p_value:.1e}; "
+        f"Mean ACC of {len(sets)} sets and average ranks, for the paper's methods run as in the paper and "
+        f"for newer ones. Grid point and number of columns tuned with labels. Friedman p {test.p_value:.1e}; "
         f"critical difference {test.critical_difference:.2f}."
     )
-    columns = ("Method", "Group", "ACC", "Average rank", "Told from DSCOFS")
+    columns = ("Method", "Group", "ACC", "Average rank", "Differs from DSCOFS")
     return [*found, Table("newer_ranks", title, columns, tuple(body))]
 
 
@@ -180,8 +180,8 @@ def curve_tables(rows: list[Row]) -> list[Table]:
                     (TITLES[name], label, *(f"{whole or means[count]:.2f}" for count in PAPER_COUNTS))
                 )
         title = (
-            f"{metric.upper()} of the paper's eight methods at each number of columns, as it ran them, "
-            f"the grid point chosen by the labels at each number; DSCOFS from one random start."
+            f"{metric.upper()} of the paper's eight methods, run as in the paper, at each number of columns. "
+            f"Grid point tuned with labels at each number; DSCOFS from one random start."
         )
         columns = ("Data set", "Method", *map(str, PAPER_COUNTS))
         found.append(Table(f"curves_{metric}", title, columns, tuple(body)))
@@ -189,7 +189,7 @@ def curve_tables(rows: list[Row]) -> list[Table]:
     found.append(
         Table(
             "time",
-            f"Best ACC on {TITLES[TIMED_SET]} and CPU seconds of the fit that gave it, one thread.",
+            f"Best ACC on {TITLES[TIMED_SET]} and CPU seconds of the fit behind it, one thread.",
             ("Method", "ACC", "Columns", "CPU seconds"),
             tuple(
                 (

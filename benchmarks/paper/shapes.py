@@ -151,15 +151,15 @@ def shapes_table(results: Sequence[dict[str, Any]]) -> Table:
         counts = [result[how] for how in ("fixed", "oracle", "paper") if result[how] is not None]
         cells[result["label"]].append(" / ".join(f"{count:.3g}" for count in counts))
     of_grid = (
-        " / with the best point of the paper's grid, without those that keep fewer entries than components"
+        " / with the best point of the paper's grid, leaving out points with fewer entries than components"
         if any(result["paper"] is not None for result in results)
         else ""
     )
-    source = "drawn from the published file" if is_published("banana") else "generated"
+    source = "sampled from the published file" if is_published("banana") else "generated"
     title = (
-        f"Draws of {results[0]['n_draws']} in which the first two features are the true ones: with defaults "
-        f"(fixed) / with the parameter point that is best over all draws (oracle){of_grid}. As many "
-        f"components as classes; Banana's points are {source}."
+        f"Noise samples, out of {results[0]['n_draws']}, in which the two best columns are the true pair: "
+        f"with defaults / with the parameters that find it most often{of_grid}. As many "
+        f"components as classes. Banana's points are {source}."
     )
     body = tuple((label, *counts) for label, counts in cells.items())
     return Table("synthetic", title, ("Method", *KINDS.values()), body)

@@ -62,7 +62,7 @@ def study_tables(study: Study) -> list[Table]:
     tables += [] if deep is None else [deep]
     tables.append(optimism_table(oracle, available))
     for method, name, space in (
-        ("DSCOFS", "ablation", "our space"),
+        ("DSCOFS", "ablation", "our search"),
         (PAPER_GRID, "ablation_paper_grid", "the paper's grid"),
     ):
         found = {dataset: each[method] for dataset, each in study.ablations.items() if method in each}
@@ -105,9 +105,9 @@ def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Ta
         "Data set", "Method", "Paper", "Here, as the paper ran it", "Difference", "Verdict", "Here, ours",
     )  # fmt: skip
     title = (
-        f"{metric.upper()} in the paper and here (oracle); within: by at most one of the paper's std. As the "
-        "paper ran it: its grid for DSCOFS, t = 1 for LapScore, α = 10³ for RNE; ours: our own setting of "
-        "these three."
+        f"{metric.upper()} in the paper and here, tuned with labels. Within: at most one of the paper's "
+        "standard deviations below. As the paper ran it: its grid for DSCOFS, t = 1 for LapScore, α = 10³ "
+        "for RNE. Ours: our own settings of these three."
     )
     return Table(f"{metric}_against_paper", title, columns, tuple(body))
 
@@ -132,10 +132,7 @@ def means_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
             cells.append(_mean([row and row[f"{metric}_mean"] for row in ours]))
             cells.append(_mean([figure and figure.mean for figure in theirs]))
         body.append(tuple(cells))
-    title = (
-        f"Means over {len(datasets)} data sets, oracle, here and in the paper, whose figures stand beside "
-        "the row that repeats its setting."
-    )
+    title = f"Means over {len(datasets)} data sets, tuned with labels, here and in the paper."
     return Table("means", title, ("Method", "ACC", "ACC, paper", "NMI", "NMI, paper"), tuple(body))
 
 
@@ -145,7 +142,7 @@ def _mean(values: Sequence[float | None]) -> str:
 
 
 def paper_grid_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
-    """Return DSCOFS by the published grid, with the spread over starts, beside the paper and our space."""
+    """Return DSCOFS by the published grid, with the spread over starts, beside the paper and our search."""
     body = []
     for name in datasets:
         cells = [TITLES.get(name, name)]
@@ -162,9 +159,9 @@ def paper_grid_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
             cells.append("–" if own is None else f"{own[f'{metric}_mean']:.2f}")
         body.append(tuple(cells))
     title = (
-        "DSCOFS in the paper, by the paper's grid and by ours. The paper's grid: 441 points, penalties as "
-        "they are, a random start, the point and the count chosen by the labels for each start; mean over "
-        "starts, least and most in brackets. Ours: 96 points, of which labels choose among eight starts, too."
+        "DSCOFS in the paper, on the paper's grid and by our search. The paper's grid: 441 points with "
+        "unscaled penalties; point and number of columns tuned with labels for each random start; mean over "
+        "the starts, range in brackets. Ours: 96 points, eight starts among them."
     )
     parts = [f"{metric.upper()}, {what}" for metric in METRICS for what in ("paper", "paper's grid", "ours")]
     return Table("paper_grid", title, ("Data set", *parts), tuple(body))
@@ -185,8 +182,8 @@ def teacher_student_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table
     if not body:
         return None
     title = (
-        "TSFS (oracle) in the paper and here, and DSCOFS by the paper's grid. Labels choose penalty and "
-        "count for each seed; the mean is over the seeds."
+        "TSFS in the paper and here, and DSCOFS on the paper's grid. Penalty and number of columns tuned "
+        "with labels for each seed; mean over the seeds."
     )
     parts = [f"{m.upper()}, {what}" for m in METRICS for what in ("TSFS, paper", "TSFS here", "DSCOFS here")]
     return Table("tsfs", title, ("Data set", *parts), tuple(body))
@@ -211,10 +208,10 @@ def optimism_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
             else:
                 cells += ["–", "–"]
         body.append(tuple(cells))
-    columns = ("Method", *(f"{m.upper()}, {what}" for m in METRICS for what in ("best", "by a nested split")))
+    columns = ("Method", *(f"{m.upper()}, {what}" for m in METRICS for what in ("best", "held-out runs")))
     title = (
-        "Best mean over all runs, and the mean by runs that had no part in the choice: chosen by one half of "
-        f"the K-means runs, scored by the other. Means over {len(datasets)} data sets, oracle."
+        "Best mean over all K-means runs, and the mean of held-out runs: tuned with labels on one half of "
+        f"the runs, scored on the other. Means over {len(datasets)} data sets."
     )
     return Table("optimism", title, columns, tuple(body))
 
@@ -237,8 +234,8 @@ def stability_table(study: Study, available: Sequence[str]) -> Table:
         if method != ALL_FEATURES
     )
     title = (
-        "Stability of the selection at default parameters over bootstrap samples: 1 always the same "
-        "features, 0 no better than chance."
+        "Stability of the selection with default parameters over bootstrap samples: 1 for always the same "
+        "columns, 0 for chance."
     )
     return Table("stability", title, ("Method", *(TITLES.get(name, name) for name in available)), body)
 
@@ -281,12 +278,12 @@ def paper_ranks_table(test: RankTest, datasets: Sequence[str]) -> Table:
         )
     title = (
         f"Average ranks of the paper's eight methods by ACC. Friedman p: {test.p_value:.2g} here, "
-        f"{same.p_value:.2g} by the printed figures on these {len(datasets)} sets, {whole.p_value:.2g} on "
+        f"{same.p_value:.2g} from the printed figures on these {len(datasets)} sets, {whole.p_value:.2g} on "
         f"all {len(TITLES)} (printed: {FRIEDMAN_P:g}). Critical difference {test.critical_difference:.2f} "
         f"and {whole.critical_difference:.2f}."
     )
     columns = (
-        "Method", "Rank here", f"Printed figures, {len(datasets)} sets", "Printed", "Told from DSCOFS here",
-        f"By printed figures, {len(datasets)} sets", "In the paper",
+        "Method", "Rank here", f"Printed figures, {len(datasets)} sets", "Printed",
+        "Differs from DSCOFS here", f"By the printed figures, {len(datasets)} sets", "In the paper",
     )  # fmt: skip
     return Table("ranks_paper", title, columns, tuple(body))

@@ -13,9 +13,9 @@ import numpy as np
 
 METRICS = ("acc", "nmi")
 HOW = {
-    "oracle": "parameters and number of features chosen by the labels, separately for each metric",
+    "oracle": "parameters and number of features tuned with the labels, for each metric separately",
     "fixed": "default parameters, number of features given, no labels used",
-    "auto": "method and parameters chosen without labels, numbers of features and of clusters given",
+    "auto": "method and parameters found without labels, numbers of features and of clusters given",
 }
 # The result of a parameter point: what it is (dataset, method, label, params as JSON, n_features), how often
 # it was run (n_starts, n_runs), acc and nmi in per cent with their mean, their std over all runs and over the

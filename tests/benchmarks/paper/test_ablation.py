@@ -90,6 +90,6 @@ def test_fewer_points_lower_the_expected_best():
     assert found["acc_with_as_few"] == pytest.approx(61.5)  # the mean of the four: one point is drawn
     table = ablation_table({"coil20": found}, ["coil20", "mstar_soc_cnn"])
     assert "1 and 4 points" in table.title
-    assert "raises ACC on 1 of 1 sets, by more than noise on 0" in table.title
+    assert "raises ACC on 1 of 1 sets, beyond noise on 0" in table.title
     assert table.body[0][2].startswith("+2.00 ± 2.83")
     assert table.body[1][1] == "not available"

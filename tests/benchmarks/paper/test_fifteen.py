@@ -44,7 +44,7 @@ def test_methods_are_ranked_together_where_they_are_finished():
     rows += rows_of("RUFS", 98, SEVEN[1:]) + rows_of("BSUFS", 99, SEVEN[:4])
     *_, ranks = newer_tables(rows, stored_accuracy())
     lines = {label: cells for label, *cells in ranks.body}
-    assert "mean of 6 sets" in ranks.title
+    assert "Mean ACC of 6 sets" in ranks.title
     assert lines["RUFS"] == ["newer", "99.00", "1.00", "no"]
     assert lines["BSUFS"] == ["newer", "not finished", "–", "–"]
     assert float(lines["DSCOFS"][2]) >= 2
