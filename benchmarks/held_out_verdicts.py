@@ -60,10 +60,10 @@ def table(sets: list[dict]) -> dict[str, list]:
                 kind,
                 str(len(some)),
                 *(f"{mean:.1f}" for mean in accuracies),
-                f"{beaten:.0%}",
+                f"{100 * beaten:.0f} %",
                 f"{where[0]} of {sum(gains)}",
                 f"{where[1]} of {len(some) - sum(gains)}",
-                f"{np.mean(np.equal(said, gains)):.0%}",
+                f"{100 * np.mean(np.equal(said, gains)):.0f} %",
             ]
         )
     said = ["“better” where labels gain", "“better” where they do not", "verdicts that are right"]
