@@ -52,7 +52,7 @@ def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
 
 def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
     """Return the settings and the results of a run, ready for JSON."""
-    table, selector, scaler, e = run.table, run.selector, run.prepared.scaler, run.explanation
+    table, selector, scaler, e = run.table, run.selector, run.scaler, run.explanation
     scores = relative_scores(selector.scores_)
     record: dict[str, Any] = {
         "ufselect_record": RECORD_FORMAT,
@@ -82,7 +82,11 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
             name: plain_value(value) for name, value in run.method.get_params().items() if name != "verbose"
         },
         "assessment": None,
-        "versions": versions(),
+        "versions": {
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            **{name: version(name) for name in ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")},
+        },
         "result": {
             "n_selected": int(run.selected.size),
             "converged": plain_value(getattr(run.method, "converged_", None)),
@@ -139,13 +143,6 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, bool | int | str | type(None)) else repr(value)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions on which a result depends."""
-    packages = ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    return found | {package: version(package) for package in packages}
 
 
 def _one_a_line(names: Sequence[str], columns: Iterable[int]) -> str:
@@ -222,7 +219,7 @@ def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
     in the units in which columns were selected; the means and deviations that convert the table's units to
     these; names; and, in the table's units, the standard deviation of each column's error.
     """
-    request, scaler = run.request, run.prepared.scaler
+    request, scaler = run.request, run.scaler
     obstacles = {
         "--normalize needs all columns of a new row": request.normalize != "none",
         "--batch and --weights treat rows differently, but the map treats all alike": row_metadata(run.table),
@@ -233,7 +230,7 @@ def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
             raise TableError(f"--save-map cannot be used here: {reason}; leave one option out.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
-        fitted = Reconstructor(run.selected.tolist()).fit(run.prepared.data)
+        fitted = Reconstructor(run.selected.tolist()).fit(run.data)
     n_features = run.table.shape[1]
     centre, scale = np.zeros(n_features), np.ones(n_features)
     if scaler.is_scaled_:

@@ -11,7 +11,7 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -38,15 +38,6 @@ SAMPLE_ROWS = 4000  # for units, clusters and the assessment
 MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit makes
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A table; if it holds a sample of the rows, also the Gram matrix and means of all rows."""
-
-    table: Table
-    gram: FormedGram | None = None
-    means: NDArray | None = None
-
-
 def open_data(
     name: str,
     options: ReadOptions,
@@ -55,7 +46,7 @@ def open_data(
     stream: bool | None = None,
     normalize: str = "none",
     exclude: Sequence[str] = (),
-) -> Opened:
+) -> Table:
     """Read a file or load a data set, without the columns to exclude.
 
     ``stream`` says whether to read in blocks; None decides by the size.
@@ -76,7 +67,7 @@ def open_data(
                 "columns can be selected; give the true size."
             )
         table = replace(table, image_shape=image)
-    return Opened(without_named(table, exclude))
+    return without_named(table, exclude)
 
 
 def spooled_input() -> Path:
@@ -224,7 +215,7 @@ def free_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) -> Opened:
+def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) -> Table:
     """Read a text or Parquet file in blocks: once, and again if values are missing."""
     blocks = NumberBlocks(open_rows(path, options), options)
     width = len(blocks.features)
@@ -257,9 +248,9 @@ def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) 
     if not np.any(table.n_missing):
         gram = accumulator.gram()
         gram = FormedGram(gram.subgram(kept), gram.n_samples, gram.scale) if kept.size < width else gram
-        return Opened(table, gram, accumulator.mean[kept])
+        return replace(table, gram=gram, means=accumulator.mean[kept])
     fills = np.array([table.fills.get(name, np.nan) for name in table.feature_names])
     accumulator = GramAccumulator()
     for values in blocks:
         accumulator.update(np.where(np.isnan(values[:, kept]), fills, values[:, kept]))
-    return Opened(table, accumulator.gram(), accumulator.mean)
+    return replace(table, gram=accumulator.gram(), means=accumulator.mean)

@@ -30,31 +30,16 @@ FLAGS = {
 TRUST_COLOURS = {"good": "green", "fair": "cyan", "doubtful": "yellow", "bad": "red"}
 
 
-def output() -> Console:
-    """Return the console for results."""
+def output(stderr: bool = False) -> Console:
+    """Return the console for results, or on standard error that for everything else."""
     from rich.console import Console
 
-    return Console(highlight=False)
-
-
-def errors() -> Console:
-    """Return the console for notes, progress and errors."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=stderr, highlight=False)
 
 
 def takes_unicode() -> bool:
     """Whether standard output can show every character."""
     return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
-
-
-def allow_any_text() -> None:
-    """Let both streams write what their encoding lacks as escapes instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
 
 
 def with_flags(sentence: str) -> str:
@@ -134,7 +119,7 @@ def working(title: str) -> Iterator[None]:
     logger = logging.getLogger("ufselect")
     level, propagate = logger.level, logger.propagate
     handler = logging.Handler(logging.INFO)
-    with errors().status(title) as status:
+    with output(stderr=True).status(title) as status:
         handler.emit = lambda record: status.update(f"{title} {record.getMessage()}")  # type: ignore[method-assign]
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)

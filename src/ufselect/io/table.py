@@ -85,6 +85,8 @@ class Table:
     source: Path | None = None
     sha256: str = ""
     n_rows: int | None = None  # of the file, if ``data`` holds only a sample of them
+    gram: Any = None  # if so, the Gram matrix of all rows, a FormedGram,
+    means: Any = None  # and their means
     batches: NDArray | None = None
     weights: NDArray | None = None
     groups: tuple[str | None, ...] | None = None  # for each one-hot feature its text column
