@@ -71,22 +71,18 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
         raise FileNotFoundError(f"{path} is a link to {path.readlink()}, which does not exist; fix the link.")
     if not path.exists():
         raise FileNotFoundError(f"There is no file or directory {path}; check the name and the folder.")
-    with readable(path, "data"):
-        return _open_path(path, dataset)
-
-
-def _open_path(path: Path, dataset: str | None) -> Any:
     suffix = path.suffix.lower()
-    if suffix == ".npy":
-        return _two_dimensional(open_npy(path), path)
-    if suffix in (".h5", ".hdf5", ".hdf", ".h5ad"):
-        return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
-    if path.is_dir() and any((path / mark).exists() for mark in (".zarray", ".zgroup", "zarr.json")):
-        opened = _import_zarr().open(path, mode="r")
-        is_array = hasattr(opened, "chunks")
-        return _from_open(opened if is_array else find_matrix(opened, dataset, path), path)
-    if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
-        return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
+    with readable(path, "data"):
+        if suffix == ".npy":
+            return _two_dimensional(open_npy(path), path)
+        if suffix in (".h5", ".hdf5", ".hdf", ".h5ad"):
+            return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
+        if path.is_dir() and any((path / mark).exists() for mark in (".zarray", ".zgroup", "zarr.json")):
+            opened = _import_zarr().open(path, mode="r")
+            is_array = hasattr(opened, "chunks")
+            return _from_open(opened if is_array else find_matrix(opened, dataset, path), path)
+        if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
+            return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
     raise TableError(
         f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file; "
         "read other formats with pandas or polars and pass the data frame."

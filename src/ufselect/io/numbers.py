@@ -26,7 +26,6 @@ LAB_TOKENS = frozenset(
 WORDS = {"true": 1.0, "false": 0.0, "inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 WORDS |= {"infinity": np.inf, "+infinity": np.inf, "-infinity": -np.inf}
 CODES_FROM = 2.0**53  # above, doubles cannot represent every whole number
-CODES = "whole numbers too large to be distinct as floats"
 MOSTLY = 0.5  # with a larger share of numbers, the words are the mistake
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'"})
@@ -156,7 +155,8 @@ class NumberReader:
 
     def not_features(self) -> dict[int, str]:
         """Return, after all rows have been read, the columns that are not numbers, and why."""
-        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **dict.fromkeys(self._codes, CODES)}
+        codes = dict.fromkeys(self._codes, "whole numbers too large to be distinct as floats")
+        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **codes}
 
     def notes(self, names: Sequence[str]) -> list[str]:
         """Return what was removed from cells, read as missing or refused, one sentence each."""

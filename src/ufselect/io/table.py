@@ -16,7 +16,6 @@ from scipy import sparse
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 
-POLICIES = ("median", "drop", "keep", "error")
 NOT_NUMBERS = "not numbers"
 # Beginnings of notes that also explain why values are missing.
 READ_AS_MISSING, SHORT = "Read as missing", "Too short:"
@@ -29,7 +28,7 @@ class ReadOptions:
 
     id_column: str | None = None
     label_column: str | None = None
-    impute: str | None = None  # one of POLICIES; "keep" and None leave missing values as NaN
+    impute: str | None = None  # "median", "drop" or "error"; "keep" and None leave missing values as NaN
     separator: str | None = None
     decimal: str | None = None
     header: bool | None = None  # whether a text file begins with names
@@ -134,9 +133,7 @@ class Table:
             sentence = f"Left out {count} column{'s' * (count > 1)} ({reason}): {listed(names)}."
             if with_carried and names[0] in carried:
                 they, them = ("They are", "them") if count > 1 else ("It is", "it")
-                onehot = (
-                    f"`categorical='onehot'` to select from {them} too, " if reason == NOT_NUMBERS else ""
-                )
+                onehot = f"`categorical='onehot'` to select from {them} too, " * (reason == NOT_NUMBERS)
                 sentence += f" {they} copied to the output ({onehot}`drop_text=True` to leave {them} out)."
             sentences.append(sentence)
         return sentences
@@ -211,10 +208,6 @@ def clean(
 
     ``facts`` are the ``column_facts`` of all rows if the table holds a sample of them.
     """
-    if impute is not None and impute not in POLICIES:
-        raise TableError(
-            f"The policy for missing values must be one of {', '.join(POLICIES)}, not {impute!r}."
-        )
     if min(table.shape) == 0:
         raise TableError(_nothing_left(table))
     if facts is None:
