@@ -215,7 +215,7 @@ def test_an_h5_file_of_several_genomes_asks_which(tmp_path):
     table = read_table(tmp_path / "mixed.h5", ReadOptions(layer="mm10"))
     np.testing.assert_array_equal(table.data.toarray(), 2 * COUNTS)
     for layer in (None, "mm9"):
-        with pytest.raises(TableError, match=r"counts of hg19, mm10; name one with `layer`"):
+        with pytest.raises(TableError, match=r"counts of hg19, mm10; name one with --layer"):
             read_table(tmp_path / "mixed.h5", ReadOptions(layer=layer))
 
 

@@ -10,7 +10,7 @@ import platform
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -105,7 +105,7 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
                         for i in e.represents(place)
                     ],
                 }
-                for place, j in enumerate(run.ranked)
+                for place, j in enumerate(e.ranked)
             ],
         },
     }
@@ -145,8 +145,8 @@ def plain_value(value: Any) -> Any:
     return value if isinstance(value, bool | int | str | type(None)) else repr(value)
 
 
-def _one_a_line(names: Sequence[str], columns: Iterable[int]) -> str:
-    chosen = [names[j] for j in columns]
+def _one_a_line(run: Run) -> str:
+    chosen = [run.table.feature_names[j] for j in run.explanation.ranked]
     for name in chosen:
         if len(name.splitlines()) > 1:
             raise TableError(f"Column {name!r} has a line break in its name; use --ranking, not --names.")
@@ -196,12 +196,11 @@ def write_outputs(
     stored = b""
     if "map" in files:
         stored, found["map"] = map_of(run, files["map"].name)
-    names = run.table.feature_names
     writers: dict[str, Callable[[Path, Path], Any]] = {
         "table": lambda path, part: write_columns(run.table, run.selected, part, path, drop_text),
         "report": lambda path, part: part.write_text(page(run, found), encoding="utf-8"),
         "ranking": lambda path, part: ranked_rows(ranking(run), path, part),
-        "names": lambda path, part: part.write_text(_one_a_line(names, run.ranked), encoding="utf-8"),
+        "names": lambda path, part: part.write_text(_one_a_line(run), encoding="utf-8"),
         "map": lambda path, part: part.write_bytes(stored),
         "record": lambda path, part: part.write_text(
             json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
@@ -301,7 +300,7 @@ def ranking(run: Run) -> list[dict[str, Any]]:
             "column": names[j],
             "selected": bool(selector.support_[j]),
             "score_0_to_100": float(scores[j]),
-            "represented_by": names[run.ranked[e.closest[j]]],
+            "represented_by": names[e.ranked[e.closest[j]]],
             "correlation": round(float(e.closest_r[j]), 6),
             "left_out_because": "",
         }

@@ -217,11 +217,6 @@ class Run:
         return getattr(self.selector, "best_estimator_", self.selector)
 
     @property
-    def ranked(self) -> NDArray[np.intp]:
-        """Positions of the selected columns, best first."""
-        return np.argsort(self.selector.ranking_)[: int(self.selector.support_.sum())]
-
-    @property
     def selected(self) -> NDArray[np.intp]:
         """Positions of the selected columns in the order of the table."""
         return np.flatnonzero(self.selector.support_)

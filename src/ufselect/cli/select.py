@@ -173,12 +173,12 @@ def column_table(run: Run) -> Any:
     from ufselect.cli.text import grid, short_name
 
     e, names = run.explanation, run.table.feature_names
-    places, caption = list(range(run.ranked.size)), ""
+    places, caption = list(range(e.n_selected)), ""
     if run.request.goal == "redundancy":
         places = sorted(
             (place for place in places if e.represents(place).size), key=lambda p: -e.represents(p).size
         )
-        alone = [names[j] for j in run.ranked[np.setdiff1d(np.arange(run.ranked.size), places)]]
+        alone = [names[j] for j in e.ranked[np.setdiff1d(np.arange(e.n_selected), places)]]
         more = "1 more represents" if len(alone) == 1 else f"{len(alone)} more represent"
         caption = f"{more} no other column: {listed(alone, MOST_ROWS)}" if places and alone else ""
     rows = []
@@ -186,7 +186,7 @@ def column_table(run: Run) -> Any:
         others = e.represents(place)
         words = [f"{short_name(names[j], 32)} ({e.closest_r[j]:.2f})" for j in others[:3]]
         more = f" and {others.size - 3} more" if others.size > 3 else ""
-        rows.append((short_name(names[run.ranked[place]]), ", ".join(words) + more or "itself"))
+        rows.append((short_name(names[e.ranked[place]]), ", ".join(words) + more or "itself"))
     if len(places) > MOST_ROWS:
         caption = f"and {len(places) - MOST_ROWS} more; -o, --names or --json give them all"
     header = ("column", "represents (correlation)")
@@ -203,8 +203,8 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         if name not in ("verbose", "groups", "keep", "exclude")
         and repr(value) != repr(type(run.method)().get_params()[name])
     ]
-    often = run.explanation.frequencies
-    again = [""] * run.ranked.size if often is None else [percent(often[j]) for j in run.ranked]
+    e = run.explanation
+    again = [""] * e.n_selected if e.frequencies is None else list(map(percent, e.frequencies[e.ranked]))
     rows: list[tuple[Any, ...]] = [
         (each["rank"], short_name(each["name"]), figure(each["score"], 1), share)
         for each, share in zip(found["result"]["features"][:MOST_ROWS], again, strict=False)

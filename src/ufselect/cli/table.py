@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.blocks.accumulate import GramAccumulator
-from ufselect.cli.options import check_data
 from ufselect.cli.text import working
 from ufselect.datasets import load_dataset
 from ufselect.datasets.loading import content_sha256
@@ -59,7 +58,22 @@ def open_data(
                     return stream_table(path, options, exclude)
             table = read_table(path, options)
     else:
-        table = _named(name, options)
+        if options.batch_column is not None or options.weight_column is not None:
+            raise TableError(f"The data set {name} has features alone; drop --batch and --weights.")
+        with working(f"Loading {name} …"):
+            loaded = load_dataset(name)
+        table = Table(
+            data=loaded.data,
+            feature_names=[str(feature) for feature in loaded.feature_names],
+            whole=np.all(loaded.data == np.rint(loaded.data), axis=0),
+            labels=loaded.target,
+            label_name="label",
+            source=Path(name),
+            sha256=content_sha256(loaded.data, loaded.target),
+            image_shape=loaded.get("image_shape"),
+            image_order=loaded.get("image_order", "C"),
+        )
+        table = table if table.image_shape is not None else clean(table)
     if image is not None:
         if image[0] * image[1] != table.shape[1]:
             raise TableError(
@@ -85,26 +99,6 @@ def spooled_input() -> Path:
         with zipfile.ZipFile(path) as archive:
             kind = ".xlsx" if "[Content_Types].xml" in archive.namelist() else kind
     return path.rename(path.with_name(f"standard-input{kind}{packing}"))
-
-
-def _named(name: str, options: ReadOptions) -> Table:
-    check_data(name)
-    if options.batch_column is not None or options.weight_column is not None:
-        raise TableError(f"The data set {name} has features alone; drop --batch and --weights.")
-    with working(f"Loading {name} …"):
-        loaded = load_dataset(name)
-    table = Table(
-        data=loaded.data,
-        feature_names=[str(feature) for feature in loaded.feature_names],
-        whole=np.all(loaded.data == np.rint(loaded.data), axis=0),
-        labels=loaded.target,
-        label_name="label",
-        source=Path(name),
-        sha256=content_sha256(loaded.data, loaded.target),
-        image_shape=loaded.get("image_shape"),
-        image_order=loaded.get("image_order", "C"),
-    )
-    return table if table.image_shape is not None else clean(table)
 
 
 def names_in(texts: Sequence[str] | None, flag: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -164,9 +165,9 @@ class NumberReader:
         for position, (example, cells) in sorted(self._obstacles.items()):
             if cells <= (1 - MOSTLY) * self._n_rows:
                 why, them = ("the cell", "it") if cells == 1 else (f"{cells} cells such as", "them")
-                words = f"{names[position]} is mostly numbers but was left out because of {why} {example!r}; "
                 notes.append(
-                    f"{words}correct {them}, or use `missing={example!r}` to read {them} as missing."
+                    f"{names[position]} is mostly numbers but was left out because of {why} {example!r}; "
+                    f"correct {them}, or use --na {quote(example)} to read {them} as missing."
                 )
         for mark, positions in self._marks.items():
             where = listed([names[position] for position in sorted(positions)])

@@ -19,7 +19,7 @@ from ufselect.io.h5ad import find_part, read_cells, read_tenx
 from ufselect.io.numbers import NumberReader, read_number
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights, with_categories
-from ufselect.io.table import LeftOut, ReadOptions, SourceColumns, Table, clean
+from ufselect.io.table import FLAGS, LeftOut, ReadOptions, SourceColumns, Table, clean
 from ufselect.io.text import TextRows, turned, workbook_rows
 
 TEXT = (".csv", ".tsv", ".txt", ".dat")
@@ -67,9 +67,9 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
         elif kind in (".h5ad", ".h5", ".zarr"):
             table = read_cells(path, options)
         else:
-            for name in ("id_column", "batch_column", "weight_column"):
-                if getattr(options, name) is not None:
-                    raise TableError(f"{path} holds arrays without named columns; drop `{name}`.")
+            for role in ("id", "batch", "weight"):
+                if getattr(options, f"{role}_column") is not None:
+                    raise TableError(f"{path} holds arrays without named columns; drop {FLAGS[role]}.")
             table = read_tenx(path) if kind == ".mtx" else read_arrays(path, options)
         if options.categorical is not None:
             table = with_categories(table)
@@ -88,7 +88,7 @@ def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:
         tab = "\t" if kind == ".tsv" else None
         rows = TextRows(path, replace(options, separator=options.separator or tab))
     else:
-        raise TableError(f"{path} cannot be transposed: `transpose=True` is for text files and workbooks.")
+        raise TableError(f"{path} cannot be transposed: --transpose is for text files and workbooks.")
     return turned(rows, options) if options.transpose else rows
 
 
@@ -221,6 +221,6 @@ class NumberBlocks:
             found.setdefault(next(written, f"{lowest[j]:g}"), []).append(self.rows.names[self.features[j]])
         return [
             f"{listed(names)} {'has' if len(names) == 1 else 'have'} cells of {mark}; if that means missing, "
-            f"add `missing={mark!r}`."
+            f"add --na {mark}."
             for mark, names in found.items()
         ]

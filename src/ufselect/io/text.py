@@ -69,7 +69,7 @@ class Dialect:
 def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
     """Detect from its first bytes how a text table is written, unless options say so."""
     if options.separator is not None and len(options.separator) != 1 and options.separator != BLANKS:
-        raise TableError(f"`separator` must be one character, not {options.separator!r}.")
+        raise TableError(f"--separator must be one character, not {options.separator!r}.")
     encoding = _encoding(raw, path)
     text = raw.decode(encoding, errors="ignore")
     lines, ends = _records(text)
@@ -487,7 +487,7 @@ class TextRows:
             expected, place, saw = map(int, found.groups())
             raise TableError(
                 f"Line {line + place - 1} of {self.path} has {saw} fields instead of {expected}; correct "
-                "that line, or name the separator with `separator`."
+                "that line, or name the separator with --separator."
             ) from error
         except UnicodeDecodeError as error:
             raise TableError(self._not_text()) from error
@@ -500,30 +500,23 @@ class TextRows:
         return frame
 
     def _find_short_lines(self, block: bytes, line: int) -> None:
-        record, start, mark = "", 0, self.dialect.separator
-        for number, text in enumerate(re.split("\r\n|\r|\n", block.decode()), start=line + 1):
-            start = start if record else number
-            record += f"\n{text}" if record else text
-            if record.count('"') % 2:
-                continue  # a quoted cell goes on in the next line
+        for record in _records(block.decode())[0]:
             cells = record if self.dialect.comment is None else record.partition(self.dialect.comment)[0]
-            record = ""
-            if cells.strip() and (fields := len(split(cells, mark))) < self._n_fields:
-                self._short[start] = fields
+            if cells.strip() and (fields := len(split(cells, self.dialect.separator))) < self._n_fields:
+                self._short[line + 1] = fields
+            line += 1 + record.count("\n")
 
     def _dialect_notes(self) -> list[str]:
         dialect, notes = self.dialect, []
         if self.path.suffix.lower() == ".gz" and self._content is None and not self._packed:
             notes.append(f"{self.path.name} is named .gz but is not compressed; it is read as plain text.")
         if dialect.decimal == ",":
-            notes.append("Numbers are read with a decimal comma (`decimal='.'` to change).")
+            notes.append("Numbers are read with a decimal comma (--decimal . to change).")
         if dialect.header is None:
-            notes.append(
-                "The first line holds numbers, so it is read as data (`header=True` if it holds names)."
-            )
+            notes.append("The first line holds numbers, so it is read as data (--header if it holds names).")
         elif all(_is_number(name, self.dialect.decimal) for name in dialect.header if name.strip()):
             words = "The first line holds numbers that look like names, such as years or wavelengths"
-            notes.append(f"{words} (`header=False` if it is data).")
+            notes.append(f"{words} (--no-header if it is data).")
         if dialect.remarks:
             many = dialect.remarks > 1
             lines = f"{dialect.remarks} comment line{'s' * many} before the table"
@@ -554,7 +547,7 @@ def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
     rows = _spooled([[row.get(j, "") for j in columns] for row in cells if row], path, options, ".")
     if len(names) > 1 and options.sheet is None:
         rows.opening_notes.append(
-            f"The sheet {names[0]!r} is read, the first of {len(names)} (`sheet` to name another)."
+            f"The sheet {names[0]!r} is read, the first of {len(names)} (--sheet to name another)."
         )
     return rows
 
