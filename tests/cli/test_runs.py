@@ -32,7 +32,7 @@ def test_a_record_repeats_the_run_exactly(tmp_path):
     assert request_of(record) == (request, options)
     again = run_selection(read_table(record["data"]["path"], options), request)
     np.testing.assert_array_equal(again.selector.ranking_, run.selector.ranking_)
-    assert [f["index"] for f in record["result"]["features"]] == run.ranked.tolist()
+    assert [f["index"] for f in record["result"]["features"]] == run.explanation.ranked.tolist()
     assert record["data"]["sha256"] == again.table.sha256
     assert record["versions"]["numpy"] == np.__version__
 
@@ -48,8 +48,8 @@ def test_scaling_and_ranked_order(tmp_path):
     run = make_run(tmp_path, Request(method="MaxVariance", n_features=5, scale="standard"))
     np.testing.assert_allclose(run.data.std(axis=0), 1)
     plain = make_run(tmp_path, Request(method="MaxVariance", n_features=5))
-    np.testing.assert_array_equal(plain.ranked, np.argsort(-plain.table.data.std(axis=0))[:5])
-    np.testing.assert_array_equal(plain.selected, np.sort(plain.ranked))
+    np.testing.assert_array_equal(plain.explanation.ranked, np.argsort(-plain.table.data.std(axis=0))[:5])
+    np.testing.assert_array_equal(plain.selected, np.sort(plain.explanation.ranked))
 
 
 def test_requests_that_cannot_be_met(tmp_path):

@@ -98,7 +98,7 @@ def test_counters_may_have_gaps_but_no_jumps():
 def test_genes_in_rows_get_a_hint(tmp_path, ids, columns, hint):
     pandas.DataFrame(SPECTRA[:, :3], index=ids, columns=columns).to_csv(tmp_path / "t.csv")
     notes = read_table(tmp_path / "t.csv", ReadOptions(header=True)).notes
-    assert any("transpose=True" in note for note in notes) == hint
+    assert any("--transpose" in note for note in notes) == hint
 
 
 def test_missing_values_are_kept_and_counted(tmp_path, reader):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -149,16 +150,12 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
 
 def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> sparse.csr_array:
     """Open the store again and read the rows between the ends of ``indptr``; runs on a worker."""
-    if Path(path).is_dir():
-        with readable(Path(path), "zarr"):
-            group = _import_zarr().open_group(path, mode="r")[name.strip("/")]
-            return _sparse_rows(group, indptr, n_columns, Path(path))
-    with open_hdf5(Path(path)) as file, readable(Path(path), "HDF5"):
-        return _sparse_rows(file[name], indptr, n_columns, Path(path))
-
-
-def _sparse_rows(group: Any, indptr: Any, n_columns: int, path: Path) -> sparse.csr_array:
-    entries = slice(int(indptr[0]), int(indptr[-1]))
-    values, indices = group["data"][entries], group["indices"][entries]
-    refuse_damage(index_damage(indices, n_columns), path)
+    place, entries = Path(path), slice(int(indptr[0]), int(indptr[-1]))
+    is_zarr = place.is_dir()
+    with readable(place, "zarr" if is_zarr else "HDF5"):
+        opened = nullcontext(_import_zarr().open_group(path, mode="r")) if is_zarr else open_hdf5(place)
+        with opened as store:
+            group = store[name.strip("/")]
+            values, indices = group["data"][entries], group["indices"][entries]
+    refuse_damage(index_damage(indices, n_columns), place)
     return sparse.csr_array((values, indices, indptr - indptr[0]), shape=(indptr.size - 1, n_columns))
