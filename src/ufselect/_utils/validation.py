@@ -54,13 +54,9 @@ def like(values: NDArray, X: Any) -> Any:
 def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
     """Return what a user passed as data, with masked entries as NaN.
 
-    Arrays of other libraries, with scikit-learn's array API dispatch on, are refused unless ``on_device``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If X has no rows and columns of numbers, for which NumPy's own message would be unclear or missing, or
-        is a sparse matrix whose index arrays are damaged; the message begins with ``name``.
+    What has no rows and columns of numbers, for which NumPy's own message would be unclear or missing, and
+    damaged sparse matrices raise an error that begins with ``name``. Arrays of other libraries, with
+    scikit-learn's array API dispatch on, are refused unless ``on_device``.
     """
     is_mapping = isinstance(X, Mapping) and not sparse.issparse(X)  # SciPy's dok_array is one
     if X is None or is_mapping or isinstance(X, Set | Iterator | bytes):
@@ -174,13 +170,7 @@ def index_damage(indices: Any, n_columns: int) -> str | None:
 
 
 def check_sparse(matrix: Any, name: str) -> None:
-    """Refuse a sparse matrix whose index arrays would make compiled code read outside its memory.
-
-    Raises
-    ------
-    ValueError
-        If they are damaged; the message begins with ``name``.
-    """
+    """Refuse a sparse matrix whose index arrays would make compiled code read outside its memory."""
     damage = sparse_damage(matrix) if sparse.issparse(matrix) else None
     if damage is not None:
         raise ValueError(f"{name} is a damaged sparse matrix: {damage}; build or read it again.")

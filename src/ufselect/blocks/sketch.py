@@ -67,16 +67,8 @@ def krylov_gram(
 ) -> tuple[LowRankGram, int]:
     """Build the low-rank operator by block Krylov products, and return it with the number of passes made.
 
-    Parameters
-    ----------
-    multiply : callable
-        Makes one pass over the data with the given probe.
-    n_features : int
-        Order of S.
-    n_components : int, optional
-        Number of leading pairs that will be used; the blocks are made wider than that.
-    max_passes : int, default=3
-        Maximum number of passes over the data; the estimated error shows if they were too few.
+    ``multiply`` makes one pass over the data with a probe. Blocks are wider than ``n_components``, the number
+    of leading pairs that will be used. If ``max_passes`` are too few, the estimated error shows it.
     """
     width = min(n_features, max(24, (n_components or 0) + 12))
     rng = np.random.default_rng(20240917)  # fixed, so that the same data give the same factor

@@ -496,15 +496,12 @@ class TextRows:
         # a line that is too short lacks its last field, though not every line without one is too short
         last = frame.iloc[:, -1]
         if (last.isna() | (last == "")).any():
-            self._find_short_lines(block, line)
+            for record in _records(block.decode())[0]:
+                cells = record if dialect.comment is None else record.partition(dialect.comment)[0]
+                if cells.strip() and (fields := len(split(cells, dialect.separator))) < self._n_fields:
+                    self._short[line + 1] = fields
+                line += 1 + record.count("\n")
         return frame
-
-    def _find_short_lines(self, block: bytes, line: int) -> None:
-        for record in _records(block.decode())[0]:
-            cells = record if self.dialect.comment is None else record.partition(self.dialect.comment)[0]
-            if cells.strip() and (fields := len(split(cells, self.dialect.separator))) < self._n_fields:
-                self._short[line + 1] = fields
-            line += 1 + record.count("\n")
 
     def _dialect_notes(self) -> list[str]:
         dialect, notes = self.dialect, []

@@ -58,6 +58,16 @@ def report_html(
     stopped = (
         f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
     )
+    shown = {
+        name: f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
+        for name, value in e.parameters.items()
+    }
+    settings: dict[str, Mapping[str, Any]] = {"Parameters": shown}
+    if record is not None:
+        data = {
+            name: each for name, each in record["data"].items() if name != "left_out" and each is not None
+        }
+        settings = {"Data": data, "Scaling": record["scaling"], **settings, "Versions": record["versions"]}
     stability = ""
     if e.frequencies is not None and e.assessment is not None and e.assessment.stability is not None:
         always = int(np.sum(e.frequencies[e.ranked] == 1))
@@ -79,7 +89,7 @@ def report_html(
         convergence="" if e.history is None else stopped if e.converged is False else met,
         candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
         assumed=told.get("assumed", ()),
-        settings=_settings(e, record),
+        settings=settings,
         created=told.get("created"),
         command=told.get("command"),
     )
@@ -332,15 +342,3 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         convergence = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
         keep("convergence", convergence.ax_, f"Objective over {e.history.size - 1} iterations")
     return charts
-
-
-def _settings(e: Explanation, record: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
-    """Return the small tables of the last section."""
-    shown = {
-        name: f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
-        for name, value in e.parameters.items()
-    }
-    if record is None:
-        return {"Parameters": shown}
-    data = {name: value for name, value in record["data"].items() if name != "left_out" and value is not None}
-    return {"Data": data, "Scaling": record["scaling"], "Parameters": shown, "Versions": record["versions"]}
