@@ -318,6 +318,7 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one
     data, scaler, gram = prepare(table, scale, request.normalize)
+    # the Gram matrix of all rows, if there is one; clusters and -k auto need rows, a sample
     if gram is None or type(selector).__name__ == "AutoSelector" or asked == "auto":
         fitted = data if selector.accepts_sparse else dense(data, type(selector).__name__)
     elif isinstance(selector, GramSelector):
