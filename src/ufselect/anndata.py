@@ -82,7 +82,14 @@ def select(
     package = import_extra("anndata", "Selecting genes of an AnnData object", "tables")
     if not isinstance(adata, package.AnnData):
         raise TypeError(f"adata must be an AnnData object, not {type(adata).__name__}.")
-    matrix = _matrix(adata, layer)
+    if adata.isbacked:
+        raise ValueError("adata is on disk; read it with adata.to_memory(), or fit a selector to the file.")
+    layers = [name for name in adata.layers if name is not None]  # None is X since anndata 0.13
+    if layer is not None and layer not in layers:
+        raise ValueError(f"adata has no layer {layer!r}; {_hint(layer, layers)}")
+    matrix = adata.X if layer is None else adata.layers[layer]
+    if matrix is None:
+        raise ValueError(f"adata.X is empty; name a layer: {_hint('', layers)}")
     if batch_key is not None and batch_key not in adata.obs:
         known = _hint(batch_key, list(map(str, adata.obs.columns)))
         raise ValueError(f"adata.obs has no column {batch_key!r}; {known}")
@@ -103,19 +110,6 @@ def select(
     if subset:
         target._inplace_subset_var(found.support)
     return target if copy else None
-
-
-def _matrix(adata: Any, layer: str | None) -> Any:
-    """Return the numbers to fit to."""
-    if adata.isbacked:
-        raise ValueError("adata is on disk; read it with adata.to_memory(), or fit a selector to the file.")
-    layers = [name for name in adata.layers if name is not None]  # None is X since anndata 0.13
-    if layer is not None and layer not in layers:
-        raise ValueError(f"adata has no layer {layer!r}; {_hint(layer, layers)}")
-    matrix = adata.X if layer is None else adata.layers[layer]
-    if matrix is None:
-        raise ValueError(f"adata.X is empty; name a layer: {_hint('', layers)}")
-    return matrix
 
 
 def _hint(name: str, known: list[str]) -> str:

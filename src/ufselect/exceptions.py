@@ -31,10 +31,7 @@ class ConstantDataError(ValueError):
 
 
 class TableError(ValueError):
-    """A file cannot be read or written as asked.
-
-    The message says what is wrong and what to do, with parameter names in backquotes.
-    """
+    """A file cannot be read or written as asked; the message says what is wrong and what to do."""
 
 
 class DatasetUnavailableError(OSError):

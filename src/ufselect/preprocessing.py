@@ -16,9 +16,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ufselect._utils.validation import tabular
 from ufselect.methods._columns import ColumnTable
 
-DOMINANT_SHARE = 0.5  # of the variance: such a column is selected for its unit, whatever the others hold
-LEAST_COLUMNS = 3  # of two columns, one always has half of the variance
-
 
 class _ColumnTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Validation and tags that both transformers share."""
@@ -176,8 +173,9 @@ class AutoScaler(_ColumnTransformer):
         """
         if self.looks_like_counts_:
             return None
-        is_large = self.largest_share_ >= DOMINANT_SHARE and spread.max() ** 2 >= 10 * np.median(spread) ** 2
-        if spread.size >= LEAST_COLUMNS and is_large:
+        # a column with half of the variance decides what is selected; of two, one always has half
+        is_large = self.largest_share_ >= 0.5 and spread.max() ** 2 >= 10 * np.median(spread) ** 2
+        if spread.size >= 3 and is_large:
             return f"{largest} has {100 * min(self.largest_share_, 0.999):.3g} % of the variance"
         is_mixed = np.mean(rows == np.quantile(rows, 0.5, axis=0, method="lower"), axis=0) < 0.5
         ordered = np.sort(spread[(spread > 0) & is_mixed])

@@ -13,7 +13,6 @@ pytest.importorskip("pandas")
 
 from ufselect.cli.record import read_record, record_of, request_of
 from ufselect.cli.run import Request, make_selector, run_selection
-from ufselect.cli.table import Opened
 from ufselect.io import ReadOptions, TableError, read_table
 
 
@@ -21,7 +20,7 @@ def make_run(tmp_path, request):
     rng = np.random.default_rng(0)
     data = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12)) + 0.1 * rng.standard_normal((60, 12))
     np.save(tmp_path / "x.npy", data)
-    return run_selection(Opened(read_table(tmp_path / "x.npy")), request)
+    return run_selection(read_table(tmp_path / "x.npy"), request)
 
 
 def test_a_record_repeats_the_run_exactly(tmp_path):
@@ -31,9 +30,9 @@ def test_a_record_repeats_the_run_exactly(tmp_path):
     (tmp_path / "r.json").write_text(json.dumps(record_of(run, options)), encoding="utf-8")
     record = read_record(tmp_path / "r.json")
     assert request_of(record) == (request, options)
-    again = run_selection(Opened(read_table(record["data"]["path"], options)), request)
+    again = run_selection(read_table(record["data"]["path"], options), request)
     np.testing.assert_array_equal(again.selector.ranking_, run.selector.ranking_)
-    assert [f["index"] for f in record["result"]["features"]] == run.ranked.tolist()
+    assert [f["index"] for f in record["result"]["features"]] == run.explanation.ranked.tolist()
     assert record["data"]["sha256"] == again.table.sha256
     assert record["versions"]["numpy"] == np.__version__
 
@@ -47,10 +46,10 @@ def test_other_files_are_no_records(tmp_path, content):
 
 def test_scaling_and_ranked_order(tmp_path):
     run = make_run(tmp_path, Request(method="MaxVariance", n_features=5, scale="standard"))
-    np.testing.assert_allclose(run.prepared.data.std(axis=0), 1)
+    np.testing.assert_allclose(run.data.std(axis=0), 1)
     plain = make_run(tmp_path, Request(method="MaxVariance", n_features=5))
-    np.testing.assert_array_equal(plain.ranked, np.argsort(-plain.table.data.std(axis=0))[:5])
-    np.testing.assert_array_equal(plain.selected, np.sort(plain.ranked))
+    np.testing.assert_array_equal(plain.explanation.ranked, np.argsort(-plain.table.data.std(axis=0))[:5])
+    np.testing.assert_array_equal(plain.selected, np.sort(plain.explanation.ranked))
 
 
 def test_requests_that_cannot_be_met(tmp_path):

@@ -98,7 +98,7 @@ def test_counters_may_have_gaps_but_no_jumps():
 def test_genes_in_rows_get_a_hint(tmp_path, ids, columns, hint):
     pandas.DataFrame(SPECTRA[:, :3], index=ids, columns=columns).to_csv(tmp_path / "t.csv")
     notes = read_table(tmp_path / "t.csv", ReadOptions(header=True)).notes
-    assert any("transpose=True" in note for note in notes) == hint
+    assert any("--transpose" in note for note in notes) == hint
 
 
 def test_missing_values_are_kept_and_counted(tmp_path, reader):
@@ -215,7 +215,7 @@ def test_an_h5_file_of_several_genomes_asks_which(tmp_path):
     table = read_table(tmp_path / "mixed.h5", ReadOptions(layer="mm10"))
     np.testing.assert_array_equal(table.data.toarray(), 2 * COUNTS)
     for layer in (None, "mm9"):
-        with pytest.raises(TableError, match=r"counts of hg19, mm10; name one with `layer`"):
+        with pytest.raises(TableError, match=r"counts of hg19, mm10; name one with --layer"):
             read_table(tmp_path / "mixed.h5", ReadOptions(layer=layer))
 
 

@@ -36,7 +36,7 @@ def test_spreadsheet_export_with_everything_at_once(written):
         encoding="utf-8-sig",
     )
     with pytest.raises(
-        TableError, match=r"2 of 6 numeric columns: Gewicht \(1\), Wert \(1\).*impute='median'"
+        TableError, match=r"2 of 6 numeric columns: Gewicht \(1\), Wert \(1\).*--impute median"
     ):
         read_table(path, ReadOptions(impute="error"))
     table = read_table(path, ReadOptions(impute="median"))
@@ -128,7 +128,7 @@ def test_labels_and_ids_are_recognised_or_named_or_refused(written):
     other = read_table(path, ReadOptions(label_column="kind", guess=False))
     assert (other.id_name, other.label_name, other.feature_names) == (None, "kind", ["id", "size"])
     assert other.labels.tolist() == [str(i % 3) for i in range(8)]
-    with pytest.raises(TableError, match=r"`label_column` names the column 'clas'.*did you mean class"):
+    with pytest.raises(TableError, match=r"--labels names the column 'clas'.*did you mean class"):
         read_table(path, ReadOptions(label_column="clas"))
 
 
@@ -261,7 +261,7 @@ def test_a_short_line_behind_a_line_of_numbers(tmp_path):
 def test_numbers_that_may_mark_missing_values_are_named(written, mark):
     rows = "".join(f"{j},{mark if j % 4 == 0 else 20.5 + j},{-990 - j}\n" for j in range(1, 20))
     path = written("a,b,c\n" + rows)
-    hint = f"b has cells of {mark}; if that means missing, add `missing='{mark}'`."
+    hint = f"b has cells of {mark}; if that means missing, add --na {mark}."
     assert hint in read_table(path).notes
     told = read_table(path, ReadOptions(missing=(mark,)))
     assert told.n_missing[told.feature_names.index("b")] == 4

@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-OURS = ("ufselect.", "sklearn.")
-
-
 _muted: ContextVar[tuple[type[Warning], ...]] = ContextVar("muted", default=())
 
 
@@ -33,7 +30,8 @@ def warn_user(message: str, category: type[Warning]) -> None:
     if issubclass(category, _muted.get()):
         return
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(OURS):
+    ours = ("ufselect.", "sklearn.")
+    while frame.f_back is not None and f"{frame.f_globals.get('__name__')}.".startswith(ours):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 

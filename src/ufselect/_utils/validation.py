@@ -29,9 +29,6 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
         raise ValueError(f"{name} must be one of {listed}, not {value!r}.")
 
 
-DATES = "Mm"  # kinds of NumPy types
-
-
 def device_namespace(X: Any) -> Any | None:
     """Return the namespace of an array of another library, with scikit-learn's array API dispatch on.
 
@@ -57,13 +54,9 @@ def like(values: NDArray, X: Any) -> Any:
 def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
     """Return what a user passed as data, with masked entries as NaN.
 
-    Arrays of other libraries, with scikit-learn's array API dispatch on, are refused unless ``on_device``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If X has no rows and columns of numbers, for which NumPy's own message would be unclear or missing, or
-        is a sparse matrix whose index arrays are damaged; the message begins with ``name``.
+    What has no rows and columns of numbers, for which NumPy's own message would be unclear or missing, and
+    damaged sparse matrices raise an error that begins with ``name``. Arrays of other libraries, with
+    scikit-learn's array API dispatch on, are refused unless ``on_device``.
     """
     is_mapping = isinstance(X, Mapping) and not sparse.issparse(X)  # SciPy's dok_array is one
     if X is None or is_mapping or isinstance(X, Set | Iterator | bytes):
@@ -84,8 +77,10 @@ def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
     check_sparse(X, name)
     if hasattr(X, "columns"):
         _check_frame(X, name)
-    elif isinstance(X, np.ndarray):
-        _check_type(X.dtype, name)
+    elif isinstance(X, np.ndarray) and X.dtype.names is not None:
+        raise TypeError(f"{name} holds records of named fields; make a table of them with pandas.DataFrame.")
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "Mm":
+        raise TypeError(f"{name} holds dates or times; convert its columns to numbers first.")
     return with_gaps(X) if isinstance(X, np.ma.MaskedArray) else X
 
 
@@ -123,25 +118,13 @@ def _check_frame(frame: Any, source: str) -> None:
     if not len(frame.columns):
         raise ValueError(f"{source} has no columns, but at least 1 is required.")
     for name, dtype in zip(frame.columns, getattr(frame, "dtypes", ()), strict=False):
-        held = "dates or times" if _is_date(dtype) else "geometries" if str(dtype) == "geometry" else None
+        is_temporal = getattr(dtype, "is_temporal", None)  # of polars; NumPy's and pandas' types have a kind
+        is_date = getattr(dtype, "kind", "") in ("M", "m") if is_temporal is None else is_temporal()
+        held = "dates or times" if is_date else "geometries" if str(dtype) == "geometry" else None
         if held is not None:
             raise TypeError(
                 f"{source} holds {held} in column {str(name)!r}; convert it to numbers or drop it."
             )
-
-
-def _is_date(dtype: Any) -> bool:
-    """Whether a type of NumPy, pandas or polars is one of dates or times."""
-    if hasattr(dtype, "is_temporal"):
-        return dtype.is_temporal()
-    return getattr(dtype, "kind", "") in tuple(DATES)
-
-
-def _check_type(dtype: np.dtype, name: str) -> None:
-    if dtype.names is not None:
-        raise TypeError(f"{name} holds records of named fields; make a table of them with pandas.DataFrame.")
-    if dtype.kind in DATES:
-        raise TypeError(f"{name} holds dates or times; convert its columns to numbers first.")
 
 
 def sparse_damage(matrix: Any) -> str | None:
@@ -187,13 +170,7 @@ def index_damage(indices: Any, n_columns: int) -> str | None:
 
 
 def check_sparse(matrix: Any, name: str) -> None:
-    """Refuse a sparse matrix whose index arrays would make compiled code read outside its memory.
-
-    Raises
-    ------
-    ValueError
-        If they are damaged; the message begins with ``name``.
-    """
+    """Refuse a sparse matrix whose index arrays would make compiled code read outside its memory."""
     damage = sparse_damage(matrix) if sparse.issparse(matrix) else None
     if damage is not None:
         raise ValueError(f"{name} is a damaged sparse matrix: {damage}; build or read it again.")

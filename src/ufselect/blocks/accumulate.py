@@ -141,27 +141,14 @@ def panels(second: NDArray, n_features: int) -> Iterator[tuple[int, int, NDArray
 
 @dataclass(frozen=True)
 class Moments:
-    """What a set of rows contributes: count, column means and second moments about them.
-
-    Attributes
-    ----------
-    n_samples : int
-        Number of rows.
-    centres : mapping
-        Total weight and mean of the rows of each batch, by its label; by None if there are no batches.
-    scale : float
-        Power of two in whose square ``second`` is given.
-    second : ndarray
-        Laid out by the probe that made it, in float64 like all sums.
-    dtype : dtype
-        The working type of the data.
-    """
+    """What a set of rows contributes: count, column means and second moments about them."""
 
     n_samples: int
+    # total weight and mean of the rows of each batch, by its label; by None if there are no batches
     centres: Mapping[Hashable, tuple[float, NDArray]]
-    scale: float
-    second: NDArray
-    dtype: np.dtype
+    scale: float  # power of two in whose square ``second`` is given
+    second: NDArray  # laid out by the probe that made it, in float64 like all sums
+    dtype: np.dtype  # the working type of the data
 
     def __sizeof__(self) -> int:
         """Tell a scheduler how much memory the record holds."""
@@ -196,14 +183,8 @@ Record: TypeAlias = Moments | PairwiseSums
 def block_moments(block: Any, probe: Probe, name: str = "X", rows: RowInfo | None = None) -> Record | None:
     """Reduce one block of rows, dense or sparse; a block without rows that count gives None.
 
-    If all of S is accumulated, NaN marks a missing value and gives pairwise sums. ``rows`` has weights
-    and batches of the rows.
-
-    Raises
-    ------
-    ValueError
-        If the block holds infinity, or NaN if a part of S is accumulated or there are batches; the message
-        begins with ``name``.
+    If all of S is accumulated, NaN marks a missing value and gives pairwise sums. Infinity, and NaN with
+    batches or if a part of S is accumulated, raise an error that begins with ``name``.
     """
     check_sparse(block, name)
     is_sparse = sparse.issparse(block)
@@ -384,7 +365,11 @@ class GramAccumulator:
         """
         names = column_names(batch)
         if not sparse.issparse(batch):
-            batch = with_gaps(tabular(batch, "The batch") if names is None else _frame_values(batch))
+            batch = tabular(batch, "The batch")
+            if names is not None:  # what pandas and Arrow call NA or null becomes NaN
+                batch = check_array(batch, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0)
+                batch = batch if batch.dtype == np.float32 else batch.astype(np.float64, copy=False)
+            batch = with_gaps(batch)
         if batch.ndim != 2:
             raise ValueError(f"A batch must have two dimensions, not {batch.ndim}.")
         if self.moments is not None and batch.shape[1] != self.n_features:
@@ -442,14 +427,6 @@ class GramAccumulator:
         if self.moments is None:
             raise ValueError("The accumulator has seen no rows yet; call update first.")
         return self.moments
-
-
-def _frame_values(frame: Any) -> NDArray:
-    """Return the numbers of a data frame, with NaN for what pandas and Arrow call NA or null."""
-    values = check_array(
-        tabular(frame, "The batch"), dtype="numeric", ensure_all_finite=False, ensure_min_samples=0
-    )
-    return values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
 
 
 def accumulate_table(table: Any, batch_bytes: int = 2**26) -> GramAccumulator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from contextlib import nullcontext
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -71,22 +72,18 @@ def open_blocks(store: Any, dataset: str | None = None) -> Any:
         raise FileNotFoundError(f"{path} is a link to {path.readlink()}, which does not exist; fix the link.")
     if not path.exists():
         raise FileNotFoundError(f"There is no file or directory {path}; check the name and the folder.")
-    with readable(path, "data"):
-        return _open_path(path, dataset)
-
-
-def _open_path(path: Path, dataset: str | None) -> Any:
     suffix = path.suffix.lower()
-    if suffix == ".npy":
-        return _two_dimensional(open_npy(path), path)
-    if suffix in (".h5", ".hdf5", ".hdf", ".h5ad"):
-        return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
-    if path.is_dir() and any((path / mark).exists() for mark in (".zarray", ".zgroup", "zarr.json")):
-        opened = _import_zarr().open(path, mode="r")
-        is_array = hasattr(opened, "chunks")
-        return _from_open(opened if is_array else find_matrix(opened, dataset, path), path)
-    if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
-        return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
+    with readable(path, "data"):
+        if suffix == ".npy":
+            return _two_dimensional(open_npy(path), path)
+        if suffix in (".h5", ".hdf5", ".hdf", ".h5ad"):
+            return _from_open(find_matrix(open_hdf5(path), dataset, path), path)
+        if path.is_dir() and any((path / mark).exists() for mark in (".zarray", ".zgroup", "zarr.json")):
+            opened = _import_zarr().open(path, mode="r")
+            is_array = hasattr(opened, "chunks")
+            return _from_open(opened if is_array else find_matrix(opened, dataset, path), path)
+        if suffix == ".parquet" or (path.is_dir() and any(path.glob("**/*.parquet"))):
+            return import_dask("dask.dataframe").read_parquet([str(part) for part in parts_of(path)])
     raise TableError(
         f"{path} is neither a directory of parquet parts, a zarr store, an HDF5 file (.h5) nor a .npy file; "
         "read other formats with pandas or polars and pass the data frame."
@@ -153,16 +150,12 @@ def _from_sparse_group(group: Any, path: Path) -> Any:
 
 def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> sparse.csr_array:
     """Open the store again and read the rows between the ends of ``indptr``; runs on a worker."""
-    if Path(path).is_dir():
-        with readable(Path(path), "zarr"):
-            group = _import_zarr().open_group(path, mode="r")[name.strip("/")]
-            return _sparse_rows(group, indptr, n_columns, Path(path))
-    with open_hdf5(Path(path)) as file, readable(Path(path), "HDF5"):
-        return _sparse_rows(file[name], indptr, n_columns, Path(path))
-
-
-def _sparse_rows(group: Any, indptr: Any, n_columns: int, path: Path) -> sparse.csr_array:
-    entries = slice(int(indptr[0]), int(indptr[-1]))
-    values, indices = group["data"][entries], group["indices"][entries]
-    refuse_damage(index_damage(indices, n_columns), path)
+    place, entries = Path(path), slice(int(indptr[0]), int(indptr[-1]))
+    is_zarr = place.is_dir()
+    with readable(place, "zarr" if is_zarr else "HDF5"):
+        opened = nullcontext(_import_zarr().open_group(path, mode="r")) if is_zarr else open_hdf5(place)
+        with opened as store:
+            group = store[name.strip("/")]
+            values, indices = group["data"][entries], group["indices"][entries]
+    refuse_damage(index_damage(indices, n_columns), place)
     return sparse.csr_array((values, indices, indptr - indptr[0]), shape=(indptr.size - 1, n_columns))

@@ -24,11 +24,10 @@ from ufselect.gram.spectrum import leading_spectrum
 
 
 class GramTimes:
-    """S times fixed columns and, in a last column, the diagonal of S; zero without ``with_diagonal``."""
+    """S times fixed columns and, in a last column, the diagonal of S."""
 
-    def __init__(self, vectors: NDArray, with_diagonal: bool = True) -> None:
+    def __init__(self, vectors: NDArray) -> None:
         self.vectors = vectors
-        self.with_diagonal = with_diagonal
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.vectors.nbytes
@@ -39,8 +38,7 @@ class GramTimes:
     def add_rows(self, second: NDArray, centred: NDArray) -> None:
         vectors = self.vectors.astype(centred.dtype, copy=False)
         second[:, :-1] += ((centred @ vectors).T @ centred).T
-        if self.with_diagonal:
-            second[:, -1] += np.einsum("ij,ij->j", centred, centred)
+        second[:, -1] += np.einsum("ij,ij->j", centred, centred)
 
     def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
         """Add Xᵀ(W − mean(W)) with W = XV, in which the correction for the left factor vanishes."""
@@ -49,16 +47,15 @@ class GramTimes:
         scores -= (mean @ self.vectors).astype(block.dtype)
         scores -= scores.mean(axis=0, dtype=np.float64).astype(block.dtype)
         second[:, :-1] += block.T @ scores
-        if self.with_diagonal:  # the squares of stored entries about the mean, and of the zeros
-            squares = (block.data - mean[block.indices]) ** 2
-            stored = np.bincount(block.indices, weights=squares, minlength=mean.size)
-            n_zeros = block.shape[0] - np.bincount(block.indices, minlength=mean.size)
-            second[:, -1] += stored + n_zeros * mean**2
+        # the squares of stored entries about the mean, and of the zeros
+        squares = (block.data - mean[block.indices]) ** 2
+        stored = np.bincount(block.indices, weights=squares, minlength=mean.size)
+        n_zeros = block.shape[0] - np.bincount(block.indices, minlength=mean.size)
+        second[:, -1] += stored + n_zeros * mean**2
 
     def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
         second[:, :-1] += np.outer(weight * direction, direction @ self.vectors)
-        if self.with_diagonal:
-            second[:, -1] += weight * direction**2
+        second[:, -1] += weight * direction**2
 
 
 def krylov_gram(
@@ -70,26 +67,16 @@ def krylov_gram(
 ) -> tuple[LowRankGram, int]:
     """Build the low-rank operator by block Krylov products, and return it with the number of passes made.
 
-    Parameters
-    ----------
-    multiply : callable
-        Makes one pass over the data with the given probe.
-    n_features : int
-        Order of S.
-    n_components : int, optional
-        Number of leading pairs that will be used; the blocks are made wider than that.
-    max_passes : int, default=3
-        Maximum number of passes over the data; the estimated error shows if they were too few.
+    ``multiply`` makes one pass over the data with a probe. Blocks are wider than ``n_components``, the number
+    of leading pairs that will be used. If ``max_passes`` are too few, the estimated error shows it.
     """
     width = min(n_features, max(24, (n_components or 0) + 12))
     rng = np.random.default_rng(20240917)  # fixed, so that the same data give the same factor
     basis = np.linalg.qr(rng.standard_normal((n_features, width)))[0]
     product = np.empty((n_features, 0))
-    diagonal = np.empty(0)
     fresh = basis
     for n_passes in range(1, max_passes + 1):
-        moments = multiply(GramTimes(fresh, with_diagonal=n_passes == 1))
-        diagonal = moments.second[:, -1] if n_passes == 1 else diagonal
+        moments = multiply(GramTimes(fresh))
         found = moments.second[:, :-1]
         product = np.hstack([product, found])
         resolution = n_features * float(np.finfo(moments.dtype).eps)
@@ -115,7 +102,7 @@ def krylov_gram(
         np.ascontiguousarray((rotated / np.sqrt(values)).T, dtype=moments.dtype),
         moments.n_samples,
         moments.scale,
-        np.clip(diagonal, 0, None),
+        np.clip(moments.second[:, -1], 0, None),
         moments.common_mean,
         ritz_values=values,
         residuals=np.linalg.norm(rotated - (basis @ rotation) * values, axis=0),

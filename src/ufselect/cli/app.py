@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from ufselect.cli import apply, compare, datasets, demo, reconstruct, report, score, select
-from ufselect.cli.text import allow_any_text, say, with_flags
+from ufselect.cli.text import say, with_flags
 
 app = typer.Typer(
     name="ufselect",
@@ -42,7 +42,9 @@ def _program(
 
 def run(arguments: list[str]) -> int:
     """Run a command line and return its exit code: 0 fine, 1 failed, 2 wrongly called."""
-    allow_any_text()
+    for stream in (sys.stdout, sys.stderr):  # write what their encoding lacks as escapes instead of failing
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(args=arguments, prog_name="ufselect")
     except SystemExit as end:
@@ -69,12 +71,9 @@ def sentence_of(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "Error: the data do not fit in memory; use fewer columns, or --stream for csv and parquet."
     if isinstance(error, OSError) and error.strerror:
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        advice = (
-            "free some space or choose another folder. Nothing was written."
-            if is_full
-            else "check the name and your permissions."
-        )
+        advice = "check the name and your permissions."
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            advice = "free some space or choose another folder. Nothing was written."
         return f"Error: {error.filename or 'standard output'}: {error.strerror.lower()}; {advice}"
     text = " ".join(with_flags(str(error)).split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ufselect.cli import options as opt
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ufselect.io import Table
 
 ENDINGS = (".csv", ".md", ".tex")
 
@@ -73,6 +68,7 @@ def compare(
     from ufselect.evaluation.methods import ON_REQUEST
     from ufselect.exceptions import TableError
     from ufselect.io.files import write_together
+    from ufselect.io.numbers import MISSING, is_missing
     from ufselect.registry import all_selectors
 
     methods = [find_method(name).__name__ for name in method or ()]
@@ -80,18 +76,28 @@ def compare(
     if not methods:  # what select does for clusters is among them
         left_out = sorted(set(ON_REQUEST) - {"AutoSelector"})
         methods = [name for name in all_selectors() if name not in left_out]
-    opened = open_data(data, opt.read_options(typed), stream=False)
-    table = opened.table
-    labels, rows = classes(table)
+    table = open_data(data, opt.read_options(typed), stream=False)
+    if table.labels is None:
+        raise TableError("No label column was found; name the column of known classes with --labels.")
+    rows = ~is_missing(table.labels, MISSING)
+    labels = table.labels[rows]
+    n_classes = len(set(labels.tolist()))
+    if n_classes < 2:
+        raise TableError(f"{table.label_name} holds only one class; name another column with --labels.")
+    if 2 * n_classes > labels.size:  # with so few rows in each, every method finds the classes
+        raise TableError(
+            f"{table.label_name} has {n_classes} different values in {labels.size} rows: these are ids or "
+            "measurements, not classes; name another column with --labels."
+        )
     too_many = [count for count in k or [] if count > table.shape[1]]
     if too_many:
         raise TableError(
             f"-k {too_many[0]} is more than the {table.shape[1]} columns that can be selected; give fewer."
         )
-    ready = prepare(opened, scale, normalize)
+    X, scaler, _ = prepare(table, scale, normalize)
     with working("Comparing:"):
         found = compare_methods(
-            dense(ready.data, "Comparing")[rows],
+            dense(X, "Comparing")[rows],
             labels,
             methods=methods,
             counts=list(k) if k else None,
@@ -113,7 +119,7 @@ def compare(
     titles = (shown.columns[0], *(f"{name}>" for name in shown.columns[1:]))
     lines = [tuple(short_name(cell) for cell in row) for row in shown.body]
     output().print(grid(shown.title, titles, lines))
-    remarks = [*table.notes, *table.left_out_sentences(False), ready.scaler.reason_]
+    remarks = [*table.notes, *table.left_out_sentences(False), scaler.reason_]
     absent = int((~rows).sum())
     if absent:
         rows_name, were = ("row", "was") if absent == 1 else ("rows", "were")
@@ -123,23 +129,3 @@ def compare(
     note([*remarks, *(f"{name}: {why}" for (name, _), why in found.failures.items())])
     if output_table is not None:
         say(f"Wrote {output_table}")
-
-
-def classes(table: Table) -> tuple[NDArray, NDArray]:
-    """Return the classes of the rows that have one, and which rows these are."""
-    from ufselect.exceptions import TableError
-    from ufselect.io.numbers import MISSING, is_missing
-
-    if table.labels is None:
-        raise TableError("No label column was found; name the column of known classes with --labels.")
-    rows = ~is_missing(table.labels, MISSING)
-    labels = table.labels[rows]
-    distinct = len(set(labels.tolist()))
-    if distinct < 2:
-        raise TableError(f"{table.label_name} holds only one class; name another column with --labels.")
-    if 2 * distinct > labels.size:  # with so few rows in each, every method finds the classes
-        raise TableError(
-            f"{table.label_name} has {distinct} different values in {labels.size} rows: these are ids or "
-            "measurements, not classes; name another column with --labels."
-        )
-    return labels, rows

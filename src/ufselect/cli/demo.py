@@ -26,14 +26,14 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     from ufselect import DSCOFS, RandomSubset, Reconstructor
     from ufselect.cli.record import page, record_of
     from ufselect.cli.run import Request, run_selection
-    from ufselect.cli.table import Opened, open_data
+    from ufselect.cli.table import open_data
     from ufselect.cli.text import grid, output, percent, pixel_map, say, tell, working
     from ufselect.io import ReadOptions
     from ufselect.io.files import write_together
     from ufselect.metrics import clustering_accuracy
     from ufselect.report.explanation import reconstructed_share
 
-    table = open_data("digits", ReadOptions()).table
+    table = open_data("digits", ReadOptions())
     X, shape = table.data, table.image_shape or (8, 8)
     order = np.random.default_rng(0).permutation(len(X))
     known, new = np.sort(order[600:]), np.sort(order[:600])
@@ -43,7 +43,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
         return clustering_accuracy(table.labels, found)
 
     with working("Selecting 20 of 64 pixels of 1797 handwritten digits:"):
-        run = run_selection(Opened(replace(table, data=X[known])), Request(n_features=N_PIXELS))
+        run = run_selection(replace(table, data=X[known]), Request(n_features=N_PIXELS))
         found = record_of(run, ReadOptions(), ["demo"])
         ours = Reconstructor(run.selected.tolist()).fit(X[known])
         paper = Reconstructor(DSCOFS(N_PIXELS, n_components=10)).fit(X[known])

@@ -46,11 +46,10 @@ def reconstruct(
 
     from ufselect._utils.messages import listed
     from ufselect.cli.record import pipe_columns, read_map
-    from ufselect.cli.text import errors as error_console
     from ufselect.cli.text import grid, note, output, say, short_name
     from ufselect.io.files import write_together
+    from ufselect.io.table import dense
     from ufselect.io.write import ranked_rows, write_columns
-    from ufselect.methods.rebuild.ridge import dense
 
     column_map, arrays = read_map(record, found)
     to_pipe = str(output_table) == "-"
@@ -97,7 +96,7 @@ def reconstruct(
         pipe_columns(table, order, drop_text)
     if quiet:
         return
-    console = error_console() if to_pipe else output()
+    console = output(stderr=to_pipe)
     unmeasured = np.delete(arrays["column_errors"], selected) if selected.size < len(names) else np.zeros(1)
     console.print(
         f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with "

@@ -10,7 +10,7 @@ import platform
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -52,7 +52,7 @@ def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
 
 def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
     """Return the settings and the results of a run, ready for JSON."""
-    table, selector, scaler, e = run.table, run.selector, run.prepared.scaler, run.explanation
+    table, selector, scaler, e = run.table, run.selector, run.scaler, run.explanation
     scores = relative_scores(selector.scores_)
     record: dict[str, Any] = {
         "ufselect_record": RECORD_FORMAT,
@@ -82,7 +82,11 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
             name: plain_value(value) for name, value in run.method.get_params().items() if name != "verbose"
         },
         "assessment": None,
-        "versions": versions(),
+        "versions": {
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            **{name: version(name) for name in ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")},
+        },
         "result": {
             "n_selected": int(run.selected.size),
             "converged": plain_value(getattr(run.method, "converged_", None)),
@@ -101,7 +105,7 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
                         for i in e.represents(place)
                     ],
                 }
-                for place, j in enumerate(run.ranked)
+                for place, j in enumerate(e.ranked)
             ],
         },
     }
@@ -141,15 +145,8 @@ def plain_value(value: Any) -> Any:
     return value if isinstance(value, bool | int | str | type(None)) else repr(value)
 
 
-def versions() -> dict[str, str]:
-    """Return the versions on which a result depends."""
-    packages = ("ufselect", "numpy", "scipy", "scikit-learn", "pandas")
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    return found | {package: version(package) for package in packages}
-
-
-def _one_a_line(names: Sequence[str], columns: Iterable[int]) -> str:
-    chosen = [names[j] for j in columns]
+def _one_a_line(run: Run) -> str:
+    chosen = [run.table.feature_names[j] for j in run.explanation.ranked]
     for name in chosen:
         if len(name.splitlines()) > 1:
             raise TableError(f"Column {name!r} has a line break in its name; use --ranking, not --names.")
@@ -199,12 +196,11 @@ def write_outputs(
     stored = b""
     if "map" in files:
         stored, found["map"] = map_of(run, files["map"].name)
-    names = run.table.feature_names
     writers: dict[str, Callable[[Path, Path], Any]] = {
         "table": lambda path, part: write_columns(run.table, run.selected, part, path, drop_text),
         "report": lambda path, part: part.write_text(page(run, found), encoding="utf-8"),
         "ranking": lambda path, part: ranked_rows(ranking(run), path, part),
-        "names": lambda path, part: part.write_text(_one_a_line(names, run.ranked), encoding="utf-8"),
+        "names": lambda path, part: part.write_text(_one_a_line(run), encoding="utf-8"),
         "map": lambda path, part: part.write_bytes(stored),
         "record": lambda path, part: part.write_text(
             json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
@@ -222,7 +218,7 @@ def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
     in the units in which columns were selected; the means and deviations that convert the table's units to
     these; names; and, in the table's units, the standard deviation of each column's error.
     """
-    request, scaler = run.request, run.prepared.scaler
+    request, scaler = run.request, run.scaler
     obstacles = {
         "--normalize needs all columns of a new row": request.normalize != "none",
         "--batch and --weights treat rows differently, but the map treats all alike": row_metadata(run.table),
@@ -233,7 +229,7 @@ def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
             raise TableError(f"--save-map cannot be used here: {reason}; leave one option out.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
-        fitted = Reconstructor(run.selected.tolist()).fit(run.prepared.data)
+        fitted = Reconstructor(run.selected.tolist()).fit(run.data)
     n_features = run.table.shape[1]
     centre, scale = np.zeros(n_features), np.ones(n_features)
     if scaler.is_scaled_:
@@ -304,7 +300,7 @@ def ranking(run: Run) -> list[dict[str, Any]]:
             "column": names[j],
             "selected": bool(selector.support_[j]),
             "score_0_to_100": float(scores[j]),
-            "represented_by": names[run.ranked[e.closest[j]]],
+            "represented_by": names[e.ranked[e.closest[j]]],
             "correlation": round(float(e.closest_r[j]), 6),
             "left_out_because": "",
         }

@@ -22,7 +22,7 @@ from ufselect._utils.messages import listed
 from ufselect._utils.validation import has_missing
 from ufselect.assessment import Assessment, assess
 from ufselect.assessment.held_out import outlier_note
-from ufselect.cli.table import Opened, columns_named, names_in
+from ufselect.cli.table import columns_named, names_in
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.gram.operator import FormedGram
@@ -34,13 +34,11 @@ from ufselect.preprocessing import AutoScaler, LogCounts
 from ufselect.registry import all_selectors, missing_requirements
 from ufselect.report import Explanation, explain
 
-DENSE_BYTES = 4 << 30  # what most machines have to spare
 METHODS = {"rebuild": "RebuildSelector", "clusters": "AutoSelector", "redundancy": "RedundancyFilter"}
 # Set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation.
 OWN_PARAMETERS = {
     "n_features_to_select", "random_state", "verbose", "keep", "exclude", "groups", "max_correlation", "goal",
 }  # fmt: skip
-SLOW_SECONDS = 10.0  # a slower fit is assessed by its columns, without fitting six times more
 
 
 @dataclass(frozen=True)
@@ -159,19 +157,9 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
     return method(**{key: value for key, value in settings.items() if key in known}, **request.parameters)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """Data ready for a method: all rows, or a sample of them with the Gram matrix of all."""
-
-    data: Any
-    scaler: AutoScaler
-    gram: FormedGram | None = None
-
-
-def prepare(opened: Opened, scale: str, normalize: str) -> Prepared:
-    """Return the data of a table, normalised and scaled as asked."""
-    table, gram = opened.table, opened.gram
-    data, scaler = table.data, AutoScaler(scale)
+def prepare(table: Table, scale: str, normalize: str) -> tuple[Any, AutoScaler, FormedGram | None]:
+    """Return the data of a table and its Gram matrix, normalised and scaled as asked, and the scaler."""
+    data, gram, scaler = table.data, table.gram, AutoScaler(scale)
     if normalize == "log":
         try:
             data = LogCounts().fit_transform(data)
@@ -182,16 +170,15 @@ def prepare(opened: Opened, scale: str, normalize: str) -> Prepared:
         scaler.fit(data, **row_metadata(table))
     except ValueError as error:
         raise TableError(with_names(str(error), table.feature_names)) from error
-    if gram is not None and opened.means is not None:
-        deviations = np.sqrt(gram.diag() / gram.n_samples) * gram.scale
-        scaler.mean_, scaler.scale_ = opened.means, np.where(deviations > 0, deviations, 1.0)
     scaler.reason_ = with_names(scaler.reason_, table.feature_names)
-    if scaler.is_scaled_ and gram is not None:
-        factors = gram.scale / scaler.scale_
-        scaled = FormedGram(gram.matrix * factors[:, None] * factors, gram.n_samples, 1.0)
-        scaled.missing = gram.missing
-        gram = scaled
-    return Prepared(scaler.transform(data), scaler, gram)
+    if gram is not None:
+        deviations = np.sqrt(gram.diag() / gram.n_samples) * gram.scale
+        scaler.mean_, scaler.scale_ = table.means, np.where(deviations > 0, deviations, 1.0)
+        if scaler.is_scaled_:
+            factors, missing = gram.scale / scaler.scale_, gram.missing
+            gram = FormedGram(gram.matrix * factors[:, None] * factors, gram.n_samples, 1.0)
+            gram.missing = missing
+    return scaler.transform(data), scaler, gram
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
@@ -217,7 +204,8 @@ class Run:
 
     request: Request
     table: Table
-    prepared: Prepared
+    data: Any  # of the table, normalised and scaled
+    scaler: AutoScaler
     selector: UnsupervisedSelector
     assessment: Assessment | None
     messages: tuple[str, ...]
@@ -229,11 +217,6 @@ class Run:
         return getattr(self.selector, "best_estimator_", self.selector)
 
     @property
-    def ranked(self) -> NDArray[np.intp]:
-        """Positions of the selected columns, best first."""
-        return np.argsort(self.selector.ranking_)[: int(self.selector.support_.sum())]
-
-    @property
     def selected(self) -> NDArray[np.intp]:
         """Positions of the selected columns in the order of the table."""
         return np.flatnonzero(self.selector.support_)
@@ -241,10 +224,10 @@ class Run:
     @cached_property
     def explanation(self) -> Explanation:
         """What each selected column represents, with means and deviations in the table's own units."""
-        data, filled = self.prepared.data, self.table.filled  # correlations ignore filled-in values
+        filled = self.table.filled  # correlations ignore filled-in values
         found = explain(
             self.selector,
-            data if filled is None else np.where(filled, np.nan, data),
+            self.data if filled is None else np.where(filled, np.nan, self.data),
             feature_names=self.table.feature_names,
             image_shape=self.table.image_shape,
             image_order=self.table.image_order,
@@ -252,12 +235,11 @@ class Run:
             random_state=self.request.seed,
             **row_metadata(self.table),
         )
-        means, deviations = self.prepared.scaler.mean_, self.prepared.scaler.scale_
-        return replace(found, means=means, deviations=deviations)
+        return replace(found, means=self.scaler.mean_, deviations=self.scaler.scale_)
 
     def assumptions(self) -> list[str]:
         """Return what was assumed about the table and the warnings of the fit, one sentence each."""
-        table, scaler, names = self.table, self.prepared.scaler, self.table.feature_names
+        table, scaler, names = self.table, self.scaler, self.table.feature_names
         lines = [*table.notes, *table.left_out_sentences()]
         if scaler.is_scaled_ and self.request.scale == "auto":
             lines.append(f"{scaler.reason_} --scale none uses them as they are.")
@@ -302,9 +284,8 @@ def row_metadata(table: Table) -> dict[str, NDArray]:
     return {name: values for name, values in given.items() if values is not None}
 
 
-def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Run:
+def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
     """Fit the requested selector on all rows of a table, and assess it."""
-    table = opened.table
     kept = columns_named(request.keep, table, "--keep")
     n_free = n_units(table.groups, range(table.shape[1]))
     selector = make_selector(request, n_free, verbose)
@@ -336,17 +317,26 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
     scale = request.scale
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one
-    ready = prepare(opened, scale, request.normalize)
-    data = _suited(ready, selector, asked == "auto")
+    data, scaler, gram = prepare(table, scale, request.normalize)
+    # the Gram matrix of all rows, if there is one; clusters and -k auto need rows, a sample
+    if gram is None or type(selector).__name__ == "AutoSelector" or asked == "auto":
+        fitted = data if selector.accepts_sparse else dense(data, type(selector).__name__)
+    elif isinstance(selector, GramSelector):
+        fitted = gram
+    else:
+        raise TableError(
+            f"{type(selector).__name__} needs the whole table, which does not fit in memory; use --for "
+            "rebuild or --method DSCOFS."
+        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
         began = time.perf_counter()
-        selector.fit(data, **rows)
+        selector.fit(fitted, **rows)
         seconds = time.perf_counter() - began
-        found, notes = _assessed(selector, ready, table, request, seconds)
+        found, notes = _assessed(selector, data, table, request, seconds)
     said = [with_names(str(warning.message), table.feature_names) for warning in caught]
-    if opened.gram is not None and data is not ready.gram:
+    if gram is not None and fitted is not gram:
         notes.append(
             f"Selected on a sample of {len(table.data)} rows, since the method needs its rows in memory."
         )
@@ -359,26 +349,14 @@ def run_selection(opened: Opened, request: Request, verbose: bool = False) -> Ru
         share = f"{100 * missing.share:.1f} %" if missing.share >= 0.001 else "Less than 0.1 %"
         notes.append(f"{share} of the values are missing; for the selection they were {how}.")
     messages = dict.fromkeys(" ".join(words.split()) for words in (*said, *notes))
-    return Run(request, table, ready, selector, found, tuple(messages), seconds)
-
-
-def _suited(ready: Prepared, selector: UnsupervisedSelector, holds_out: bool) -> Any:
-    """Return the Gram matrix of all rows if there is one; clusters and ``-k auto`` need rows, a sample."""
-    if ready.gram is None or type(selector).__name__ == "AutoSelector" or holds_out:
-        return ready.data if selector.accepts_sparse else dense(ready.data, type(selector).__name__)
-    if not isinstance(selector, GramSelector):
-        raise TableError(
-            f"{type(selector).__name__} needs the whole table, which does not fit in memory; use --for "
-            "rebuild or --method DSCOFS."
-        )
-    return ready.gram
+    return Run(request, table, data, scaler, selector, found, tuple(messages), seconds)
 
 
 def dense(data: Any, method: str) -> Any:
     """Return data as an array, if that is small enough."""
     if not sparse.issparse(data):
         return data
-    if 8 * data.shape[0] * data.shape[1] > DENSE_BYTES:
+    if 8 * data.shape[0] * data.shape[1] > 4 << 30:  # what most machines have to spare
         raise TableError(
             f"{method} cannot take sparse data, and this table is too large to be made dense; "
             "use --method DSCOFS."
@@ -387,7 +365,7 @@ def dense(data: Any, method: str) -> Any:
 
 
 def _assessed(
-    selector: UnsupervisedSelector, ready: Prepared, table: Table, request: Request, seconds: float
+    selector: UnsupervisedSelector, data: Any, table: Table, request: Request, seconds: float
 ) -> tuple[Assessment | None, list[str]]:
     """Return the assessment of the selection on held-out rows, and notes on how it was made."""
     own = getattr(selector, "assessment_", None)
@@ -395,7 +373,6 @@ def _assessed(
         return own, []
     if request.goal == "redundancy" or selector.support_.all():
         return None, []
-    data = ready.data
     if table.weights is not None:
         data = data[table.weights > 0]
     if table.batches is not None and not sparse.issparse(data):
@@ -404,7 +381,7 @@ def _assessed(
             data[batches == batch] -= np.nanmean(data[batches == batch], axis=0)
     assessed: Any = np.flatnonzero(selector.support_)
     notes = []
-    if seconds > SLOW_SECONDS:
+    if seconds > 10:  # too slow to fit six times more
         notes.append("A fit takes long, so the columns were assessed on the rows they were selected from.")
     else:
         assessed = clone(selector)

@@ -57,8 +57,7 @@ def score(
     from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
     request = request_from(typed)
-    opened = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude)
-    table = opened.table
+    table = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude)
     names = table.feature_names
     own = columns_named(names_in(columns, "--columns"), table, "--columns")
     free = len(names) - len(own)
@@ -68,8 +67,8 @@ def score(
         raise TableError(
             "The list has all columns of the table, so there is nothing to compare it with; give fewer."
         )
-    ready = prepare(opened, request.scale, request.normalize)
-    X = dense(ready.data, "Scoring")
+    X, scaler, _ = prepare(table, request.scale, request.normalize)
+    X = dense(X, "Scoring")
     best = make_selector(request, len(names)).set_params(n_features_to_select=len(own))
     with working("Scoring:"):
         how: dict[str, Any] = {
@@ -130,6 +129,6 @@ def score(
         tell(console, "Yours explain at least half of the variance of every other column.")
     if more:
         tell(console, f"Add next, in this order: {', '.join(more)}")
-    scaling = [ready.scaler.reason_] if ready.scaler.is_scaled_ else []
+    scaling = [scaler.reason_] if scaler.is_scaled_ else []
     how_found = [with_flags(with_row_names(text, table)) for text in found.notes]
     note([*table.notes, *table.left_out_sentences(False), *scaling, *how_found])

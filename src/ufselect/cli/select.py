@@ -76,18 +76,17 @@ def select(
     typed = {**locals(), "impute": impute or ("keep" if goal == "redundancy" else "median")}
     if data is not None:
         opt.check_data(data)
-    shape = image
     from ufselect.cli import record as records
     from ufselect.cli.run import Request, request_from, run_selection
     from ufselect.cli.table import open_data
-    from ufselect.cli.text import errors, output, working
+    from ufselect.cli.text import output, working
     from ufselect.exceptions import TableError
     from ufselect.io.write import separator_notes
 
     outputs = records.outputs_of(typed)
     flags = {"table": "-o", "map": "--save-map"}
     opt.check_files({flags.get(kind, f"--{kind}"): outputs[kind] for kind in outputs}, force, data, as_json)
-    request, reading = request_from(typed), opt.read_options(typed, keep_constant=shape is not None)
+    request, reading = request_from(typed), opt.read_options(typed, keep_constant=image is not None)
     earlier: Mapping[str, Any] | None = None
     if repeat is not None:
         usual = opt.read_options({"impute": "median"}, keep_constant=reading.keep_constant)
@@ -97,20 +96,20 @@ def select(
             )
         earlier = records.read_record(repeat)
         request, reading = records.request_of(earlier)
-        shape = tuple(earlier["data"]["image_shape"] or ()) or None
+        image = tuple(earlier["data"]["image_shape"] or ()) or None
         data = data or records.data_of(earlier, repeat)
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    opened = open_data(
-        data, reading, image=shape, stream=stream, normalize=request.normalize, exclude=request.exclude
+    table = open_data(
+        data, reading, image=image, stream=stream, normalize=request.normalize, exclude=request.exclude
     )
-    if earlier is not None and not new_data and opened.table.sha256 != earlier["data"]["sha256"]:
+    if earlier is not None and not new_data and table.sha256 != earlier["data"]["sha256"]:
         raise TableError(
-            f"{opened.table.source} is not the file that the record was made from: its SHA-256 differs; "
+            f"{table.source} is not the file that the record was made from: its SHA-256 differs; "
             "give that file, or add --new-data to apply the same settings to this one."
         )
-    with working(f"{opened.table.shape[0]} × {opened.table.shape[1]}:"):
-        run = run_selection(opened, request, verbose=True)
+    with working(f"{table.shape[0]} × {table.shape[1]}:"):
+        run = run_selection(table, request, verbose=True)
         found = records.record_of(run, reading, sys.argv[1:])
     if "table" in outputs:
         found["assumed"] += separator_notes(run.table, outputs["table"])
@@ -124,7 +123,7 @@ def select(
         if as_json:
             records.print_json(found)
         elif not quiet:
-            show(run, found, details, errors() if str(output_table) == "-" else output())
+            show(run, found, details, output(stderr=str(output_table) == "-"))
     except KeyboardInterrupt as stop:
         stop.written = list(found["outputs"].values())  # type: ignore[attr-defined]
         raise
@@ -149,8 +148,7 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
         console.print(grid(f"{len(found['clusters'])} clusters", header, rows))
     tell_finding(console, found["trust"], found["message"])
     if found.get("count"):
-        count = found["count"]
-        tell(console, f"-k auto selected {count['chosen']}: {count['why']}.")
+        tell(console, f"-k auto selected {found['count']['chosen']}: {found['count']['why']}.")
     if details:
         show_details(run, found, console)
     note(found["assumed"])
@@ -175,12 +173,12 @@ def column_table(run: Run) -> Any:
     from ufselect.cli.text import grid, short_name
 
     e, names = run.explanation, run.table.feature_names
-    places, caption = list(range(run.ranked.size)), ""
+    places, caption = list(range(e.n_selected)), ""
     if run.request.goal == "redundancy":
         places = sorted(
             (place for place in places if e.represents(place).size), key=lambda p: -e.represents(p).size
         )
-        alone = [names[j] for j in run.ranked[np.setdiff1d(np.arange(run.ranked.size), places)]]
+        alone = [names[j] for j in e.ranked[np.setdiff1d(np.arange(e.n_selected), places)]]
         more = "1 more represents" if len(alone) == 1 else f"{len(alone)} more represent"
         caption = f"{more} no other column: {listed(alone, MOST_ROWS)}" if places and alone else ""
     rows = []
@@ -188,7 +186,7 @@ def column_table(run: Run) -> Any:
         others = e.represents(place)
         words = [f"{short_name(names[j], 32)} ({e.closest_r[j]:.2f})" for j in others[:3]]
         more = f" and {others.size - 3} more" if others.size > 3 else ""
-        rows.append((short_name(names[run.ranked[place]]), ", ".join(words) + more or "itself"))
+        rows.append((short_name(names[e.ranked[place]]), ", ".join(words) + more or "itself"))
     if len(places) > MOST_ROWS:
         caption = f"and {len(places) - MOST_ROWS} more; -o, --names or --json give them all"
     header = ("column", "represents (correlation)")
@@ -205,8 +203,8 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         if name not in ("verbose", "groups", "keep", "exclude")
         and repr(value) != repr(type(run.method)().get_params()[name])
     ]
-    often = run.explanation.frequencies
-    again = [""] * run.ranked.size if often is None else [percent(often[j]) for j in run.ranked]
+    e = run.explanation
+    again = [""] * e.n_selected if e.frequencies is None else list(map(percent, e.frequencies[e.ranked]))
     rows: list[tuple[Any, ...]] = [
         (each["rank"], short_name(each["name"]), figure(each["score"], 1), share)
         for each, share in zip(found["result"]["features"][:MOST_ROWS], again, strict=False)

@@ -11,7 +11,7 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.blocks.accumulate import GramAccumulator
-from ufselect.cli.options import check_data
 from ufselect.cli.text import working
 from ufselect.datasets import load_dataset
 from ufselect.datasets.loading import content_sha256
@@ -38,15 +37,6 @@ SAMPLE_ROWS = 4000  # for units, clusters and the assessment
 MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit makes
 
 
-@dataclass(frozen=True)
-class Opened:
-    """A table; if it holds a sample of the rows, also the Gram matrix and means of all rows."""
-
-    table: Table
-    gram: FormedGram | None = None
-    means: NDArray | None = None
-
-
 def open_data(
     name: str,
     options: ReadOptions,
@@ -55,7 +45,7 @@ def open_data(
     stream: bool | None = None,
     normalize: str = "none",
     exclude: Sequence[str] = (),
-) -> Opened:
+) -> Table:
     """Read a file or load a data set, without the columns to exclude.
 
     ``stream`` says whether to read in blocks; None decides by the size.
@@ -68,7 +58,22 @@ def open_data(
                     return stream_table(path, options, exclude)
             table = read_table(path, options)
     else:
-        table = _named(name, options)
+        if options.batch_column is not None or options.weight_column is not None:
+            raise TableError(f"The data set {name} has features alone; drop --batch and --weights.")
+        with working(f"Loading {name} …"):
+            loaded = load_dataset(name)
+        table = Table(
+            data=loaded.data,
+            feature_names=[str(feature) for feature in loaded.feature_names],
+            whole=np.all(loaded.data == np.rint(loaded.data), axis=0),
+            labels=loaded.target,
+            label_name="label",
+            source=Path(name),
+            sha256=content_sha256(loaded.data, loaded.target),
+            image_shape=loaded.get("image_shape"),
+            image_order=loaded.get("image_order", "C"),
+        )
+        table = table if table.image_shape is not None else clean(table)
     if image is not None:
         if image[0] * image[1] != table.shape[1]:
             raise TableError(
@@ -76,7 +81,7 @@ def open_data(
                 "columns can be selected; give the true size."
             )
         table = replace(table, image_shape=image)
-    return Opened(without_named(table, exclude))
+    return without_named(table, exclude)
 
 
 def spooled_input() -> Path:
@@ -94,26 +99,6 @@ def spooled_input() -> Path:
         with zipfile.ZipFile(path) as archive:
             kind = ".xlsx" if "[Content_Types].xml" in archive.namelist() else kind
     return path.rename(path.with_name(f"standard-input{kind}{packing}"))
-
-
-def _named(name: str, options: ReadOptions) -> Table:
-    check_data(name)
-    if options.batch_column is not None or options.weight_column is not None:
-        raise TableError(f"The data set {name} has features alone; drop --batch and --weights.")
-    with working(f"Loading {name} …"):
-        loaded = load_dataset(name)
-    table = Table(
-        data=loaded.data,
-        feature_names=[str(feature) for feature in loaded.feature_names],
-        whole=np.all(loaded.data == np.rint(loaded.data), axis=0),
-        labels=loaded.target,
-        label_name="label",
-        source=Path(name),
-        sha256=content_sha256(loaded.data, loaded.target),
-        image_shape=loaded.get("image_shape"),
-        image_order=loaded.get("image_order", "C"),
-    )
-    return table if table.image_shape is not None else clean(table)
 
 
 def names_in(texts: Sequence[str] | None, flag: str) -> tuple[str, ...]:
@@ -224,7 +209,7 @@ def free_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
-def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) -> Opened:
+def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) -> Table:
     """Read a text or Parquet file in blocks: once, and again if values are missing."""
     blocks = NumberBlocks(open_rows(path, options), options)
     width = len(blocks.features)
@@ -257,9 +242,9 @@ def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) 
     if not np.any(table.n_missing):
         gram = accumulator.gram()
         gram = FormedGram(gram.subgram(kept), gram.n_samples, gram.scale) if kept.size < width else gram
-        return Opened(table, gram, accumulator.mean[kept])
+        return replace(table, gram=gram, means=accumulator.mean[kept])
     fills = np.array([table.fills.get(name, np.nan) for name in table.feature_names])
     accumulator = GramAccumulator()
     for values in blocks:
         accumulator.update(np.where(np.isnan(values[:, kept]), fills, values[:, kept]))
-    return Opened(table, accumulator.gram(), accumulator.mean)
+    return replace(table, gram=accumulator.gram(), means=accumulator.mean)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
-import shlex
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,30 +16,15 @@ if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.text import Text
 
-# Flags whose name differs from the parameter of the library.
-FLAGS = {
-    "id_column": "--id",
-    "label_column": "--labels",
-    "missing": "--na",
-    "batch_column": "--batch",
-    "weight_column": "--weights",
-}
 # A word and a colour for how far a result can be trusted, the same on the terminal and on the page.
 TRUST_COLOURS = {"good": "green", "fair": "cyan", "doubtful": "yellow", "bad": "red"}
 
 
-def output() -> Console:
-    """Return the console for results."""
+def output(stderr: bool = False) -> Console:
+    """Return the console for results, or on standard error that for everything else."""
     from rich.console import Console
 
-    return Console(highlight=False)
-
-
-def errors() -> Console:
-    """Return the console for notes, progress and errors."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=stderr, highlight=False)
 
 
 def takes_unicode() -> bool:
@@ -49,32 +32,9 @@ def takes_unicode() -> bool:
     return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
 
 
-def allow_any_text() -> None:
-    """Let both streams write what their encoding lacks as escapes instead of failing."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
-
-
 def with_flags(sentence: str) -> str:
-    """Return a sentence of the library with flags in place of parameters between backquotes.
-
-    Examples
-    --------
-    >>> from ufselect.cli.text import with_flags
-    >>> with_flags("Add `impute='median'`, or `guess=False` to name `id_column`.")
-    'Add --impute median, or --no-guess to name --id.'
-    """
-
-    def flag(found: re.Match[str]) -> str:
-        name, value = FLAGS.get(found[1], f"--{found[1].replace('_', '-')}"), found[2]
-        if value == "False":
-            return f"--no-{name[2:]}"
-        return name if value in (None, "True") else f"{name} {shlex.quote(value[1:-1])}"
-
-    text = re.sub(r"`(\w+)(?:=(True|False|'[^`\\]*'|\"[^`\\]*\"))?`", flag, sentence)
-    return text.replace('goal="rebuild"', "--for rebuild").replace("row_groups", "row groups")
+    """Return a sentence of the library with the words of the command line in place of its parameters."""
+    return sentence.replace('goal="rebuild"', "--for rebuild").replace("row_groups", "row groups")
 
 
 def plain_text(text: str) -> str:
@@ -102,15 +62,15 @@ def short_name(name: str, longest: int = 48) -> str:
 
 
 def say(sentence: str, **style: Any) -> None:
-    """Print a sentence of the library on standard error, with flags for parameters, on one line."""
-    typer.secho(plain_text(" ".join(with_flags(sentence).split())), err=True, **style)
+    """Print a sentence on standard error, on one line."""
+    typer.secho(plain_text(" ".join(sentence.split())), err=True, **style)
 
 
 def note(sentences: Iterable[str]) -> None:
     """Print remarks."""
     mark = "·" if takes_unicode() else "-"
     for sentence in sentences:
-        say(f"{mark} {with_flags(sentence)}", dim=True)
+        say(f"{mark} {sentence}", dim=True)
 
 
 def tell(console: Console, text: str) -> None:
@@ -134,7 +94,7 @@ def working(title: str) -> Iterator[None]:
     logger = logging.getLogger("ufselect")
     level, propagate = logger.level, logger.propagate
     handler = logging.Handler(logging.INFO)
-    with errors().status(title) as status:
+    with output(stderr=True).status(title) as status:
         handler.emit = lambda record: status.update(f"{title} {record.getMessage()}")  # type: ignore[method-assign]
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)

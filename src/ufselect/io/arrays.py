@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from scipy.io import loadmat
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_stored
-from ufselect.io.table import Table, distinct_names
+from ufselect.io.table import ReadOptions, Table, distinct_names
 from ufselect.io.trial import try_file
 
 DATA_NAMES = ("X", "fea", "data", "features", "A", "x")
@@ -68,21 +68,32 @@ def turned_to(labels: NDArray, data: Any) -> Any | None:
     return data.T if labels.size == data.shape[1] else None
 
 
-def read_arrays(path: Path, label_array: str | None = None, transpose: bool = False) -> Table:
+def read_arrays(path: Path, options: ReadOptions) -> Table:
     """Read the arrays of a file by their usual names: X, y, feature_names, ids."""
     arrays = stored_arrays(path)
     for name, value in arrays.items():
         if not sparse.issparse(value) and value.dtype == object:  # a MATLAB cell of words
             arrays[name] = np.array(["".join(map(str, np.ravel(cell))) for cell in value.ravel()])
-    data_name = _data_name(arrays, path)
+    tables = [
+        name
+        for name, value in arrays.items()
+        if np.ndim(value) == 2 and value.dtype.kind in "biuf" and (min(value.shape) > 1 or name in DATA_NAMES)
+    ]
+    usual = [name for name in DATA_NAMES if name in tables]
+    if not usual and len(tables) != 1:
+        raise TableError(
+            f"{path} must hold one two-dimensional array of numbers named X; it holds "
+            f"{listed([f'{name} {np.shape(value)}' for name, value in arrays.items()]) or 'nothing'}."
+        )
+    data_name = (usual or tables)[0]
     data = arrays.pop(data_name)
-    data = data.T if transpose else data
-    label_name = label_array or next((name for name in LABEL_NAMES if name in arrays), None)
+    data = data.T if options.transpose else data
+    label_name = options.label_column or next((name for name in LABEL_NAMES if name in arrays), None)
     labels = None
     if label_name is not None:
         if label_name not in arrays:
             raise TableError(
-                f"{path} holds no label array {label_array!r}; it has {listed(list(arrays)) or 'only X'}."
+                f"{path} holds no label array {label_name!r}; it has {listed(list(arrays)) or 'only X'}."
             )
         labels = np.ravel(arrays[label_name])
         turned = turned_to(labels, data)
@@ -108,19 +119,4 @@ def read_arrays(path: Path, label_array: str | None = None, transpose: bool = Fa
         labels=labels,
         label_name=label_name,
         notes=(*([f"Features are read from the array {data_name}."] if arrays else []), *notes),
-    )
-
-
-def _data_name(arrays: Mapping[str, Any], path: Path) -> str:
-    tables = [
-        name
-        for name, value in arrays.items()
-        if np.ndim(value) == 2 and value.dtype.kind in "biuf" and (min(value.shape) > 1 or name in DATA_NAMES)
-    ]
-    usual = [name for name in DATA_NAMES if name in tables]
-    if usual or len(tables) == 1:
-        return (usual or tables)[0]
-    raise TableError(
-        f"{path} must hold one two-dimensional array of numbers named X; it holds "
-        f"{listed([f'{name} {np.shape(value)}' for name, value in arrays.items()]) or 'nothing'}."
     )

@@ -22,7 +22,7 @@ from ufselect.exceptions import TableError
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 ENDINGS = tuple(MAGIC.values())
-EXISTS = "{} exists already; choose another name or add `force=True` to replace it."
+EXISTS = "{} exists already; choose another name or add --force to replace it."
 
 
 def packed_as(path: Path) -> str | None:
@@ -130,9 +130,6 @@ def check_stored(matrix: Any, path: Path) -> Any:
     return matrix
 
 
-Write = Callable[[Path], Any]
-
-
 def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None = None) -> None:
     """Refuse, before any work, outputs that cannot be written or would replace other files."""
     seen: set[Path] = set()
@@ -157,7 +154,7 @@ def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None
         seen.add(path.absolute())
 
 
-def write_together(outputs: Mapping[Path, Write], force: bool = False) -> None:
+def write_together(outputs: Mapping[Path, Callable[[Path], Any]], force: bool = False) -> None:
     """Write several files beside their targets, and move them there when all are complete."""
     made: dict[Path, Path] = {}
     try:

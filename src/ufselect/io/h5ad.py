@@ -106,7 +106,7 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
         asked = getattr(options, f"{role}_column")
         if asked is None:
             return None, None
-        place = find_column(asked, columns, f"{role}_column")
+        place = find_column(asked, columns, role)
         return np.asarray(cells.iloc[:, place], dtype=object), columns[place]
 
     ids, id_name = column("id")
@@ -138,7 +138,7 @@ def _tenx_table(file: Any, path: Path, genome: str | None) -> Table:
             "write it with AnnData, or open an array in it with ufselect.blocks.open_blocks."
         )
     if genome not in groups if genome is not None else len(groups) > 1:
-        raise TableError(f"{path} holds counts of {listed(groups)}; name one with `layer`.")
+        raise TableError(f"{path} holds counts of {listed(groups)}; name one with --layer.")
     group = file[genome or groups[0]]
     genes = group["features/name"] if "features" in group else group["gene_names"]
     entries = tuple(group[name][:] for name in ("data", "indices", "indptr"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ LAB_TOKENS = frozenset(
 WORDS = {"true": 1.0, "false": 0.0, "inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 WORDS |= {"infinity": np.inf, "+infinity": np.inf, "-infinity": -np.inf}
 CODES_FROM = 2.0**53  # above, doubles cannot represent every whole number
-CODES = "whole numbers too large to be distinct as floats"
 MOSTLY = 0.5  # with a larger share of numbers, the words are the mistake
 
 SIGNS = str.maketrans({"−": "-", "–": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'"})
@@ -156,7 +156,8 @@ class NumberReader:
 
     def not_features(self) -> dict[int, str]:
         """Return, after all rows have been read, the columns that are not numbers, and why."""
-        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **dict.fromkeys(self._codes, CODES)}
+        codes = dict.fromkeys(self._codes, "whole numbers too large to be distinct as floats")
+        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **codes}
 
     def notes(self, names: Sequence[str]) -> list[str]:
         """Return what was removed from cells, read as missing or refused, one sentence each."""
@@ -164,9 +165,9 @@ class NumberReader:
         for position, (example, cells) in sorted(self._obstacles.items()):
             if cells <= (1 - MOSTLY) * self._n_rows:
                 why, them = ("the cell", "it") if cells == 1 else (f"{cells} cells such as", "them")
-                words = f"{names[position]} is mostly numbers but was left out because of {why} {example!r}; "
                 notes.append(
-                    f"{words}correct {them}, or use `missing={example!r}` to read {them} as missing."
+                    f"{names[position]} is mostly numbers but was left out because of {why} {example!r}; "
+                    f"correct {them}, or use --na {quote(example)} to read {them} as missing."
                 )
         for mark, positions in self._marks.items():
             where = listed([names[position] for position in sorted(positions)])

@@ -19,12 +19,10 @@ from ufselect.io.h5ad import find_part, read_cells, read_tenx
 from ufselect.io.numbers import NumberReader, read_number
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights, with_categories
-from ufselect.io.table import LeftOut, ReadOptions, SourceColumns, Table, clean
+from ufselect.io.table import FLAGS, LeftOut, ReadOptions, SourceColumns, Table, clean
 from ufselect.io.text import TextRows, turned, workbook_rows
 
 TEXT = (".csv", ".tsv", ".txt", ".dat")
-ARRAYS = (".npy", ".npz", ".mat")
-CELLS = (".h5ad", ".h5", ".zarr")
 FORMATS = (
     "csv, tsv, xlsx, parquet, npy, npz, mat, h5ad, h5 or a folder of 10x counts, AnnData zarr, "
     "or a directory of parquet parts"
@@ -39,11 +37,6 @@ def read_table(path: str | Path, options: ReadOptions | None = None) -> Table:
     Text columns, constant columns and empty columns are left out and named in ``left_out``. Missing values
     are NaN, unless ``options.impute`` says otherwise, and counted in ``n_missing``. A file that cannot be
     read raises ``TableError``, which says what to do.
-
-    See Also
-    --------
-    ufselect.blocks.open_blocks : Data larger than memory.
-    write_selection : Writes selected columns of a table.
 
     Examples
     --------
@@ -71,14 +64,13 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
             check_unpacked(path)
         if has_rows(path):
             table = NumberBlocks(open_rows(path, options), options).table()
-        elif kind in CELLS:
+        elif kind in (".h5ad", ".h5", ".zarr"):
             table = read_cells(path, options)
         else:
-            for name in ("id_column", "batch_column", "weight_column"):
-                if getattr(options, name) is not None:
-                    raise TableError(f"{path} holds arrays without named columns; drop `{name}`.")
-            is_tenx = kind == ".mtx"
-            table = read_tenx(path) if is_tenx else read_arrays(path, options.label_column, options.transpose)
+            for role in ("id", "batch", "weight"):
+                if getattr(options, f"{role}_column") is not None:
+                    raise TableError(f"{path} holds arrays without named columns; drop {FLAGS[role]}.")
+            table = read_tenx(path) if kind == ".mtx" else read_arrays(path, options)
         if options.categorical is not None:
             table = with_categories(table)
     table = replace(table, source=path, sha256=file_sha256(path))
@@ -96,7 +88,7 @@ def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:
         tab = "\t" if kind == ".tsv" else None
         rows = TextRows(path, replace(options, separator=options.separator or tab))
     else:
-        raise TableError(f"{path} cannot be transposed: `transpose=True` is for text files and workbooks.")
+        raise TableError(f"{path} cannot be transposed: --transpose is for text files and workbooks.")
     return turned(rows, options) if options.transpose else rows
 
 
@@ -117,7 +109,7 @@ def format_of(path: Path) -> str:
     kind = suffixes[-2] if packed else (suffixes or [""])[-1]
     if kind == ".pq":
         return ".parquet"
-    if kind in (*TEXT, *ARRAYS, ".parquet", ".h5ad", ".h5", ".xlsx"):
+    if kind in (*TEXT, ".npy", ".npz", ".mat", ".parquet", ".h5ad", ".h5", ".xlsx"):
         return kind
     advice = "export it from the spreadsheet as csv" if kind in (".xls", ".ods") else f"give {FORMATS}"
     if kind in (".pkl", ".pickle", ".joblib"):
@@ -229,6 +221,6 @@ class NumberBlocks:
             found.setdefault(next(written, f"{lowest[j]:g}"), []).append(self.rows.names[self.features[j]])
         return [
             f"{listed(names)} {'has' if len(names) == 1 else 'have'} cells of {mark}; if that means missing, "
-            f"add `missing={mark!r}`."
+            f"add --na {mark}."
             for mark, names in found.items()
         ]

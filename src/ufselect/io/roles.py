@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, 
     named: dict[str, int | None] = {}
     for role in ("id", "label", "batch", "weight"):
         name = getattr(options, f"{role}_column")
-        named[role] = None if name is None else find_column(name, names, f"{role}_column")
+        named[role] = None if name is None else find_column(name, names, role)
     id_position, label_position = named["id"], named["label"]
     texts = {
         place: why
@@ -207,19 +208,18 @@ def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
 def role_notes(table: Table, options: ReadOptions) -> list[str]:
     """Return notes on columns recognised as ids or labels, and on tables that may need transposing."""
     notes = []
-    for name, asked, parameter, role in (
-        (table.id_name, options.id_column, "id_column", "the row id"),
-        (table.label_name, options.label_column, "label_column", "the labels and not used for the selection"),
+    for name, asked, flag, role in (
+        (table.id_name, options.id_column, "--id", "the row id"),
+        (table.label_name, options.label_column, "--labels", "the labels and not used for the selection"),
     ):
         if name is not None and asked is None:
-            others = f"(`{parameter}` to name another, `guess=False` for none)"
-            notes.append(f"{name} is taken as {role} {others}.")
+            notes.append(f"{name} is taken as {role} ({flag} to name another, --no-guess for none).")
     alike = [name for name in table.feature_names if name.lower() in LABEL_NAMES and name.lower() != "y"]
     if table.label_name is None and options.guess and alike:
         words = f"{alike[0]} holds no classes, so it is one of the columns to select from"
-        notes.append(f"{words} (`exclude={alike[0]!r}` to leave it out).")
+        notes.append(f"{words} (--exclude {quote(alike[0])} to leave it out).")
     if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
-        notes.append("Rows look like genes and columns like samples; `transpose=True` swaps them.")
+        notes.append("Rows look like genes and columns like samples; --transpose swaps them.")
     return notes
 
 

@@ -16,10 +16,11 @@ from scipy import sparse
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 
-POLICIES = ("median", "drop", "keep", "error")
 NOT_NUMBERS = "not numbers"
 # Beginnings of notes that also explain why values are missing.
 READ_AS_MISSING, SHORT = "Read as missing", "Too short:"
+# Options of the command line, for which tables are read, that name a column by its role.
+FLAGS = {"id": "--id", "label": "--labels", "batch": "--batch", "weight": "--weights"}
 BLOCK_CELLS = 4 << 20  # 32 MiB of float64, small enough for a few temporary copies
 
 
@@ -29,7 +30,7 @@ class ReadOptions:
 
     id_column: str | None = None
     label_column: str | None = None
-    impute: str | None = None  # one of POLICIES; "keep" and None leave missing values as NaN
+    impute: str | None = None  # "median", "drop" or "error"; "keep" and None leave missing values as NaN
     separator: str | None = None
     decimal: str | None = None
     header: bool | None = None  # whether a text file begins with names
@@ -85,6 +86,8 @@ class Table:
     source: Path | None = None
     sha256: str = ""
     n_rows: int | None = None  # of the file, if ``data`` holds only a sample of them
+    gram: Any = None  # if so, the Gram matrix of all rows, a FormedGram,
+    means: Any = None  # and their means
     batches: NDArray | None = None
     weights: NDArray | None = None
     groups: tuple[str | None, ...] | None = None  # for each one-hot feature its text column
@@ -132,10 +135,8 @@ class Table:
             sentence = f"Left out {count} column{'s' * (count > 1)} ({reason}): {listed(names)}."
             if with_carried and names[0] in carried:
                 they, them = ("They are", "them") if count > 1 else ("It is", "it")
-                onehot = (
-                    f"`categorical='onehot'` to select from {them} too, " if reason == NOT_NUMBERS else ""
-                )
-                sentence += f" {they} copied to the output ({onehot}`drop_text=True` to leave {them} out)."
+                onehot = f"--categorical onehot to select from {them} too, " * (reason == NOT_NUMBERS)
+                sentence += f" {they} copied to the output ({onehot}--drop-text to leave {them} out)."
             sentences.append(sentence)
         return sentences
 
@@ -176,8 +177,8 @@ def distinct_names(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return result, notes
 
 
-def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
-    """Return the position of the column that a parameter names; case is ignored if that is unique."""
+def find_column(asked: str, names: Sequence[str], role: str) -> int:
+    """Return the position of the column that is named for a role; case is ignored if that is unique."""
     if asked in names:
         return names.index(asked)
     lowered = [name.lower() for name in names]
@@ -185,7 +186,7 @@ def find_column(asked: str, names: Sequence[str], parameter: str) -> int:
         return lowered.index(asked.lower())
     close = get_close_matches(asked, names, n=3)
     hint = f"did you mean {', '.join(close)}?" if close else f"the columns are {listed(list(names))}."
-    raise TableError(f"`{parameter}` names the column {asked!r}, which the table does not have; {hint}")
+    raise TableError(f"{FLAGS[role]} names the column {asked!r}, which the table does not have; {hint}")
 
 
 def dense(block: Any) -> NDArray:
@@ -209,10 +210,6 @@ def clean(
 
     ``facts`` are the ``column_facts`` of all rows if the table holds a sample of them.
     """
-    if impute is not None and impute not in POLICIES:
-        raise TableError(
-            f"The policy for missing values must be one of {', '.join(POLICIES)}, not {impute!r}."
-        )
     if min(table.shape) == 0:
         raise TableError(_nothing_left(table))
     if facts is None:
@@ -241,7 +238,7 @@ def clean(
         them = "that column" if columns.size == 1 else "those columns"
         words = (
             f"Values are missing in {columns.size} of {table.shape[1]} numeric columns: {listed(names)}; add "
-            f"`impute='median'` to fill them, `impute='drop'` to leave {them} out, or `impute='keep'` for a "
+            f"--impute median to fill them, --impute drop to leave {them} out, or --impute keep for a "
             "method that works around them, such as DSCOFS."
         )
         why = (note for note in table.notes if note.startswith((READ_AS_MISSING, SHORT)))
@@ -257,7 +254,7 @@ def clean(
         return cleaned.with_notes(kept_missing_note(missing))
     if sparse.issparse(table.data):
         raise TableError(
-            "Missing values in sparse data cannot be filled; set them to 0 or use `impute='drop'`."
+            "Missing values in sparse data cannot be filled; set them to 0 or use --impute drop."
         )
     data, fills, filled = np.array(cleaned.data), {}, np.isnan(cleaned.data)
     for column in np.flatnonzero(missing):
@@ -281,5 +278,5 @@ def _counted(missing: NDArray) -> str:
 
 def _nothing_left(table: Table) -> str:
     why = ["No numeric column with varying values is left.", *table.left_out_sentences(False)]
-    advice = "Check the separator and the decimal mark (`separator`, `decimal`)"
+    advice = "Check the separator and the decimal mark (--separator, --decimal)"
     return " ".join([*why, f"{advice}, and remove lines above the column names."])

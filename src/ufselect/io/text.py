@@ -23,7 +23,7 @@ from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import open_unpacked, packed_as
-from ufselect.io.numbers import LAB_TOKENS, MISSING, read_number
+from ufselect.io.numbers import LAB_TOKENS, MISSING, PLAIN, read_number
 from ufselect.io.roles import ColumnLook, look_at_text
 from ufselect.io.table import SHORT, ReadOptions, distinct_names
 
@@ -35,12 +35,10 @@ FIRST_ROWS = 2000  # rows that decide the roles of columns
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
 ARROW_COLUMNS = 2000  # with more columns, pandas is faster than pyarrow
 BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
-CODE_PAGES = ["cp1252", "cp1250", "cp1251", "cp1253", "shift_jis", "gb18030", "euc_kr", "big5"]
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 DOT_GROUPS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+")
 DOT_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+")
-DOT_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 logger = logging.getLogger("ufselect.io")
 
 
@@ -71,7 +69,7 @@ class Dialect:
 def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
     """Detect from its first bytes how a text table is written, unless options say so."""
     if options.separator is not None and len(options.separator) != 1 and options.separator != BLANKS:
-        raise TableError(f"`separator` must be one character, not {options.separator!r}.")
+        raise TableError(f"--separator must be one character, not {options.separator!r}.")
     encoding = _encoding(raw, path)
     text = raw.decode(encoding, errors="ignore")
     lines, ends = _records(text)
@@ -134,7 +132,8 @@ def _encoding(raw: bytes, path: Path) -> str:
         except ImportError:
             return "cp1252"
         # It recognises Cyrillic and East Asian code pages, but mistakes short Western texts for cp1250.
-        best = from_bytes(raw[: 1 << 16], cp_isolation=CODE_PAGES).best()
+        pages = ["cp1252", "cp1250", "cp1251", "cp1253", "shift_jis", "gb18030", "euc_kr", "big5"]
+        best = from_bytes(raw[: 1 << 16], cp_isolation=pages).best()
         return "cp1252" if best is None or best.encoding == "cp1250" else best.encoding
 
 
@@ -229,7 +228,7 @@ def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
             grouped += bool(COMMA_THOUSANDS.fullmatch(cell))
         elif DOT_GROUPS.fullmatch(cell):
             continue  # "850.772" may have a decimal point, or a mark between thousands
-        elif "." in cell and (DOT_NUMBER.fullmatch(cell) or COMMA_THOUSANDS.fullmatch(cell)):
+        elif "." in cell and (PLAIN["."].fullmatch(cell) or COMMA_THOUSANDS.fullmatch(cell)):
             dots += 1
     if separator == "," and commas == grouped:
         return "."  # "1,234" in a file separated by commas is a grouped number
@@ -266,11 +265,8 @@ def _has_header(rows: Sequence[Sequence[str]], decimal: str, usual: int) -> bool
 
 
 def _has_equal_steps(cells: Sequence[str], decimal: str) -> bool:
-    read = [read_number(cell, decimal) for cell in cells]
-    steps = np.diff([np.nan if found is None else found[0] for found in read])
-    if steps.size == 0 or steps[0] == 0:
-        return False
-    return bool(np.all(np.abs(steps - steps[0]) <= 1e-3 * np.abs(steps[0])))
+    steps = np.diff([(read_number(cell, decimal) or (np.nan,))[0] for cell in cells])
+    return steps.size > 0 and steps[0] != 0 and np.allclose(steps, steps[0], rtol=1e-3, atol=0)
 
 
 def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:
@@ -489,9 +485,10 @@ class TextRows:
                 words = f"cannot be read as a table ({str(error).strip()}); check its separator and quotes."
                 raise TableError(f"{self.path} {words}") from error
             expected, place, saw = map(int, found.groups())
-            words = f"Line {line + place - 1} of {self.path} has {saw} fields instead of {expected}; "
-            advice = "correct that line, or name the separator with `separator`."
-            raise TableError(words + advice) from error
+            raise TableError(
+                f"Line {line + place - 1} of {self.path} has {saw} fields instead of {expected}; correct "
+                "that line, or name the separator with --separator."
+            ) from error
         except UnicodeDecodeError as error:
             raise TableError(self._not_text()) from error
         if as_written is not None:
@@ -499,33 +496,24 @@ class TextRows:
         # a line that is too short lacks its last field, though not every line without one is too short
         last = frame.iloc[:, -1]
         if (last.isna() | (last == "")).any():
-            self._find_short_lines(block, line)
+            for record in _records(block.decode())[0]:
+                cells = record if dialect.comment is None else record.partition(dialect.comment)[0]
+                if cells.strip() and (fields := len(split(cells, dialect.separator))) < self._n_fields:
+                    self._short[line + 1] = fields
+                line += 1 + record.count("\n")
         return frame
-
-    def _find_short_lines(self, block: bytes, line: int) -> None:
-        record, start, mark = "", 0, self.dialect.separator
-        for number, text in enumerate(re.split("\r\n|\r|\n", block.decode()), start=line + 1):
-            start = start if record else number
-            record += f"\n{text}" if record else text
-            if record.count('"') % 2:
-                continue  # a quoted cell goes on in the next line
-            cells = record if self.dialect.comment is None else record.partition(self.dialect.comment)[0]
-            record = ""
-            if cells.strip() and (fields := len(split(cells, mark))) < self._n_fields:
-                self._short[start] = fields
 
     def _dialect_notes(self) -> list[str]:
         dialect, notes = self.dialect, []
         if self.path.suffix.lower() == ".gz" and self._content is None and not self._packed:
             notes.append(f"{self.path.name} is named .gz but is not compressed; it is read as plain text.")
         if dialect.decimal == ",":
-            notes.append("Numbers are read with a decimal comma (`decimal='.'` to change).")
+            notes.append("Numbers are read with a decimal comma (--decimal . to change).")
         if dialect.header is None:
-            words = "The first line holds numbers, so it is read as data"
-            notes.append(f"{words} (`header=True` if it holds names).")
+            notes.append("The first line holds numbers, so it is read as data (--header if it holds names).")
         elif all(_is_number(name, self.dialect.decimal) for name in dialect.header if name.strip()):
             words = "The first line holds numbers that look like names, such as years or wavelengths"
-            notes.append(f"{words} (`header=False` if it is data).")
+            notes.append(f"{words} (--no-header if it is data).")
         if dialect.remarks:
             many = dialect.remarks > 1
             lines = f"{dialect.remarks} comment line{'s' * many} before the table"
@@ -556,7 +544,7 @@ def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
     rows = _spooled([[row.get(j, "") for j in columns] for row in cells if row], path, options, ".")
     if len(names) > 1 and options.sheet is None:
         rows.opening_notes.append(
-            f"The sheet {names[0]!r} is read, the first of {len(names)} (`sheet` to name another)."
+            f"The sheet {names[0]!r} is read, the first of {len(names)} (--sheet to name another)."
         )
     return rows
 

@@ -39,23 +39,19 @@ def written_as(path: Path) -> tuple[str, str]:
 def write_selection(
     table: Table, selected: NDArray[np.intp], path: Path, force: bool = False, drop_text: bool = False
 ) -> None:
-    """Write the selected columns with ids, text columns and labels: same names, same rows, same order.
-
-    The ending of ``path`` selects format and compression. From text to text, cells are copied as they are
-    written in the input, with its decimal mark; see ``separator_of``. Ids and text columns (unless
-    ``drop_text``) come before the features, labels after them.
-
-    See Also
-    --------
-    read_table : Reads a table from a file.
-    """
+    """Write the selected columns with :func:`write_columns`, completely or not at all."""
     write_together({path: lambda target: write_columns(table, selected, target, path, drop_text)}, force)
 
 
 def write_columns(
     table: Table, selected: NDArray[np.intp], target: Path, path: Path, drop_text: bool = False
 ) -> None:
-    """Write to ``target`` in the format of the ending of ``path``."""
+    """Write the selected columns with ids, text columns and labels: same names, same rows, same order.
+
+    The ending of ``path`` selects format and compression of ``target``. From text to text, cells are copied
+    as they are written in the input. Ids and text columns (unless ``drop_text``) come before the features,
+    labels after them.
+    """
     kind, packing = written_as(path)
     if table.n_rows is not None and kind in (".npz", ".h5ad"):
         raise TableError(
@@ -158,8 +154,9 @@ def separator_notes(table: Table, path: Path) -> list[str]:
         return []
     marks = separator_of(kind, table.dialect), table.dialect.mark
     now, before = (MARK_NAMES.get(mark, repr(mark)) for mark in marks)
-    words = f"{path.name} is written with {now} between fields; the input has {before}."
-    return [] if now == before else [words]
+    if now == before:
+        return []
+    return [f"{path.name} is written with {now} between fields; the input has {before}."]
 
 
 def write_text(table: Table, selected: NDArray[np.intp], kind: str, file: Any, drop_text: bool) -> None:

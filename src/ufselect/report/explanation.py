@@ -321,6 +321,7 @@ def explain(
     is_clear = not (isinstance(assessment, Assessment) and assessment.has_no_clusters)
     is_known = clusters is not None and is_clear and np.size(clusters) == data.shape[0]
     clusters = np.asarray(clusters) if is_known else None
+    by_place = not hasattr(selector, "feature_names_in_")  # else the selector names its columns
     components = getattr(selector, "components_", None)
     fitted = getattr(selector, "best_estimator_", selector)
     history = getattr(fitted, "objective_history_", None)
@@ -342,13 +343,16 @@ def explain(
         outlying=outlying,
         rows=np.pad(left * sizes, ((0, 0), (0, 2 - sizes.size))),
         row_clusters=None if clusters is None else clusters[rows[shown]],
-        clusters=_named(
-            getattr(selector, "clusters_", []),
-            [str(name) for name in names],
-            not hasattr(selector, "feature_names_in_"),
-        )
-        if is_clear
-        else [],
+        clusters=[
+            {
+                **cluster,
+                "columns": [
+                    {"name": str(names[int(j)]) if by_place else j, "distance": round(distance, 3)}
+                    for j, distance in cluster["columns"]
+                ],
+            }
+            for cluster in (getattr(selector, "clusters_", []) if is_clear else [])
+        ],
         candidates=list(getattr(selector, "report_", [])),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=None if history is None else np.asarray(history),
@@ -368,16 +372,6 @@ def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment 
     return assess(
         selector if is_ours else np.flatnonzero(support), X, goal=goal or "rebuild", random_state=seed
     )
-
-
-def _named(clusters: Sequence[Mapping[str, Any]], names: list[str], by_place: bool) -> list[dict[str, Any]]:
-    """Return clusters with column names in place of indices."""
-
-    def told(found: tuple[Any, float]) -> dict[str, Any]:
-        column, distance = found
-        return {"name": names[int(column)] if by_place else column, "distance": round(distance, 3)}
-
-    return [{**found, "columns": list(map(told, found["columns"]))} for found in clusters]
 
 
 def centred_sample(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -17,7 +17,6 @@ from ufselect.plotting.displays import heat_map
 from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, figure_svg, matplotlib, plain, quiet
 from ufselect.report.explanation import LEAST_CORRELATION, Explanation, relative_scores
 
-MOST_DROPPED = 5000  # rows of a closed part of the page; a file of --ranking has all
 MOST_CELLS = 40  # rows and columns of a heat map that a page has room for
 
 
@@ -59,6 +58,20 @@ def report_html(
     stopped = (
         f"The method stopped after {steps} before its stopping rule was met; raise max_iter or loosen tol."
     )
+    shown = {
+        name: f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
+        for name, value in e.parameters.items()
+    }
+    settings: dict[str, Mapping[str, Any]] = {"Parameters": shown}
+    if record is not None:
+        data = {
+            name: each for name, each in record["data"].items() if name != "left_out" and each is not None
+        }
+        settings = {"Data": data, "Scaling": record["scaling"], **settings, "Versions": record["versions"]}
+    stability = ""
+    if e.frequencies is not None and e.assessment is not None and e.assessment.stability is not None:
+        always = int(np.sum(e.frequencies[e.ranked] == 1))
+        stability = f"From other rows {always} of the {e.n_selected} columns were selected every time."
     return render(
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
@@ -71,12 +84,12 @@ def report_html(
         tables={"selected": selected_table(e), "dropped": dropped_table(e)},
         clusters=e.clusters,
         charts=_charts(e),
-        stability=_stability(e),
+        stability=stability,
         count=told.get("count"),
         convergence="" if e.history is None else stopped if e.converged is False else met,
         candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
         assumed=told.get("assumed", ()),
-        settings=_settings(e, record),
+        settings=settings,
         created=told.get("created"),
         command=told.get("command"),
     )
@@ -136,31 +149,21 @@ class Cell:
     n_more: int = 0
 
 
-@dataclass(frozen=True)
-class DataTable:
-    """A table that the page's script sorts and filters; titles that end in ``>`` are over numbers."""
-
-    name: str
-    caption: str
-    titles: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-
-    @property
-    def columns(self) -> list[tuple[str, str]]:
-        """Titles and CSS classes of the columns; narrow screens hide minor ones."""
-        minor = ("Mean>", "Deviation>", "Selected from other rows>")
-        kinds = (
-            ("num" if t.endswith(">") else "word") + (" minor" if t in minor else "") for t in self.titles
-        )
-        return list(zip((title.rstrip(">") for title in self.titles), kinds, strict=True))
-
-    @property
-    def name_width(self) -> int:
-        """Width for names, in letters: long enough for Ensembl ids, not for whole sentences."""
-        return 3 + min(18, max(len(row[1].text) for row in self.rows))
+def data_table(name: str, titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> dict[str, Any]:
+    """Return a table that the page's script sorts and filters; titles that end in ``>`` are over numbers."""
+    minor = ("Mean>", "Deviation>", "Selected from other rows>")  # hidden on narrow screens
+    kinds = [("num" if title.endswith(">") else "word") + " minor" * (title in minor) for title in titles]
+    return {
+        "name": name,
+        "caption": f"{name.capitalize()} columns",
+        "columns": list(zip((title.rstrip(">") for title in titles), kinds, strict=True)),
+        "rows": rows,
+        # in letters: long enough for Ensembl ids, not for whole sentences
+        "name_width": 3 + min(18, max(len(row[1].text) for row in rows)),
+    }
 
 
-def selected_table(e: Explanation) -> DataTable:
+def selected_table(e: Explanation) -> dict[str, Any]:
     """Return the selected columns with what each represents."""
     titles = ["Rank>", "Column", "Represents", "Mean>", "Deviation>"]
     titles += ["Selected from other rows>"] if e.frequencies is not None else []
@@ -180,31 +183,30 @@ def selected_table(e: Explanation) -> DataTable:
         if e.frequencies is not None:
             again = float(e.frequencies[j])
             cells.append(Cell(percent(again), again, again))
-        rows.append(tuple(cells))
-    return DataTable("selected", "Selected columns", tuple(titles), tuple(rows))
+        rows.append(cells)
+    return data_table("selected", titles, rows)
 
 
-def dropped_table(e: Explanation) -> DataTable | None:
+def dropped_table(e: Explanation) -> dict[str, Any] | None:
     """Return the dropped columns with what represents each; None if no column is dropped."""
     if not e.dropped.any():
         return None
     rows = []
     order = np.argsort(e.selected.ranking)
-    for j in order[e.dropped[order]][:MOST_DROPPED]:
+    for j in order[e.dropped[order]][:5000]:  # a file of --ranking has all
         r, share = float(e.closest_r[j]), float(e.explained[j])
         closest = e.feature_names[e.ranked[e.closest[j]]]
         known = max(share, 0.0) if share == share else -1.0
-        rows.append(
-            (
-                Cell(str(e.selected.ranking[j]), int(e.selected.ranking[j])),
-                Cell(e.feature_names[j], e.feature_names[j]),
-                Cell(closest, closest),
-                Cell(signed(r), abs(r), abs(r)),
-                Cell(percent(known), known, known) if known >= 0 else Cell("–", -1.0),
-            )
-        )
+        cells = [
+            Cell(str(e.selected.ranking[j]), int(e.selected.ranking[j])),
+            Cell(e.feature_names[j], e.feature_names[j]),
+            Cell(closest, closest),
+            Cell(signed(r), abs(r), abs(r)),
+            Cell(percent(known), known, known) if known >= 0 else Cell("–", -1.0),
+        ]
+        rows.append(cells)
     titles = ("Rank>", "Column", "Closest selected column", "Correlation>", "Explained by all selected>")
-    return DataTable("dropped", "Dropped columns", titles, tuple(rows))
+    return data_table("dropped", titles, rows)
 
 
 def _represents(e: Explanation) -> str:
@@ -223,14 +225,13 @@ def _represents(e: Explanation) -> str:
 def _cards(e: Explanation) -> list[tuple[str, str, str]]:
     """Return the main figures for the goal: value, what it is, how to read it."""
     cards = [(f"{e.n_selected} of {e.n_features:,}", "columns selected", f"by {e.method}")]
-    a, dropped = e.assessment, int(e.dropped.sum())
+    a = e.assessment
     if e.goal == "redundancy":
         sizes = [e.represents(place).size for place in range(e.n_selected)]
         among = np.abs(e.among - np.diag(np.diag(e.among)))
-        cards.append((f"{dropped:,}", "columns dropped", "each repeats a selected one"))
-        cards.append(
-            (signed(float(among.max(initial=0.0))), "largest correlation", "of two selected columns")
-        )
+        cards.append((f"{int(e.dropped.sum()):,}", "columns dropped", "each repeats a selected one"))
+        largest = signed(float(among.max(initial=0.0)))
+        cards.append((largest, "largest correlation", "of two selected columns"))
         cards.append((str(max(sizes)), "most repeats", "of one column"))
         return cards
     if a is None or not a.table:
@@ -251,14 +252,6 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
         share = f"about {5 * round(20 * a.same_columns)} %"
         cards.append((share, "of the columns stay the same", "selected again from other rows"))
     return cards
-
-
-def _stability(e: Explanation) -> str:
-    a = e.assessment
-    if a is None or a.stability is None or e.frequencies is None:
-        return ""
-    always = int(np.sum(e.frequencies[e.ranked] == 1))
-    return f"From other rows {always} of the {e.n_selected} columns were selected every time."
 
 
 def _axes(width: float, height: float) -> Any:
@@ -327,11 +320,8 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         quiet(ax)
         keep("assessed", ax, what)
     if e.counts is not None:
-        keep(
-            "counts",
-            e.counts.plot(ax=_axes(6, 3.4)).ax_,
-            "Reconstruction error against the number of columns",
-        )
+        curve = e.counts.plot(ax=_axes(6, 3.4))
+        keep("counts", curve.ax_, "Reconstruction error against the number of columns")
     if e.selected.scores is not None and e.goal != "redundancy":
         order, n_shown = np.argsort(e.selected.ranking), min(MOST_CELLS, e.n_features)
         bars = ScoresDisplay(
@@ -352,15 +342,3 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         convergence = ConvergenceDisplay(e.history, e.converged is not False).plot(ax=_axes(6, 3))
         keep("convergence", convergence.ax_, f"Objective over {e.history.size - 1} iterations")
     return charts
-
-
-def _settings(e: Explanation, record: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
-    """Return the small tables of the last section."""
-    shown = {
-        name: f"array of shape {value.shape}" if isinstance(value, np.ndarray) else str(value)
-        for name, value in e.parameters.items()
-    }
-    if record is None:
-        return {"Parameters": shown}
-    data = {name: value for name, value in record["data"].items() if name != "left_out" and value is not None}
-    return {"Data": data, "Scaling": record["scaling"], "Parameters": shown, "Versions": record["versions"]}
