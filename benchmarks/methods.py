@@ -273,9 +273,10 @@ def tables() -> None:
     )  # fmt: skip
     best = min(average, key=lambda method: average[method])
     apart = [method for method in shown if test.pairwise[shown.index(best), shown.index(method)] < test.level]
-    everything = [
-        np.mean([percentile(random[name]["all"][0], each) for each in random[name]["ACC"]]) for name in names
-    ]
+    everything = {
+        name: np.mean([percentile(random[name]["all"][0], each) for each in random[name]["ACC"]])
+        for name in names
+    }
     facts = {
         "sets": len(names),
         **{f"sets: {kind}": len(chosen) for kind, chosen in kinds.items()},
@@ -285,7 +286,8 @@ def tables() -> None:
         "best average rank": best,
         "worse than that, Nemenyi": ", ".join(apart) or "none",
         "not run on all sets": ", ".join(method for method in methods() if method not in shown) or "none",
-        "rank of all columns": mean(everything),
+        "rank of all columns": mean(everything.values()),
+        "rank of all columns, held-out sets": mean(everything[name] for name in kinds["held-out sets"]),
         "code": "; ".join(sorted({row["code"] for row in rows.values()})),
     }
     print_table("Facts", ("fact", "value"), list(facts.items()))
