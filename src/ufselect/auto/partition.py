@@ -112,7 +112,6 @@ class PartitionSelector(UnsupervisedSelector):
     cost = "n² c + n d c"
 
     labels_: NDArray
-    n_clusters_: int
     n_clusters_range_: list[int]
 
     def __init__(

@@ -22,7 +22,7 @@ from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference, outlying_rows, rows_of, sampled_indices, seed_from
 from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
-from ufselect.methods._columns import ColumnConstraints, SelectionRequest
+from ufselect.methods._columns import SelectionRequest
 from ufselect.methods.dscofs.estimator import DSCOFS
 from ufselect.methods.rebuild.selector import RebuildSelector
 
@@ -137,8 +137,6 @@ class AutoSelector(UnsupervisedSelector):
         "max_samples": [Interval(Integral, 1, None, closed="left")],
     }
 
-    n_features_to_select: int | float | str  # type: ignore[assignment]
-
     best_estimator_: Any
     best_params_: dict[str, Any]
     assessment_: Assessment
@@ -148,7 +146,6 @@ class AutoSelector(UnsupervisedSelector):
     report_: list[dict[str, Any]]
     labels_: NDArray
     clusters_: list[dict[str, Any]]
-    n_clusters_: int
     n_clusters_range_: list[int]
     count_curve_: list[dict[str, Any]]
 
@@ -178,15 +175,6 @@ class AutoSelector(UnsupervisedSelector):
         self.max_samples = max_samples
         self.random_state = random_state
         self.verbose = verbose
-
-    @property
-    def _is_auto(self) -> bool:
-        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
-
-    def _request(self, n_features: int) -> SelectionRequest:
-        if self._is_auto:  # until the number is found, all columns are requested
-            return ColumnConstraints.of(self, n_features).request(1.0)
-        return super()._request(n_features)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -265,7 +253,7 @@ class AutoSelector(UnsupervisedSelector):
                 reference,
                 attributes["labels_"],
                 np.flatnonzero(best.get_support()),
-                request.restrict_rows(names),
+                names[request.columns],
             )
         vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector should not hold
         if hasattr(best, "count_curve_"):

@@ -31,13 +31,7 @@ class ColumnTable:
         return {} if self.names is None else {name: place for place, name in enumerate(self.names)}
 
     def indices(self, parameter: str, given: Any) -> NDArray:
-        """Return the indices of columns given by name or index, or by a mask; none for None.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a column does not exist or is given twice.
-        """
+        """Return the indices of columns given by name or index, or by a mask; none for None."""
         if given is None:
             return np.empty(0, dtype=np.intp)
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -72,13 +66,7 @@ class ColumnTable:
         return int(item)
 
     def group_codes(self, groups: Any) -> NDArray:
-        """Return the group number of each column, from labels or a mapping; a single column has its own.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If labels are not one per column, or a group is empty or shares a column with another.
-        """
+        """Return the group number of each column, from labels or a mapping; a single column has its own."""
         if groups is None:
             return np.arange(self.n_columns)
         codes = np.full(self.n_columns, -1, dtype=np.intp)
@@ -135,13 +123,7 @@ class ColumnConstraints:
 
     @classmethod
     def of(cls, selector: Any, n_features: int) -> ColumnConstraints:
-        """Resolve the parameters of a selector; a group is kept or excluded as a whole.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If they name columns that do not exist, or contradict each other.
-        """
+        """Resolve the parameters of a selector; a group is kept or excluded as a whole."""
         table = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
         codes = table.group_codes(selector.groups)
         keep, exclude = (
@@ -154,14 +136,7 @@ class ColumnConstraints:
         return cls(keep, exclude, codes, selector.max_correlation, n_features)
 
     def request(self, n_features_to_select: int | float) -> SelectionRequest:
-        """Return what is requested of a method.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the number is neither a share in (0, 1] nor a count of at most the columns or groups to select
-            from, or if it is smaller than the number to keep.
-        """
+        """Return what is requested of a method."""
         requested = n_features_to_select
         if isinstance(requested, bool) or not isinstance(requested, Real):
             raise TypeError(
@@ -203,10 +178,7 @@ class ColumnConstraints:
 class Units:
     """A partition of rows, one per column of X, into units 0, 1, …: groups of rows, or single rows.
 
-    Attributes
-    ----------
-    codes : ndarray of int
-        The unit of each row; every unit has a row.
+    ``codes`` has the unit of each row; every unit has a row.
     """
 
     codes: NDArray
@@ -268,16 +240,9 @@ class Units:
 
 @dataclass(frozen=True)
 class UnitRequest:
-    """How many units a solver selects, and which ones always.
+    """How many units a solver selects, the kept ones included, which are always selected.
 
-    Attributes
-    ----------
-    n_selected : int
-        Number of units to select, the kept ones included.
-    units : Units
-        The unit of each column, numbered by first column.
-    kept : ndarray of int
-        The units that are always selected.
+    Units are numbered by their first column.
     """
 
     n_selected: int
@@ -342,17 +307,9 @@ class SelectionRequest(UnitRequest):
         """The same for a row-sparse solver; None without groups and kept columns."""
         return None if self.units.is_single and self.kept.size == 0 else self
 
-    def restrict(self, X: Any) -> Any:
-        """Return the columns that the method gets."""
-        return X[:, self.columns] if self.excludes else X
-
     def restrict_gram(self, gram: GramOperator) -> GramOperator:
         """Return the operator of the columns that the method gets."""
         return RestrictedGram(gram, self.columns) if self.excludes else gram
-
-    def restrict_rows(self, per_feature: NDArray) -> NDArray:
-        """Return, of one row for each column of X, those of the columns that the method gets."""
-        return per_feature[self.columns] if self.excludes else per_feature
 
     def spread(self, values: NDArray, axis: int = 0, filler: Any = 0) -> NDArray:
         """Return values, one per column that the method gets, with a filler for each excluded column of X."""
@@ -378,23 +335,10 @@ def choose(
     """Rank a method's columns by their scores and select as many units as requested.
 
     Kept units come first. The score of a unit is the mean over its columns, which are ranked one after the
-    other. With ``max_correlation``, units that repeat better ones come later, see `least_redundant`.
-
-    Parameters
-    ----------
-    scores : ndarray
-        One score per column that the method gets, higher is better.
-    request : SelectionRequest
-        What is requested.
-    gram : callable
-        Returns the Gram operator of these columns; called only if correlations matter.
-    ties : ndarray, optional
-        What decides between columns of equal score, higher first; else the lower index comes first.
-
-    Returns
-    -------
-    ranking, support : ndarray
-        Distinct ranks, 1 for the best, and the mask of the selected columns.
+    other. With ``max_correlation``, units that repeat better ones come later, see `least_redundant`; only
+    then is ``gram`` called, for the Gram operator of these columns. Columns of equal score are ordered by
+    ``ties``, higher first, else by index. Returns distinct ranks, 1 for the best, and the mask of the
+    selected columns.
     """
     if ties is not None:
         order = np.lexsort((np.arange(scores.size)[::-1], ties, scores))
@@ -402,7 +346,7 @@ def choose(
     if request.kept.size == 0 and request.units.is_single and request.max_correlation is None:
         ranking = ranks_from_scores(scores)
         return ranking, ranking <= request.n_selected
-    order = kept_first(_best_first(request.units.means(scores)), request.kept)
+    order = kept_first(np.argsort(-request.units.means(scores), kind="stable"), request.kept)
     if request.max_correlation is not None:
         order = least_redundant(order, request, gram())
     places = request.units.of_rows(_places(order))
@@ -412,7 +356,7 @@ def choose(
 
 def ranks_from_scores(scores: NDArray) -> NDArray:
     """Return distinct ranks, 1 for the highest score; among equal scores the lower index comes first."""
-    return _places(_best_first(scores)) + 1
+    return _places(np.argsort(-scores, kind="stable")) + 1
 
 
 def kept_first(order: NDArray, kept: NDArray) -> NDArray:
@@ -475,14 +419,6 @@ def least_redundant(
             return np.concatenate([selected, order[~is_redundant], order[is_redundant]]).astype(np.intp)
 
 
-def _best_first(scores: NDArray) -> NDArray:
-    order = np.argsort(-scores)
-    ordered = scores[order]
-    if np.any(ordered[1:] == ordered[:-1]):  # a stable sort takes ten times as long, so only for ties
-        order = np.argsort(-scores, kind="stable")
-    return order
-
-
 def _places(order: NDArray) -> NDArray:
     """Return the place of each element in an order."""
     places = np.empty(order.size, dtype=np.intp)
@@ -493,10 +429,7 @@ def _places(order: NDArray) -> NDArray:
 def identical_columns(X: Any) -> list[NDArray]:
     """Return the sets of identical columns, each as indices in order, by first column.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Floating-point data, compared bit by bit; −0 equals 0.
+    Floating-point data, dense or sparse, are compared bit by bit; −0 equals 0.
     """
     if sparse.issparse(X):
         X = sparse.csc_array(X, copy=True)

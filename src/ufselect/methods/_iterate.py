@@ -30,20 +30,9 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class SolverResult:
-    """The end of a run.
+    """The end of a run: the last state, and the objective at the start and after each iteration.
 
-    Attributes
-    ----------
-    state : object
-        The solver's last state; its fields are the solver's own.
-    objective_history : ndarray
-        Objective at the start and after each iteration, in the units of the problem.
-    n_iter : int
-        Number of iterations made.
-    residuals : mapping of str to float
-        Distances of the point to the constraints that are only penalised.
-    status : Status
-        Why the run ended.
+    ``residuals`` are the distances of the point to the constraints that are only penalised.
     """
 
     state: Any
@@ -123,18 +112,8 @@ def run_attributes(
 ) -> dict[str, Any]:
     """Return the attributes that every iterative selector has, warning if the run did not converge.
 
-    Parameters
-    ----------
-    name : str
-        The selector's name, for the warning.
-    result : SolverResult
-        The run.
-    scale : float
-        What the data were divided by; the objective is returned in units of the data squared.
-    is_judged : bool
-        Whether to warn if the run did not converge.
-    reason : tuple of str, optional
-        What happened and what to change, if the selector knows more than the run's status.
+    ``scale`` is what the data were divided by; the objective is returned in units of the data squared.
+    ``reason`` says what happened and what to change, if the selector knows more than the run's status.
     """
     if is_judged and not result.converged:
         meaning, advice = reason or result.status.value
@@ -158,9 +137,6 @@ def in_units_of(scale: float, name: str, value: float) -> float:
 # the first ones and are carried along, so that they need not be recomputed when a step extrapolates.
 Point = tuple[Any, ...]
 
-# After each step the curvature may fall by a tenth, so that one bad place does not shorten all later steps.
-CURVATURE_DECAY = 0.9
-CURVATURE_GROWTH = 2.0  # halves a step that is too long
 # Rounding of the smooth part that its comparison with the quadratic model must tolerate.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
@@ -192,7 +168,7 @@ def start_at(problem: Any, point: Point, curvature: float, momentum: float = 0.0
        inverse problems", SIAM Journal on Imaging Sciences 2(1).
     """
     objective = problem.smooth(point) + problem.penalty(point)
-    return AcceleratedState(point, point, momentum, curvature / CURVATURE_DECAY, objective)
+    return AcceleratedState(point, point, momentum, curvature / 0.9, objective)
 
 
 def advance(problem: Any, state: AcceleratedState) -> AcceleratedState:
@@ -219,7 +195,7 @@ def _proximal_step(problem: Any, point: Point, curvature: float) -> tuple[Point,
     """Step along the gradient, apply the proximal map, and halve the step until the quadratic model holds."""
     value, gradient = problem.smooth_gradient(point)
     variables = point[: len(gradient)]
-    curvature = CURVATURE_DECAY * float(curvature)
+    curvature = 0.9 * float(curvature)  # so that one bad place does not shorten all later steps
     while True:
         stepped = [w - g / curvature for w, g in zip(variables, gradient, strict=True)]
         moved = problem.proximal(stepped, curvature)
@@ -229,7 +205,7 @@ def _proximal_step(problem: Any, point: Point, curvature: float) -> tuple[Point,
         # If rounding hides every descent, the step shrinks to nothing, and `advance` returns its own state.
         if smooth <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
             return moved, curvature, smooth + problem.penalty(moved)
-        curvature *= CURVATURE_GROWTH
+        curvature *= 2.0
 
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:

@@ -214,10 +214,8 @@ class BSUFS(GramSelector):
     copies_wide_data = False
     feature_axes: ClassVar = {"components_": 1, "row_sparse_components_": 1, "entry_sparse_components_": 1}
 
-    components_: NDArray
     row_sparse_components_: NDArray
     entry_sparse_components_: NDArray
-    n_components_: int
     constraint_residuals_: dict[str, float]
 
     _parameter_constraints: ClassVar = {

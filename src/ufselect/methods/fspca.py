@@ -13,7 +13,7 @@ from ufselect.gram.spectrum import component_spectrum, leading_pairs
 from ufselect.methods._base import Columns, FitResult, GramSelector, Groups
 from ufselect.methods._columns import SelectionRequest, UnitRequest
 from ufselect.methods._iterate import Descent, SolverResult, Status, iterate, run_attributes
-from ufselect.methods._sets import mask_of_largest
+from ufselect.methods._sets import largest
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,9 @@ class FeatureSparsePCA(Descent):
         return spread(state.loadings, state.features, self.gram)
 
     def _choose(self, diagonal: NDArray) -> FeatureChoice:
-        if self.rules is None:
-            mask = mask_of_largest(diagonal, self.n_rows)
-        else:
-            mask = self.rules.units.of_rows(mask_of_largest(self.rules.weights(diagonal), self.n_rows))
-        features = np.flatnonzero(mask)
+        rules = self.rules
+        mask = largest(diagonal if rules is None else rules.weights(diagonal), self.n_rows).mask
+        features = np.flatnonzero(mask if rules is None else rules.units.of_rows(mask))
         pairs = leading_pairs(self.gram.subgram(features).astype(np.float64, copy=False), self.n_components)
         return FeatureChoice(diagonal, features, pairs.vectors, -float(pairs.values.sum()))
 
@@ -199,12 +197,6 @@ class FSPCA(GramSelector):
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
     supports = frozenset({"keep", "groups"})
-
-    components_: NDArray
-    n_components_: int
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {"refine": ["boolean"]}
 

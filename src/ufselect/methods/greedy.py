@@ -306,8 +306,6 @@ class GreedyProjection(PlacedSelector):
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
     supports = frozenset({"keep", "groups"})
 
-    n_components_: int
-
     _parameter_constraints: ClassVar = {"target": [StrOptions({"scores", "features"})]}
 
     def __init__(
@@ -474,8 +472,6 @@ class DOptimalLeverage(GramSelector):
     label = "D-optimal leverage"
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
     supports = frozenset({"keep", "groups"})
-
-    n_components_: int
 
     _parameter_constraints: ClassVar = {
         # the inverse starts at 1/ρ; for smaller ρ, rounding after the first update exceeds the leverages

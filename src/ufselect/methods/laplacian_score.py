@@ -90,8 +90,6 @@ class LaplacianScore(UnsupervisedSelector):
     is_nested = True
     row_metadata = ("batch",)
 
-    n_neighbors_: int
-
     _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(

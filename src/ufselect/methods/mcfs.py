@@ -91,10 +91,6 @@ class MCFS(UnsupervisedSelector):
     label = "MCFS"
     cost = "n² d + c r² d"
 
-    components_: NDArray
-    n_clusters_: int
-    n_neighbors_: int
-
     _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(

@@ -201,10 +201,7 @@ class LabelSelector(UnsupervisedSelector):
     is_nested = True
     cost = "n² d + iterations · n d min(n, d)"
 
-    components_: NDArray
     labels_: NDArray
-    n_clusters_: int
-    n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
         **{name: [POSITIVE] for name in ("alpha", "beta", "gamma", "zeta")},

@@ -383,7 +383,6 @@ class RNE(UnsupervisedSelector):
     feature_axes: ClassVar = {"embedding_": 0}
 
     embedding_: NDArray
-    n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
         "n_components": [AT_LEAST_ONE, None],
@@ -437,7 +436,7 @@ class RNE(UnsupervisedSelector):
                     f"init must be a finite non-negative array of shape ({n_features}, {width}), "
                     f"n_features × n_components; its shape is {start.shape}."
                 )
-            start = request.restrict_rows(start)
+            start = start[request.columns]
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         varying = X.max(axis=0) > X.min(axis=0)
         largest = float(np.abs(X).max()) or 1.0  # squares of huge data would overflow

@@ -267,11 +267,7 @@ class SOGFS(UnsupervisedSelector):
     cost = "n² d + iterations · (n d² + d³)"
     is_nested = True
 
-    components_: NDArray
     affinity_: sparse.csr_array
-    n_clusters_: int
-    n_components_: int
-    n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
         "gamma": [POSITIVE],

@@ -124,9 +124,6 @@ class SPCAFS(GramSelector):
     cost = "n d² + iterations · d³ (tall), iterations · n d m (wide)"
     is_nested = True
 
-    components_: NDArray
-    n_components_: int
-
     _parameter_constraints: ClassVar = {
         "gamma": [NON_NEGATIVE],
         "p": [Interval(Real, 0, 2, closed="right")],

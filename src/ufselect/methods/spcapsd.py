@@ -236,8 +236,6 @@ class SPCAPSD(GramSelector):
     cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
     is_nested = True
 
-    n_components_: int
-
     _parameter_constraints: ClassVar = {
         "gamma": [NON_NEGATIVE],
         "eta": [NON_NEGATIVE],
@@ -282,7 +280,7 @@ class SPCAPSD(GramSelector):
                 f"eta={self.eta} is too large and shrinks the reconstruction to zero; use a value well below "
                 f"{limit:.3g}, twice the largest eigenvalue of the scatter matrix."
             )
-        method = PSDReconstruction(spectrum, gamma, eta, request.restrict_rows(diagonal), self.tol)
+        method = PSDReconstruction(spectrum, gamma, eta, diagonal[request.columns], self.tol)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
         return np.sqrt(result.state.squared_norms), {
             "n_components_": result.state.factor.shape[1],

@@ -99,9 +99,6 @@ class SPEC(UnsupervisedSelector):
     cost = "n² d"
     is_nested = True
 
-    n_clusters_: int
-    n_neighbors_: int
-
     _parameter_constraints: ClassVar = {
         "ranking": [StrOptions({"leading", "normalized", "smoothness"})],
         "bandwidth": [POSITIVE, StrOptions({"auto"})],

@@ -168,10 +168,6 @@ class UDFS(UnsupervisedSelector):
     cost = "n² d + iterations · d³ (tall), iterations · n² d (wide)"
     is_nested = True
 
-    components_: NDArray
-    n_clusters_: int
-    n_neighbors_: int
-
     _parameter_constraints: ClassVar = {
         "gamma": [POSITIVE],
         "reg": [POSITIVE],

@@ -136,13 +136,7 @@ class DoubleSparseSelector(GramSelector):
 def entry_count(
     entry_sparsity: float | int | str | None, n_features: int, n_components: int, n_rows: int
 ) -> int:
-    """Return s, the number of entries kept of an n_features × n_components matrix with n_rows non-zero rows.
-
-    Raises
-    ------
-    ValueError
-        If s exceeds the number of entries, or is too small for orthonormal columns.
-    """
+    """Return s, how many entries an n_features × n_components matrix with n_rows non-zero rows keeps."""
     total = n_features * n_components
     if entry_sparsity is None:
         return total
@@ -294,17 +288,12 @@ class DSCOFS(DoubleSparseSelector):
         "entry_sparse_components_": 1,
     }
 
-    components_: NDArray
     row_sparse_components_: NDArray
     entry_sparse_components_: NDArray
-    n_components_: int
     n_entries_: int
     constraint_residuals_: dict[str, float]
     _selected_scatter: NDArray
     _variance_bound: float
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         "mu_entry": [NON_NEGATIVE],

@@ -23,14 +23,7 @@ def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDAr
     pattern of these entries and improved there, and the pattern is set again after a power step, as long as
     that helps. The other start is a matrix whose columns have no common rows, which always exists.
 
-    Parameters
-    ----------
-    S : ndarray of shape (n_rows, n_rows)
-        Scatter matrix of the rows at hand.
-    loadings : ndarray of shape (n_rows, n_components)
-        Orthonormal columns with much variance.
-    n_entries : int
-        Most non-zero entries; at least the number of columns.
+    S is that of the rows at hand; the loadings have orthonormal columns, at most ``n_entries`` of them.
 
     References
     ----------
@@ -100,9 +93,9 @@ def sparse_rotation(X: NDArray, n_entries: int) -> NDArray:
 
 
 def disjoint_columns(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
-    """Return orthonormal columns without common rows, which always exist; X says which column a row joins.
+    """Return orthonormal columns without common rows; X says which column a row joins.
 
-    S is the block of the rows at hand; each column is the leading eigenvector of its rows.
+    Each column is the leading eigenvector of its rows.
     """
     n_rows, m = X.shape
     weights = np.abs(X)

@@ -20,7 +20,7 @@ from ufselect._utils.validation import has_missing, is_out_of_core
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.methods._base import POSITIVE, FitResult, GramSelector
-from ufselect.methods._columns import ColumnConstraints, SelectionRequest, Units, ranks_from_scores
+from ufselect.methods._columns import SelectionRequest, Units, ranks_from_scores
 from ufselect.methods.rebuild.ridge import count_curve
 
 
@@ -119,7 +119,6 @@ class PlacedSelector(GramSelector):
 
     chooses_count = True
 
-    n_features_to_select: int | float | str  # type: ignore[assignment]
     costs: Any
     budget: float | None
     regions: Any
@@ -151,17 +150,8 @@ class PlacedSelector(GramSelector):
             )
 
     @property
-    def _is_auto(self) -> bool:
-        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
-
-    @property
     def _is_ruled(self) -> bool:
         return self.costs is not None or self.regions is not None or self.min_distance is not None
-
-    def _request(self, n_features: int) -> SelectionRequest:
-        if self._is_auto:  # until the count is known, all columns are requested
-            return ColumnConstraints.of(self, n_features).request(1.0)
-        return super()._request(n_features)
 
     def _needs_rows(self) -> bool:
         return True  # some are held out
