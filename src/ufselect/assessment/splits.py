@@ -14,23 +14,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 
 def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, list[str]]:
-    """Return which rows stay together, whether their order matters, and what to say about it.
+    """Return which rows stay together, whether sides must be contiguous runs, and what to say about it.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_scores)
-        Leading principal-component scores of the rows.
-    row_groups : array-like of shape (n_samples,), optional
-        Donor, replicate or batch of each row. If given, nothing is guessed.
-
-    Returns
-    -------
-    units : ndarray of int
-        Rows with the same number stay on one side of every split.
-    is_ordered : bool
-        Whether sides have to be contiguous runs of rows.
-    notes : list of str
-        One sentence each.
+    Rows with the same number stay on one side of every split. They are guessed from leading
+    principal-component scores, unless ``row_groups`` are given.
     """
     n_rows = len(scores)
     if row_groups is not None:

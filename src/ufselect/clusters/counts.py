@@ -38,11 +38,6 @@ def cluster_range(n_clusters: int | str, rows: Rows, seed: int) -> tuple[int, in
     fall or, if they fall slowly, those near one more than the components that the broken-stick rule keeps: c
     clusters in general position span c − 1 directions. The candidate for which cuts of the graph from several
     starts agree best is returned.
-
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` is neither ``"auto"`` nor an integer from 1 to the number of rows.
     """
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":

@@ -16,16 +16,8 @@ def device_gram(X: Any, xp: Any, block_bytes: int = 2**26) -> FormedGram | None:
     """Form S of validated rows on their device and return it, n_features² numbers, to NumPy.
 
     Eigenpairs, sorting and iterations then run in NumPy. None for more columns than rows, since S would be
-    larger than the data, and for missing values.
-
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-        Single or double precision, in any library that follows the array API standard, without infinities.
-    xp : module
-        The namespace of X.
-    block_bytes : int, default=2**26
-        Memory for a centred block of rows.
+    larger than the data, and for missing values. X is in single or double precision, in any library ``xp``
+    that follows the array API standard, without infinities; ``block_bytes`` is for a centred block of rows.
     """
     n_rows, n_features = X.shape
     if n_features > FORM_RATIO * n_rows or bool(xp.any(xp.isnan(X))):

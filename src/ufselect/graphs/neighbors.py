@@ -28,14 +28,6 @@ def nearest_neighbors(
 
     X is a finite array or CSR matrix. Indices and distances have a row for each sample, nearest first.
     ``block_bytes`` is the memory for the distances held at once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.graphs import nearest_neighbors
-    >>> indices, distances = nearest_neighbors(np.array([[0.0], [1.0], [3.0]]), 1)
-    >>> indices.ravel().tolist(), distances.ravel().tolist()
-    ([1, 0, 1], [1.0, 1.0, 2.0])
     """
     n_samples = X.shape[0]
     check_positive_int("n_neighbors", n_neighbors)

@@ -42,7 +42,7 @@ from ufselect.blocks.reduce import MAX_ORDER
 from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, row_info
 from ufselect.gram.device import device_gram
-from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose, identical_columns
+from ufselect.methods._columns import SelectionRequest, choose, identical_columns, selection_request
 
 Method = TypeVar("Method", bound=Callable)
 
@@ -388,7 +388,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     def _request(self, n_features: int) -> SelectionRequest:
         """Return what is requested of data with so many columns: all, if the number is yet to be found."""
         asked = 1.0 if self._is_auto else self.n_features_to_select
-        return ColumnConstraints.of(self, n_features).request(asked)
+        return selection_request(self, n_features, asked)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:

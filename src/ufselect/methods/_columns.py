@@ -111,67 +111,51 @@ def _numbered_by_first(codes: NDArray) -> NDArray:
     return _places(np.argsort(first))[inverse]
 
 
-@dataclass(frozen=True)
-class ColumnConstraints:
-    """``keep``, ``exclude``, ``groups`` and ``max_correlation`` in terms of the columns of X."""
+def selection_request(selector: Any, n_features: int, requested: int | float) -> SelectionRequest:
+    """Return what a selector's constraints and a number or share request of data with so many columns.
 
-    keep: NDArray
-    exclude: NDArray
-    codes: NDArray
-    max_correlation: float | None
-    n_features: int
-
-    @classmethod
-    def of(cls, selector: Any, n_features: int) -> ColumnConstraints:
-        """Resolve the parameters of a selector; a group is kept or excluded as a whole."""
-        table = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
-        codes = table.group_codes(selector.groups)
-        keep, exclude = (
-            np.flatnonzero(np.isin(codes, codes[table.indices(name, getattr(selector, name))]))
-            for name in ("keep", "exclude")
+    A group is kept or excluded as a whole.
+    """
+    table = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
+    all_codes = codes = table.group_codes(selector.groups)
+    keep, exclude = (
+        np.flatnonzero(np.isin(codes, codes[table.indices(name, getattr(selector, name))]))
+        for name in ("keep", "exclude")
+    )
+    both = np.intersect1d(keep, exclude)
+    if both.size:
+        raise ValueError(f"keep and exclude both cover {table.listed(both)}; drop it from one of them.")
+    if isinstance(requested, bool) or not isinstance(requested, Real):
+        raise TypeError(
+            f"n_features_to_select must be an integer or a share in (0, 1], not {type(requested).__name__}."
         )
-        both = np.intersect1d(keep, exclude)
-        if both.size:
-            raise ValueError(f"keep and exclude both cover {table.listed(both)}; drop it from one of them.")
-        return cls(keep, exclude, codes, selector.max_correlation, n_features)
-
-    def request(self, n_features_to_select: int | float) -> SelectionRequest:
-        """Return what is requested of a method."""
-        requested = n_features_to_select
-        if isinstance(requested, bool) or not isinstance(requested, Real):
-            raise TypeError(
-                "n_features_to_select must be an integer or a share in (0, 1], not "
-                f"{type(requested).__name__}."
-            )
-        allowed, codes = np.arange(self.n_features), self.codes
-        if self.exclude.size:
-            allowed = np.setdiff1d(allowed, self.exclude)
-            codes = _numbered_by_first(codes[allowed])
-        if allowed.size == 0:
-            raise ValueError("exclude covers all columns; exclude fewer.")
-        units = Units(codes)
-        kept = np.unique(units.codes[np.searchsorted(allowed, self.keep)])
-        if isinstance(requested, Integral):
-            if not 1 <= requested <= units.count:
-                noun = "features that are not excluded" if self.exclude.size else "features of X"
-                if int(self.codes.max()) + 1 < self.n_features:
-                    noun = "groups and single columns to select from"
-                raise ValueError(
-                    f"n_features_to_select={requested} must be between 1 and the {units.count} {noun}."
-                )
-            n_selected = int(requested)
-        elif 0 < requested <= 1:
-            n_selected = max(1, round(float(requested) * units.count))
-        else:
+    allowed = np.arange(n_features)
+    if exclude.size:
+        allowed = np.setdiff1d(allowed, exclude)
+        codes = _numbered_by_first(codes[allowed])
+    if allowed.size == 0:
+        raise ValueError("exclude covers all columns; exclude fewer.")
+    units = Units(codes)
+    kept = np.unique(units.codes[np.searchsorted(allowed, keep)])
+    if isinstance(requested, Integral):
+        if not 1 <= requested <= units.count:
+            noun = "features that are not excluded" if exclude.size else "features of X"
+            if int(all_codes.max()) + 1 < n_features:
+                noun = "groups and single columns to select from"
             raise ValueError(
-                f"n_features_to_select={requested} must be an integer count or a share in (0, 1]."
+                f"n_features_to_select={requested} must be between 1 and the {units.count} {noun}."
             )
-        if kept.size > n_selected:
-            raise ValueError(
-                f"keep has {kept.size} columns or groups, and n_features_to_select={requested} asks for only "
-                f"{n_selected}; ask for at least {kept.size}."
-            )
-        return SelectionRequest(n_selected, units, kept, allowed, self.n_features, self.max_correlation)
+        n_selected = int(requested)
+    elif 0 < requested <= 1:
+        n_selected = max(1, round(float(requested) * units.count))
+    else:
+        raise ValueError(f"n_features_to_select={requested} must be an integer count or a share in (0, 1].")
+    if kept.size > n_selected:
+        raise ValueError(
+            f"keep has {kept.size} columns or groups, and n_features_to_select={requested} asks for only "
+            f"{n_selected}; ask for at least {kept.size}."
+        )
+    return SelectionRequest(n_selected, units, kept, allowed, n_features, selector.max_correlation)
 
 
 @dataclass(frozen=True)

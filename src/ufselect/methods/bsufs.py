@@ -47,13 +47,6 @@ def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
        and a fast solver", IEEE Transactions on Neural Networks and Learning Systems 23(7).
     .. [2] W. Cao, J. Sun, Z. Xu (2013), "Fast image deconvolution using closed-form thresholding formulas of
        Lq (q = 1/2, 2/3) regularization", Journal of Visual Communication and Image Representation 24(1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.methods.bsufs import shrink
-    >>> shrink(np.array([1.0, 2.0, 4.0]), weight=1.0, q=0.5).round(3).tolist()
-    [0.0, 1.605, 3.742]
     """
     result = np.zeros_like(sizes)
     beyond = sizes > power_threshold(q) * weight ** (1 / (2 - q))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ufselect.gram import GramOperator, Spectrum
+from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 from ufselect.methods._base import Columns, FitResult, GramSelector, Groups
 from ufselect.methods._columns import SelectionRequest, UnitRequest, Units
@@ -111,11 +111,6 @@ class AllFeatures:
 Target = GivenTargets | AllFeatures
 
 
-def score_products(spectrum: Spectrum) -> NDArray:
-    """Return the products of the whitened principal-component scores with the centred data."""
-    return np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
-
-
 def greedy_projection(
     gram: GramOperator,
     target: Target,
@@ -130,27 +125,10 @@ def greedy_projection(
     With R the residual of S and N its inner products through the target, a unit G adds
     :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})`.
 
-    Parameters
-    ----------
-    gram : GramOperator
-        S of the centred data.
-    target : GivenTargets or AllFeatures
-        What to explain; changed in place.
-    request : UnitRequest
-        How many units to select, and which first.
-    allowed : ndarray of bool
-        The features to select from; kept units need not be among them.
-    placement : Placement, optional
-        Which features may be selected together, and their costs; for single features only.
-    taken : sequence of int, optional
-        Features selected before, which count for the placement but not for the span.
-
-    Returns
-    -------
-    order : ndarray
-        The selected units, first one first; fewer than requested if they span all allowed features.
-    gains : ndarray of shape (n_units,)
-        What each unit would add at the end; 0 for those selected or spanned.
+    The target is changed in place. ``allowed`` marks the features to select from; kept units need not be
+    among them. A ``placement`` is for single features only; features ``taken`` before count for it, but not
+    for the span. Returns the selected units, first one first and fewer than requested if they span all
+    allowed features, and what each unit would add at the end: 0 for those selected or spanned.
     """
     units, blocks = request.units, gram_blocks(gram, request.units)
     residual = np.asarray(gram.diag(), dtype=np.float64).copy()
@@ -243,13 +221,10 @@ class GreedyProjection(PlacedSelector):
         Number of features, or a share of all features. ``"auto"`` sets it by the held-out reconstruction
         error; see ``count_curve_``. With a ``budget`` it is the maximum number.
     target : {"scores", "features"}, default="scores"
-        What the selected features should explain: the leading principal-component scores, scaled to equal
-        variance so that weak directions count as much as strong ones [1]_, or all features, which is column
-        subset selection for reconstruction [2]_.
-    n_components : int or "auto", default="auto"
-        Number m of scores. ``"auto"`` follows the broken-stick rule: it keeps a component while its share of
-        the variance exceeds that of the corresponding piece of a randomly broken stick. Not used for
-        ``target="features"``.
+        What the selected features should explain: ``n_components`` principal-component scores, scaled to
+        equal variance so that weak directions count as much as strong ones [1]_, or all features, which is
+        column subset selection for reconstruction [2]_.
+    {n_components}
     {placement}
     {constraints}
 
@@ -257,10 +232,7 @@ class GreedyProjection(PlacedSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         For the t-th selected feature r + 1 − t; for the others their share, below 1, of what is unexplained.
-    ranking_ : ndarray of shape (n_features,)
-        Rank of each feature, 1 for the best; selected features in the order of selection.
-    support_ : ndarray of shape (n_features,)
-        Mask of the selected features.
+    {ranking_and_support}
     n_components_ : int
         With ``target="scores"``: the m used.
     {count_curve}
@@ -359,7 +331,8 @@ class GreedyProjection(PlacedSelector):
         if self.target == "features":
             return lambda: AllFeatures(gram, units), {}
         spectrum = component_spectrum(gram, self.n_components)
-        products = score_products(spectrum)
+        # of the whitened scores with the centred data
+        products = np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
         return lambda: GivenTargets(products, units), {"n_components_": spectrum.values.size}
 
 
@@ -368,23 +341,10 @@ def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tup
 
     The gain of a row is :math:`\log(1 + v_j^\top M^{-1} v_j)` with M the matrix so far, that of several rows
     V :math:`\log\det(I + V M^{-1} V^\top)`. The function is submodular: gains never grow, and the greedy
-    value is at least 1 − 1/e of the best one's increase [1]_.
+    value is at least 1 − 1/e of the best one's increase [1]_. The larger ρ, the ``ridge``, the less a row
+    similar to selected ones is penalised.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_features, n_components)
-        One vector per feature.
-    request : UnitRequest
-        How many units to select, and which first.
-    ridge : float
-        The positive weight ρ: the larger, the less a row similar to selected ones is penalised.
-
-    Returns
-    -------
-    order : ndarray of shape (n_selected,)
-        The selected units, first one first.
-    gains : ndarray of shape (n_units,)
-        Gain of each selected unit when it was selected, and of each other unit at the end.
+    Returns the selected units, first one first, and the gain of each: of the others at the end.
 
     References
     ----------

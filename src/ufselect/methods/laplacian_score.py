@@ -32,8 +32,7 @@ class LaplacianScore(UnsupervisedSelector):
     ----------
     {n_features_to_select}
     {n_neighbors}
-    bandwidth : float or "auto", default="auto"
-        Bandwidth t of the heat kernel; ``"auto"`` for the mean distance to the k neighbours.
+    {bandwidth}
     {constraints}
 
     Attributes
@@ -141,6 +140,5 @@ class LaplacianScore(UnsupervisedSelector):
             indices, distances = nearest_neighbors(X, n_neighbors)
         else:
             indices, distances = balanced_neighbors(X, n_neighbors, request.rows.batches)
-        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        quotients = laplacian_quotients(X, heat_affinity(indices, distances, bandwidth))
+        quotients = laplacian_quotients(X, heat_affinity(indices, distances, self.bandwidth))
         return np.where(np.isnan(quotients), -3.0, -quotients), {"n_neighbors_": indices.shape[1]}

@@ -115,8 +115,7 @@ class MCFS(UnsupervisedSelector):
         limit = rank_limit(gram)
         n_clusters = clusters_asked(self.n_clusters, X, X.shape[0] - 1)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth, smallest=1e-6)
+        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), self.bandwidth, smallest=1e-6)
         _, vectors = smoothest_normalized_pairs(affinity, n_clusters)
         degrees = affinity.sum(axis=1)
         targets = vectors / np.sqrt(degrees / degrees.mean())[:, None]

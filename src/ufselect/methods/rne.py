@@ -42,9 +42,8 @@ def lle_weights(
     with :math:`C_i` the Gram matrix of the differences :math:`x_j - x_i` [1]_: up to their sum, they solve
     :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds them; rows sum to 1.
 
-    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as in [1]_, else 0. If ρ is
-    nearly 0 and the neighbours of a sample are linearly dependent, 1e-10 of the trace of its matrix is used,
-    which selects the smallest of the best weights.
+    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as in [1]_, else 0, or 1e-10
+    if the neighbours of a sample are linearly dependent, which selects the smallest of the best weights.
 
     References
     ----------
@@ -205,10 +204,7 @@ class RobustEmbedding(Descent):
     """
 
     def __init__(self, residuals: NDArray, alpha: float, start: NDArray, sparse_share: float = 0.15) -> None:
-        self.R = residuals
-        self.alpha = alpha
-        self.start = start
-        self.sparse_share = sparse_share
+        self.R, self.alpha, self.start, self.sparse_share = residuals, alpha, start, sparse_share
         self.gram = SignedGram(residuals)
 
     def init(self) -> Embedding:

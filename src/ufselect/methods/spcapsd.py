@@ -60,10 +60,7 @@ class PSDReconstruction(Descent):
         vectors = spectrum.vectors
         if vectors.dtype != np.float64:  # single precision is not orthonormal enough
             vectors = linalg.qr(vectors.astype(np.float64), mode="economic", check_finite=False)[0]
-        self.gamma = gamma
-        self.eta = eta
-        self.tol = tol
-        self.start_norms = start_norms
+        self.gamma, self.eta, self.start_norms, self.tol = gamma, eta, start_norms, tol
         self.root = np.sqrt(values)[:, None] * vectors.T
         self.trace = float(values.sum())
         self.first_basis = vectors[:, 2 * values > eta]
@@ -236,10 +233,7 @@ class SPCAPSD(GramSelector):
     cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
     is_nested = True
 
-    _parameter_constraints: ClassVar = {
-        "gamma": [NON_NEGATIVE],
-        "eta": [NON_NEGATIVE],
-    }
+    _parameter_constraints: ClassVar = {"gamma": [NON_NEGATIVE], "eta": [NON_NEGATIVE]}
 
     def __init__(
         self,

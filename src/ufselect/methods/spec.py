@@ -125,8 +125,7 @@ class SPEC(UnsupervisedSelector):
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth, smallest=1e-6)
+        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), self.bandwidth, smallest=1e-6)
         if self.ranking == "leading":
             n_clusters = clusters_asked(self.n_clusters, X, X.shape[0] - 1)
             scores = leading_shares(X, affinity, n_clusters)

@@ -89,12 +89,10 @@ class Placement:
             return "budget"
         if self.regions is not None and np.any(self._region_counts(members) > self.most):
             return "quotas"
-        if (
-            self.positions is not None
-            and pdist(self.positions[members]).min(initial=np.inf) < self.min_distance
-        ):
-            return "min_distance"
-        return ""
+        if self.positions is None:
+            return ""
+        closest = pdist(self.positions[members]).min(initial=np.inf)
+        return "min_distance" if closest < self.min_distance else ""
 
     def unmet(self, members: NDArray) -> NDArray:
         """Return the regions with fewer columns than their minimum."""
@@ -128,10 +126,7 @@ class PlacedSelector(GramSelector):
 
     count_curve_: list[dict[str, Any]]
 
-    _parameter_constraints: ClassVar = {
-        "budget": [POSITIVE, None],
-        "min_distance": [POSITIVE, None],
-    }
+    _parameter_constraints: ClassVar = {"budget": [POSITIVE, None], "min_distance": [POSITIVE, None]}
 
     @abstractmethod
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
@@ -235,12 +230,7 @@ class PlacedSelector(GramSelector):
         return codes, least, most
 
     def _placed(
-        self,
-        order: NDArray,
-        gains: NDArray,
-        placement: Placement,
-        attributes: dict[str, Any],
-        units: Units,
+        self, order: NDArray, gains: NDArray, placement: Placement, attributes: dict[str, Any], units: Units
     ) -> FitResult:
         """Turn an order of units into scores and, if there are rules, into a selection."""
         unmet = placement.unmet(order)
