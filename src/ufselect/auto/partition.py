@@ -18,7 +18,7 @@ from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelec
 from ufselect.methods._columns import SelectionRequest, UnitRequest, ranks_from_scores
 from ufselect.methods._iterate import AcceleratedState, Descent, Point, advance, iterate, start_at
 from ufselect.methods._sets import project_capped_simplex
-from ufselect.methods.greedy import GivenTargets, scores_of_rounds
+from ufselect.methods.greedy import GivenTargets, choose_in_rounds
 
 
 class PartitionSelector(UnsupervisedSelector):
@@ -213,9 +213,12 @@ def _ratio(between: float, within: float) -> float:
 def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
     """Select features whose span explains the smooth vectors of the graph, greedily."""
     gram = reference.rows.gram
-    products = reference.rows.explained_by(reference.embedding) / gram.scale
+    products = np.asarray(reference.embedding.T @ reference.rows.matrix) / gram.scale
     request = UnitRequest.single(n_selected, gram.shape[0])
-    return scores_of_rounds(gram, lambda: GivenTargets(products, request.units), request)
+    order, gains = choose_in_rounds(gram, lambda: GivenTargets(products, request.units), request)
+    scores = gains / (1 + gains.sum())
+    scores[order] = n_selected - np.arange(order.size)
+    return scores
 
 
 def centre_margin(reference: Reference, n_selected: int) -> NDArray:

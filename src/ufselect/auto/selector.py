@@ -94,9 +94,7 @@ class AutoSelector(UnsupervisedSelector):
         The number of clusters, for the goal "clusters".
     n_clusters_range_ : list of int
         The smallest and the largest number of clusters that do about as well, for the goal "clusters".
-    count_curve_ : list of dict
-        With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
-        ``standard_error`` and whether it was ``chosen``.
+    {count_curve}
 
     See Also
     --------

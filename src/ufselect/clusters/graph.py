@@ -64,10 +64,6 @@ class Rows:
         """Return the centred data times some vectors."""
         return np.asarray(self.matrix @ vectors) - self.mean @ vectors
 
-    def explained_by(self, targets: NDArray) -> NDArray:
-        """Return centred targets, one per column, times the data."""
-        return np.asarray(targets.T @ self.matrix)
-
     def cluster_means(self, labels: NDArray) -> NDArray:
         """Return the mean of each cluster, one per row, of the centred data."""
         sizes = np.bincount(labels)
@@ -197,11 +193,7 @@ def rows_to_cluster(X: Any, max_samples: int, seed: int) -> tuple[Rows, NDArray]
 def build_reference(
     rows: Rows, n_clusters: int, seed: int, powers: Sequence[float] | None = None
 ) -> Reference:
-    """Build the graph of some rows and cut it into ``n_clusters`` parts.
-
-    Neighbours are searched in whitened scores, in half whitened ones or in both, as `clear_powers` decides
-    unless ``powers`` are given.
-    """
+    """Build the graph of some rows, with the powers that `clear_powers` decides on by default, and cut it."""
     if powers is None:
         powers = clear_powers(rows, n_clusters)[0]
     scores, spread, axes, widths = _score_ladder(rows, n_clusters)
@@ -275,11 +267,7 @@ def clarity(graph: sparse.csr_array, n_clusters: int) -> float:
 
     It is the mean of the eigenvalues :math:`\lambda_2, \dots, \lambda_c` of the random walk: the walk rarely
     leaves a clean cluster, and c minus the sum of the leading c eigenvalues is a lower bound of the
-    normalised cut [1]_.
-
-    References
-    ----------
-    .. [1] U. von Luxburg (2007), "A tutorial on spectral clustering", Statistics and Computing 17.
+    normalised cut (von Luxburg 2007, Stat. Comput. 17).
     """
     root = 1 / np.sqrt(graph.sum(axis=1))
     leading = np.linalg.eigvalsh(graph.toarray() * root * root[:, None])[-n_clusters:-1]
@@ -333,14 +321,10 @@ def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
 
 
 def rand_agreement(labels: NDArray, reference: NDArray) -> NDArray:
-    """Return the Rand index, adjusted for chance [1]_, of each partition, one per row, with a reference.
+    """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition, a row each, with a reference.
 
     Unlike mutual information, it does not grow with the number of clusters. It is 1 for two partitions of one
     part each.
-
-    References
-    ----------
-    .. [1] L. Hubert and P. Arabie (1985), "Comparing partitions", Journal of Classification 2.
     """
     tables = contingencies(reference, int(reference.max()) + 1, labels, int(labels.max()) + 1)
     together = _pairs(tables).sum(axis=(1, 2))

@@ -144,15 +144,8 @@ def suggest_n_components(values: NDArray, trace: float, order: int) -> int | Non
 
     Component k is kept while its share of the ``trace`` exceeds the expected share of the k-th longest piece
     of a stick broken at random into as many pieces as eigenvalues could differ from zero, the ``order`` p:
-    :math:`\frac{1}{p}\sum_{i=k}^{p} 1/i` [1]_, [2]_. None means that all values given, largest first, exceed
-    their pieces, so that more are needed.
-
-    References
-    ----------
-    .. [1] S. Frontier (1976), "Étude de la décroissance des valeurs propres dans une analyse en
-       composantes principales: comparaison avec le modèle du bâton brisé", J. Exp. Mar. Biol. Ecol. 25.
-    .. [2] D. A. Jackson (1993), "Stopping rules in principal components analysis: a comparison of
-       heuristical and statistical approaches", Ecology 74(8).
+    :math:`\frac{1}{p}\sum_{i=k}^{p} 1/i` (Frontier 1976, J. Exp. Mar. Biol. Ecol. 25; Jackson 1993, Ecology
+    74). None means that all values given, largest first, exceed their pieces, so that more are needed.
     """
     pieces = np.cumsum((1 / np.arange(1, order + 1))[::-1])[::-1] / order
     exceeds = values / trace > pieces[: values.size]

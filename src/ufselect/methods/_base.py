@@ -41,7 +41,7 @@ from ufselect.blocks.dask import check_collection, is_frame
 from ufselect.blocks.reduce import MAX_ORDER
 from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, row_info
-from ufselect.gram.device import device_gram
+from ufselect.gram.operator import device_gram
 from ufselect.methods._columns import SelectionRequest, choose, identical_columns, selection_request
 
 Method = TypeVar("Method", bound=Callable)
@@ -320,6 +320,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
         "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
         "n_neighbors": [AT_LEAST_ONE],
+        "bandwidth": [POSITIVE, StrOptions({"auto"})],
         "max_iter": [AT_LEAST_ONE],
         "tol": [NON_NEGATIVE],
         "n_jobs": [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"), None],

@@ -253,33 +253,16 @@ class UnitRequest:
 class SelectionRequest(UnitRequest):
     """What is requested of a method, in terms of the columns that it gets: those that are not excluded.
 
-    A *unit* is a group of columns, or a column that is in no group.
-
-    Attributes
-    ----------
-    n_selected, units, kept
-        See `UnitRequest`.
-    columns : ndarray of int
-        The columns of X that the method gets.
-    n_features : int
-        Number of columns of X, the excluded ones included.
-    max_correlation : float or None
-        Absolute correlation with a better column above which a column is skipped.
-    progress : FitProgress or None
-        Called once per iteration as ``progress(iteration, objective)``; ``progress.note(message)`` reports a
-        step that has no objective.
-    rows : RowInfo or None
-        Weights and batches of the rows, if given.
-    data : ndarray, sparse matrix or None
-        In ``_fit_gram``, the rows behind the Gram operator, if they are in memory.
+    A *unit* is a group of columns, or a column that is in no group. ``progress(iteration, objective)`` is
+    called once per iteration; ``progress.note(message)`` reports a step that has no objective.
     """
 
-    columns: NDArray
-    n_features: int
-    max_correlation: float | None = None
+    columns: NDArray  # those of X that the method gets
+    n_features: int  # columns of X, the excluded ones included
+    max_correlation: float | None = None  # above which a column that resembles a better one is skipped
     progress: Any = None
-    rows: RowInfo | None = None
-    data: Any = None
+    rows: RowInfo | None = None  # weights and batches of the rows, if given
+    data: Any = None  # in ``_fit_gram``, the rows behind the Gram operator, if they are in memory
 
     @property
     def excludes(self) -> bool:

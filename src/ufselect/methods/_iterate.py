@@ -158,26 +158,18 @@ def start_at(problem: Any, point: Point, curvature: float, momentum: float = 0.0
     The problem has ``smooth(point)``; ``smooth_gradient(point)``, which also returns the gradient by the
     variables, without images of them; ``penalty(point)``, the other part, 0 on a convex set; and
     ``proximal(variables, curvature)``, its proximal map over ``curvature`` or the projection on the set,
-    which returns the variables with their images. ``curvature`` is that of the first step.
-    The sequence of [1]_ begins with ``momentum`` 0; 1 skips its first term, so that the second step
-    is already extrapolated.
-
-    References
-    ----------
-    .. [1] A. Beck and M. Teboulle (2009), "A fast iterative shrinkage-thresholding algorithm for linear
-       inverse problems", SIAM Journal on Imaging Sciences 2(1).
+    which returns the variables with their images. ``curvature`` is that of the first step. The sequence of
+    Beck and Teboulle (2009, SIAM J. Imaging Sci. 2) begins with ``momentum`` 0; 1 skips its first term, so
+    that the second step is already extrapolated.
     """
     objective = problem.smooth(point) + problem.penalty(point)
     return AcceleratedState(point, point, momentum, curvature / 0.9, objective)
 
 
 def advance(problem: Any, state: AcceleratedState) -> AcceleratedState:
-    r"""Take an extrapolated step, or a plain one if extrapolation would raise the objective [1]_.
+    """Take an extrapolated step, or a plain one if extrapolation would raise the objective.
 
-    References
-    ----------
-    .. [1] B. O'Donoghue and E. Candès (2015), "Adaptive restart for accelerated gradient schemes",
-       Foundations of Computational Mathematics 15.
+    See O'Donoghue and Candès (2015), Foundations of Computational Mathematics 15.
     """
     momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
     pull = (state.momentum - 1) / momentum
@@ -219,12 +211,7 @@ def barzilai_borwein(
 
     With :math:`s` the last change of the point and :math:`y` that of the gradient, the long step is
     :math:`s^\top s / |s^\top y|` and the short one :math:`|s^\top y| / y^\top y`: both are one over the
-    curvature along the last step [1]_.
-
-    References
-    ----------
-    .. [1] J. Barzilai and J. M. Borwein (1988), "Two-point step size gradient methods", IMA Journal of
-       Numerical Analysis 8(1).
+    curvature along the last step (1988, IMA J. Numer. Anal. 8).
     """
     mixed = abs(float(np.vdot(change, gradient_change)))
     if is_long:

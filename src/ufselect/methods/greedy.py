@@ -174,17 +174,6 @@ def greedy_projection(
         add(int(np.argmax(np.where(may_join, gains / prices, -np.inf))))
 
 
-def scores_of_rounds(gram: GramOperator, make_target: Callable[[], Target], request: UnitRequest) -> NDArray:
-    """Return scores that order features as greedy projection selects them in rounds.
-
-    The t-th selected unit scores n_selected + 1 − t, the others their share, below 1, of what is unexplained.
-    """
-    order, gains = choose_in_rounds(gram, make_target, request)
-    scores = gains / (1 + gains.sum())
-    scores[order] = request.n_selected - np.arange(order.size)
-    return request.units.of_rows(scores)
-
-
 def choose_in_rounds(
     gram: GramOperator,
     make_target: Callable[[], Target],
@@ -308,11 +297,10 @@ class GreedyProjection(PlacedSelector):
         self.min_distance = min_distance
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
-        placement = self._placement(gram, request, request.units.most_rows(request.n_selected))
+        placement = self._placement(gram, request, request.n_selected)
         make_target, attributes = self._target(gram, request)
-        if not self._is_ruled:
-            return scores_of_rounds(gram, make_target, request), attributes
-        order, gains = choose_in_rounds(gram, make_target, request, placement)
+        rules = placement if self._is_ruled else None
+        order, gains = choose_in_rounds(gram, make_target, request, rules)
         return self._placed(order, gains, placement, attributes, request.units)
 
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
@@ -341,15 +329,10 @@ def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tup
 
     The gain of a row is :math:`\log(1 + v_j^\top M^{-1} v_j)` with M the matrix so far, that of several rows
     V :math:`\log\det(I + V M^{-1} V^\top)`. The function is submodular: gains never grow, and the greedy
-    value is at least 1 − 1/e of the best one's increase [1]_. The larger ρ, the ``ridge``, the less a row
-    similar to selected ones is penalised.
+    value is at least 1 − 1/e of the best one's increase (Nemhauser, Wolsey and Fisher 1978, Math. Program.
+    14). The larger ρ, the ``ridge``, the less a row similar to selected ones is penalised.
 
     Returns the selected units, first one first, and the gain of each: of the others at the end.
-
-    References
-    ----------
-    .. [1] G. L. Nemhauser, L. A. Wolsey and M. L. Fisher (1978), "An analysis of approximations for
-       maximizing submodular set functions", Mathematical Programming 14.
     """
     rows, units = np.asarray(rows, dtype=np.float64), request.units
     inverse = np.eye(rows.shape[1]) / ridge  # of M

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from ufselect._utils.validation import is_dask
 from ufselect.blocks.reduce import sample_rows
@@ -17,7 +16,7 @@ from ufselect.graphs import (
     nearest_neighbors,
     usable_neighbors,
 )
-from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
 
 
@@ -88,8 +87,6 @@ class LaplacianScore(UnsupervisedSelector):
     cost = "n² d"
     is_nested = True
     row_metadata = ("batch",)
-
-    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(
         self,

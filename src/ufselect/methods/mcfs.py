@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from sklearn.utils._param_validation import StrOptions
 
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.graphs import heat_affinity, nearest_neighbors, smoothest_normalized_pairs, usable_neighbors
-from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
 from ufselect.methods.spec import clusters_asked
 
@@ -90,8 +89,6 @@ class MCFS(UnsupervisedSelector):
     accepts_sparse = True
     label = "MCFS"
     cost = "n² d + c r² d"
-
-    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(
         self,

@@ -39,16 +39,12 @@ def lle_weights(
         \Bigl\|x_i - \sum_j w_{ij} x_j\Bigr\|^2 + \rho\, \mathrm{Tr}(C_i) \sum_j w_{ij}^2
         \quad\text{s.t.}\quad \sum_j w_{ij} = 1,
 
-    with :math:`C_i` the Gram matrix of the differences :math:`x_j - x_i` [1]_: up to their sum, they solve
-    :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds them; rows sum to 1.
+    with :math:`C_i` the Gram matrix of the differences :math:`x_j - x_i` (Roweis and Saul 2000, Science 290):
+    up to their sum, they solve :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds
+    them; rows sum to 1.
 
-    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as in [1]_, else 0, or 1e-10
+    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as they do, else 0, or 1e-10
     if the neighbours of a sample are linearly dependent, which selects the smallest of the best weights.
-
-    References
-    ----------
-    .. [1] S. T. Roweis, L. K. Saul (2000), "Nonlinear dimensionality reduction by locally linear embedding",
-       Science 290.
     """
     n_samples, k = neighbors.shape
     if ridge is None:

@@ -19,7 +19,7 @@ from ufselect.graphs import (
     smoothest_normalized_pairs,
     usable_neighbors,
 )
-from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
 
 
@@ -99,10 +99,7 @@ class SPEC(UnsupervisedSelector):
     cost = "n² d"
     is_nested = True
 
-    _parameter_constraints: ClassVar = {
-        "ranking": [StrOptions({"leading", "normalized", "smoothness"})],
-        "bandwidth": [POSITIVE, StrOptions({"auto"})],
-    }
+    _parameter_constraints: ClassVar = {"ranking": [StrOptions({"leading", "normalized", "smoothness"})]}
 
     def __init__(
         self,

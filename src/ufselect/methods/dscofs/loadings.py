@@ -19,16 +19,12 @@ def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDAr
     r"""Return orthonormal X with few entries and a large ``Tr(XᵀSX)``, and the values of each improvement.
 
     Every rotation of the loadings carries the same variance, so the one whose largest entries hold most of
-    its length comes first, as in SPCArt [1]_. X is then moved to a nearby orthonormal matrix within the
-    pattern of these entries and improved there, and the pattern is set again after a power step, as long as
-    that helps. The other start is a matrix whose columns have no common rows, which always exists.
+    its length comes first, as in SPCArt (Hu and others 2016, IEEE Trans. Neural Netw. Learn. Syst. 27). X is
+    then moved to a nearby orthonormal matrix within the pattern of these entries and improved there, and the
+    pattern is set again after a power step, as long as that helps. The other start is a matrix whose columns
+    have no common rows, which always exists.
 
     S is that of the rows at hand; the loadings have orthonormal columns, at most ``n_entries`` of them.
-
-    References
-    ----------
-    .. [1] Z. Hu, G. Pan, Y. Wang, Z. Wu (2016), "Sparse principal component analysis via rotation and
-       truncation", IEEE Transactions on Neural Networks and Learning Systems 27(4).
     """
     apart = disjoint_columns(S, sparse_rotation(loadings, loadings.shape[0]), n_entries)
     X = ascend(S, apart, _widened(S, apart, n_entries))

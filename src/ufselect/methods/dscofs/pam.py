@@ -157,15 +157,9 @@ class Trail:
     def extrapolate(self, image: NDArray) -> NDArray:
         r"""Return the point to try next instead of the last image.
 
-        While supports change, this is heavy-ball momentum; afterwards it is Anderson's mixing [1]_:
-        with residuals :math:`r_k` and images :math:`f_k`, the combination
-        :math:`f_k - \sum_i \gamma_i \Delta f_i` whose weights minimise
-        :math:`\|r_k - \sum_i \gamma_i \Delta r_i\|`.
-
-        References
-        ----------
-        .. [1] D. G. Anderson (1965), "Iterative procedures for nonlinear integral equations", Journal of the
-           ACM 12(4).
+        While supports change, this is heavy-ball momentum; afterwards it is Anderson's mixing (1965, J. ACM
+        12): with residuals :math:`r_k` and images :math:`f_k`, the combination :math:`f_k - \sum_i \gamma_i
+        \Delta f_i` whose weights minimise :math:`\|r_k - \sum_i \gamma_i \Delta r_i\|`.
         """
         last = min(self.n_steps, DEPTH)
         if self.differences is None or self.gram is None or not self.gram.trace() > 0:

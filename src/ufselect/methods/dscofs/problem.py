@@ -174,19 +174,12 @@ def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_com
     r"""Bound the variance by how much of each eigenvector r rows can hold.
 
     With eigenpairs :math:`(\lambda_k, v_k)` the variance is :math:`\sum_k \lambda_k \theta_k` with
-    :math:`\theta_k = \|X^\top v_k\|^2`. An X with r non-zero rows has
-    :math:`\theta_k \le t_k`, the sum of the r largest squared entries of :math:`v_k`, and orthonormal
-    columns give :math:`\sum_k \theta_k \le m`. Filling the largest eigenvalues first solves this linear
-    programme. It is the relaxation by projections on eigenvectors of [1]_, [2]_ with the bound on each
-    projection that row sparsity gives. Unless the spectrum ``is_complete``, with all non-zero eigenvalues,
-    the rest of m counts with the smallest given eigenvalue.
-
-    References
-    ----------
-    .. [1] S. S. Dey, M. Molinaro, G. Wang (2020), "Solving sparse principal component analysis with global
-       support", arXiv:2006.01242.
-    .. [2] G. Wang, S. S. Dey (2020), "Upper bounds for model-free row-sparse principal component analysis",
-       ICML.
+    :math:`\theta_k = \|X^\top v_k\|^2`. An X with r non-zero rows has :math:`\theta_k \le t_k`, the sum of
+    the r largest squared entries of :math:`v_k`, and orthonormal columns give :math:`\sum_k \theta_k \le m`.
+    Filling the largest eigenvalues first solves this linear programme. It is the relaxation by projections on
+    eigenvectors of Dey, Molinaro and Wang (2020, arXiv:2006.01242) and Wang and Dey (2020, ICML), with the
+    bound on each projection that row sparsity gives. Unless the spectrum ``is_complete``, with all non-zero
+    eigenvalues, the rest of m counts with the smallest given eigenvalue.
     """
     values = np.asarray(spectrum.values, dtype=np.float64)
     squares = np.asarray(spectrum.vectors, dtype=np.float64) ** 2

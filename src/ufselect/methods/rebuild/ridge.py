@@ -23,19 +23,14 @@ RIDGES = np.geomspace(1e-8, 1e2, 21)
 def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
     r"""Return the weight ρ of penalties :math:`\rho S_{jj}` that shrinks correlations best.
 
-    Shrinking the off-diagonal entries of S by :math:`1 - \alpha` is the same as penalties with
-    :math:`\rho = \alpha / (1 - \alpha)`. For normal data the variance of an entry is
-    :math:`(S_{ii} S_{jj} + S_{ij}^2) / n`, so that the α of least expected squared error [1]_ is
+    Shrinking the off-diagonal entries of S by :math:`1 - \alpha` is the same as penalties with :math:`\rho =
+    \alpha / (1 - \alpha)`. For normal data the variance of an entry is :math:`(S_{ii} S_{jj} + S_{ij}^2) /
+    n`, so that the α of least expected squared error (Schäfer and Strimmer 2005; see `RebuildSelector`) is
 
     .. math:: \alpha = \frac1n \,
               \frac{\sum_{i \ne j} S_{ii} S_{jj} + S_{ij}^2}{\sum_{i \ne j} S_{ij}^2}.
 
     ``squared_norm`` is :math:`\|S\|_F^2`.
-
-    References
-    ----------
-    .. [1] J. Schäfer and K. Strimmer (2005), "A shrinkage approach to large-scale covariance matrix
-       estimation", Statistical Applications in Genetics and Molecular Biology 4(1).
     """
     diagonal = np.asarray(gram.diag(), dtype=np.float64)
     squares = float(diagonal @ diagonal)
