@@ -303,7 +303,13 @@ def assess_rows(
     if places.size < table.shape[0]:
         table = _safe_indexing(table, places)
         row_groups = None if row_groups is None else np.asarray(row_groups)[places]
-    data = _numbers(table)
+    if sparse.issparse(table):
+        data = table.astype(np.float64)
+    else:
+        data = check_array(table, dtype=np.float64, ensure_all_finite="allow-nan")
+        missing = np.isnan(data)  # replaced by the means of their columns
+        means = np.where(missing, 0, data).sum(axis=0) / np.maximum(np.sum(~missing, axis=0), 1)
+        data = np.where(missing, means, data)
     n_rows, n_features = data.shape
     centred = rows_of(data)
     outliers = outlying_rows(centred)
@@ -389,16 +395,6 @@ def assess_rows(
         count,
         [*notes, *how],
     )
-
-
-def _numbers(table: Any) -> Any:
-    """Return a table as floats, with missing values replaced by the means of their columns."""
-    if sparse.issparse(table):
-        return table.astype(np.float64)
-    data = check_array(table, dtype=np.float64, ensure_all_finite="allow-nan")
-    missing = np.isnan(data)
-    means = np.where(missing, 0, data).sum(axis=0) / np.maximum(np.sum(~missing, axis=0), 1)
-    return np.where(missing, means, data)
 
 
 def outlier_note(places: NDArray, done: str) -> str:

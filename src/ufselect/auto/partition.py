@@ -66,13 +66,8 @@ class PartitionSelector(UnsupervisedSelector):
 
     Notes
     -----
-    The method
-
-    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, whitened or
-       half whitened, whichever gives the graph that is cut more cleanly,
-    2. cuts that graph into c clusters, as :class:`~ufselect.GraphClustering` does,
-    3. selects features that show the clusters, by one or several of the rules below, averaged over
-       ``n_partitions`` cuts.
+    Clusters are found as by :class:`~ufselect.GraphClustering`. Features that show them are selected by one
+    or several rules, averaged over ``n_partitions`` cuts of the graph.
 
     The rule ``"margin"`` minimises a convex loss of the nearest-centre rule,
 

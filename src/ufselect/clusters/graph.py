@@ -321,7 +321,7 @@ def consensus(runs: NDArray, n_clusters: int, seed: int) -> NDArray:
 
 
 def rand_agreement(labels: NDArray, reference: NDArray) -> NDArray:
-    """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition, a row each, with a reference.
+    """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition, a row each, with another.
 
     Unlike mutual information, it does not grow with the number of clusters. It is 1 for two partitions of one
     part each.

@@ -61,10 +61,6 @@ class LaplacianScore(UnsupervisedSelector):
     neighbouring samples differ little compared with the feature's variance; ``scores_`` is −s. Weights are
     relative to the largest, which leaves the score unchanged and keeps them above zero for a small t.
 
-    1. Find the k nearest neighbours of each sample.
-    2. Weight the edges by the heat kernel.
-    3. Score each feature separately, in one pass over edges and samples.
-
     Costs n² d for the neighbours and n k d for the scores, in memory of the size of the data plus n k. Sparse
     data stay sparse.
 
