@@ -40,7 +40,7 @@ def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, l
     return units, False, [note] if n_together > n_rows / 20 else []  # a few are alike by chance
 
 
-def is_order_dependent(scores: NDArray, lag: int = 5) -> bool:
+def is_order_dependent(scores: NDArray) -> bool:
     """Tell whether a row is nearer to the next one than to the fifth after it.
 
     This holds in a drifting series. In a table sorted by class, whose rows are independent, both are mostly
@@ -49,10 +49,10 @@ def is_order_dependent(scores: NDArray, lag: int = 5) -> bool:
     n_rows = len(scores)
     if n_rows < 20:
         return False
-    near, far = (np.linalg.norm(scores[gap : n_rows - lag + gap] - scores[:-lag], axis=1) for gap in (1, lag))
+    near, far = (np.linalg.norm(scores[gap : n_rows - 5 + gap] - scores[:-5], axis=1) for gap in (1, 5))
     # Among independent rows either is nearer in half of the cases, within three standard errors, and a little
     # more because neighbouring triples depend on each other.
-    is_nearer = np.mean(near < far) > 0.5 + 1.8 / np.sqrt(n_rows - lag)
+    is_nearer = np.mean(near < far) > 0.5 + 1.8 / np.sqrt(n_rows - 5)
     return bool(is_nearer and np.median(near) < 0.95 * np.median(far))
 
 

@@ -176,9 +176,8 @@ class AutoSelector(UnsupervisedSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self._is_auto and (
-            self.goal != "rebuild" or self.groups is not None or self.candidates is not None
-        ):
+        needs_number = self.goal != "rebuild" or self.groups is not None or self.candidates is not None
+        if self._is_auto and needs_number:
             raise ValueError(
                 'n_features_to_select="auto" works with goal="rebuild", without groups and candidates; give '
                 "a number instead."
@@ -246,13 +245,9 @@ class AutoSelector(UnsupervisedSelector):
             if self.goal == "rebuild" or self.candidates is not None:
                 best = clone(tried[0][1]).fit(X[inner] if inner.size < X.shape[0] else X)
         if self.goal == "clusters":
-            names = getattr(self, "feature_names_in_", np.arange(request.n_features))
-            attributes["clusters_"] = describe_clusters(
-                reference,
-                attributes["labels_"],
-                np.flatnonzero(best.get_support()),
-                names[request.columns],
-            )
+            names = getattr(self, "feature_names_in_", np.arange(request.n_features))[request.columns]
+            selected = np.flatnonzero(best.get_support())
+            attributes["clusters_"] = describe_clusters(reference, attributes["labels_"], selected, names)
         vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector should not hold
         if hasattr(best, "count_curve_"):
             attributes["count_curve_"] = best.count_curve_
@@ -348,9 +343,9 @@ def _report(tried: Sequence[tuple[str, Any, Assessment, float]]) -> list[dict[st
 
 
 def describe_clusters(
-    reference: Reference, labels: NDArray, selected: NDArray, names: NDArray, n_telling: int = 5
+    reference: Reference, labels: NDArray, selected: NDArray, names: NDArray
 ) -> list[dict[str, Any]]:
-    """Return, for each cluster, its size and the selected columns that distinguish it.
+    """Return, for each cluster, its size and the five selected columns that distinguish it most.
 
     A column is rated by the distance of its mean in the cluster from its mean elsewhere, in units of its
     standard deviation within clusters; the sign says whether it is high or low there.
@@ -363,7 +358,7 @@ def describe_clusters(
     distance = (means - others) / np.sqrt(np.maximum(within, floor))
     found = []
     for cluster, size in enumerate(np.bincount(labels, minlength=sizes.size)):
-        telling = np.argsort(-np.abs(distance[cluster]), kind="stable")[:n_telling]
+        telling = np.argsort(-np.abs(distance[cluster]), kind="stable")[:5]
         columns = [(str(names[selected[k]]), float(distance[cluster, k])) for k in telling]
         found.append({"cluster": cluster, "size": int(size), "columns": columns})
     return found

@@ -157,7 +157,7 @@ def leading_scores(rows: Rows, count: int) -> tuple[NDArray, NDArray, NDArray]:
     return scores / norms, norms / norms[0], vectors / norms
 
 
-def outlying_rows(rows: Rows, n_scores: int = 10, most: float = 0.4) -> NDArray:
+def outlying_rows(rows: Rows) -> NDArray:
     """Return the rows that make a leading principal component by themselves, at most a twentieth of all.
 
     The leverage of a row in the leading scores is 1 if it spans a component alone, and 1/2 for each of two
@@ -166,14 +166,14 @@ def outlying_rows(rows: Rows, n_scores: int = 10, most: float = 0.4) -> NDArray:
     """
     n_rows = rows.shape[0]
     kept = np.arange(n_rows)
-    width = min(n_scores, n_rows // 10, rows.shape[1])
+    width = min(10, n_rows // 10, rows.shape[1])
     left = n_rows // 20
     for _ in range(3 if width else 0):
         if not rows.squares().any():
             break
         leverage = np.square(leading_scores(rows, width)[0]).sum(axis=1)
         worst = np.argsort(-leverage, kind="stable")[:left]
-        worst = worst[leverage[worst] > most]
+        worst = worst[leverage[worst] > 0.4]
         if not worst.size:
             break
         left -= worst.size

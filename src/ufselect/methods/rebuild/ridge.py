@@ -278,7 +278,6 @@ def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArra
 def count_curve(
     X: Any,
     path: Callable[[GramOperator, int], NDArray],
-    max_count: int | None = None,
     *,
     units: Units | None = None,
     rows: RowInfo | None = None,
@@ -289,8 +288,8 @@ def count_curve(
     columns that are not selected, in units of the error of the mean; standard errors are over five folds.
 
     Every fifth row of X is held out in turn; given the Gram operator of the others and a number, ``path``
-    returns that many units, best first. ``max_count`` is by default half of the units, with at most 100
-    columns and fewer than the rows of a fold.
+    returns that many units, best first: up to half of them, with at most 100 columns and fewer than the rows
+    of a fold.
     """
     n_samples, n_features = X.shape
     if n_samples < LEAST_ROWS:
@@ -299,10 +298,9 @@ def count_curve(
             f"{n_samples}; give a number."
         )
     units = Units.single(n_features) if units is None else units
-    if max_count is None:
-        most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
-        fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
-        max_count = max(1, min(units.count // 2, int(fits.sum())))
+    most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
+    fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
+    max_count = max(1, min(units.count // 2, int(fits.sum())))
     # every count up to 20, then steps of 10 %
     steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
     counts = np.unique(np.minimum(steps, max_count)).astype(int)
