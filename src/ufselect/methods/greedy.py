@@ -214,6 +214,7 @@ class GreedyProjection(PlacedSelector):
         equal variance so that weak directions count as much as strong ones [1]_, or all features, which is
         column subset selection for reconstruction [2]_.
     {n_components}
+        Not used for ``target="features"``.
     {placement}
     {constraints}
 

@@ -44,10 +44,8 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
     Parameters
     ----------
     {n_features_to_select}
-    n_components : int or "auto", default="auto"
-        Number m of components, at most r. ``"auto"`` follows the broken-stick rule: it keeps a component
-        while its share of the variance exceeds that of the corresponding piece of a randomly broken stick,
-        and at most r of them.
+    {n_components}
+        There can be at most r.
     entry_sparsity : float, int or None, default=None
         Non-zero entries of X: a share α of all d·m entries, their number s, or None for no entry constraint.
         It has an effect only if s < r·m.

@@ -183,8 +183,7 @@ class DSCOFS(DoubleSparseSelector):
     entry_sparsity : "auto", float, int or None, default="auto"
         Non-zero entries of X: ``"auto"`` for 0.4 of the r·m entries of r rows, a share α of all d·m entries,
         their number s, or None for no entry constraint. It has an effect only if s < r·m; a share of d·m, as
-        in [1]_, has none if few features are selected. Of 0.2, 0.4, 0.6, 0.8 and all of the r·m entries, 0.4
-        gave the best clusters.
+        in [1]_, has none if few features are selected.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
     penalty_scale : {"relative", "absolute"}, default="relative"
@@ -237,10 +236,7 @@ class DSCOFS(DoubleSparseSelector):
         ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
     objective_history_ : ndarray
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
-    n_iter_ : int
-        Number of iterations.
-    converged_ : bool
-        Whether the relative decrease fell to ``tol`` within ``max_iter``. See ``tol`` for what that means.
+    {iterations}
 
     See Also
     --------
