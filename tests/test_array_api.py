@@ -27,7 +27,7 @@ from sklearn.utils.estimator_checks import _yield_array_api_checks, check_array_
 import ufselect
 from ufselect import *
 from ufselect.gram import gram_operator
-from ufselect.gram.device import device_gram
+from ufselect.gram.operator import device_gram
 from ufselect.metrics import (
     clustering_accuracy, evaluate_selection, feature_similarity_rate, neighbours_kept, selection_stability,
     variance_rebuilt,

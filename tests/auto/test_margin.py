@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 
-from ufselect.auto.partition import CentreMargin, minimise_margin
+from ufselect.auto.partition import CentreMargin
+from ufselect.methods._iterate import iterate
 
 
 def problem(seed, n=40, d=9, c=3):
@@ -22,10 +23,10 @@ def problem(seed, n=40, d=9, c=3):
 @given(seed=st.integers(0, 10**6))
 def test_margin_gradient_is_that_of_finite_differences(seed):
     A, labels = problem(seed)
-    loss = CentreMargin(A, labels, 2.0)
+    loss = CentreMargin(A, labels, 2.0, 4)
     weights = np.random.default_rng(seed).uniform(0, 1, 9)
-    value, gradient = loss.value_and_gradient(loss.excess(weights))
-    numeric = approx_fprime(weights, lambda w: loss.value(loss.excess(w)), 1e-7)
+    value, (gradient,) = loss.smooth_gradient((weights, loss.excess(weights)))
+    numeric = approx_fprime(weights, lambda w: loss.smooth((w, loss.excess(w))), 1e-7)
     np.testing.assert_allclose(gradient, numeric, rtol=1e-4, atol=1e-5)
     centres = np.array([A[labels == c].mean(axis=0) for c in range(3)])
     total = 0.0
@@ -39,16 +40,16 @@ def test_margin_gradient_is_that_of_finite_differences(seed):
 @given(seed=st.integers(0, 10**6))
 def test_margin_reaches_the_constrained_optimum(seed):
     A, labels = problem(seed)
-    loss = CentreMargin(A, labels, 3.0)
-    start = np.full(9, 4 / 9)
-    weights, _, history = minimise_margin(loss, start, 4, max_iter=500, tol=1e-12)
+    loss = CentreMargin(A, labels, 3.0, 4)
+    result = iterate(loss, max_iter=500, tol=1e-12)
+    weights, history = result.state.point[0], result.objective_history
     assert np.all(np.diff(history) <= 0)
     assert weights.sum() == pytest.approx(4)
     assert np.all((weights >= 0) & (weights <= 1))
     oracle = minimize(
-        lambda w: loss.value(loss.excess(w)),
-        start,
-        jac=lambda w: loss.value_and_gradient(loss.excess(w))[1],
+        lambda w: loss.smooth((w, loss.excess(w))),
+        np.full(9, 4 / 9),
+        jac=lambda w: loss.smooth_gradient((w, loss.excess(w)))[1][0],
         bounds=[(0, 1)] * 9,
         constraints={"type": "eq", "fun": lambda w: w.sum() - 4},
         method="SLSQP",

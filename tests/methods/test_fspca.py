@@ -43,7 +43,9 @@ def literal(S, r, m, n_steps):
 
 def solve(X, r, m):
     gram = gram_operator(X)
-    method = FeatureSparsePCA.from_spectrum(gram, gram.eigenpairs(m), r)
+    spectrum = gram.eigenpairs(m)
+    diagonal = np.square(spectrum.vectors) @ spectrum.values
+    method = FeatureSparsePCA(gram, spectrum.values.size, r, diagonal)
     return method, iterate(method, max_iter=50, tol=0.0), gram.to_dense()
 
 

@@ -14,7 +14,6 @@ from ufselect.methods.greedy import (
     GivenTargets,
     greedy_determinant,
     greedy_projection,
-    score_products,
 )
 
 
@@ -50,7 +49,7 @@ def test_projection_equals_brute_force(seed, shape):
     by_lstsq = [explained(A, [*order, j], A) - explained(A, order, A) for j in range(A.shape[1])]
     np.testing.assert_allclose(gains * gram.scale**2, by_lstsq, atol=1e-8 * np.square(A).sum())
     U = np.linalg.svd(A)[0][:, :3]
-    target = GivenTargets(score_products(gram.eigenpairs(3)), request.units)
+    target = GivenTargets(U.T @ A / gram.scale, request.units)
     order, gains = greedy_projection(gram, target, request, everything)
     assert order.tolist() == greedy_by_brute_force(A, U, 5)
     by_lstsq = [explained(A, [*order, j], U) - explained(A, order, U) for j in range(A.shape[1])]
@@ -110,9 +109,7 @@ def test_groups_and_given_features_equal_brute_force(seed, first, of_scores):
     A = centred_data(seed, 40, 10)
     gram = gram_operator(A)
     U = np.linalg.svd(A)[0][:, :3]
-    target = (
-        GivenTargets(score_products(gram.eigenpairs(3)), UNITS) if of_scores else AllFeatures(gram, UNITS)
-    )
+    target = GivenTargets(U.T @ A / gram.scale, UNITS) if of_scores else AllFeatures(gram, UNITS)
     request = UnitRequest(4, UNITS, np.array(first, dtype=np.intp))
     order, gains = greedy_projection(gram, target, request, np.ones(10, dtype=bool))
     expected, last = unit_greedy_by_brute_force(

@@ -36,9 +36,6 @@ from ufselect.methods.rebuild.ridge import RIDGES, component_errors, errors_by_r
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.metrics.stability import selection_stability
 
-MIN_ROWS = 12
-MIN_AGREEMENT = 0.3  # rare 0/1 columns without clusters reach 0.22, planted clusters 0.5 and more
-
 
 @dataclass(frozen=True)
 class Assessment:
@@ -125,12 +122,8 @@ class Assessment:
             return f'{found} To keep columns that represent the others, use goal="rebuild".'
         if not self.table:
             return "The selection was not assessed."
-        k, d, ours, random = (
-            self.n_selected,
-            self.n_features,
-            self.mean("selected"),
-            self.mean("random columns"),
-        )
+        k, d = self.n_selected, self.n_features
+        ours, random = self.mean("selected"), self.mean("random columns")
         if self.goal == "rebuild":
             measured = f"a relative error of {ours:.2g} on held-out rows"
             found = f"From these {k} columns the other {d - k} are reconstructed with {measured}"
@@ -174,11 +167,8 @@ class Assessment:
         names, means, spreads = zip(*(row.values() for row in self.table), strict=True)
         ax.barh(names, means, xerr=spreads, color=["C0", *["0.75"] * (len(names) - 1)])
         ax.invert_yaxis()
-        labels = {
-            "rebuild": "reconstruction error (lower is better)",
-            "clusters": "agreement with the clusters",
-        }
-        ax.set_xlabel(labels[self.goal])
+        is_error = self.goal == "rebuild"
+        ax.set_xlabel("reconstruction error (lower is better)" if is_error else "agreement with the clusters")
         ax.set_title({"undecided": "undecided"}.get(self.verdict, f"{self.verdict} than random columns"))
         return ax
 
@@ -313,7 +303,13 @@ def assess_rows(
     if places.size < table.shape[0]:
         table = _safe_indexing(table, places)
         row_groups = None if row_groups is None else np.asarray(row_groups)[places]
-    data = _numbers(table)
+    if sparse.issparse(table):
+        data = table.astype(np.float64)
+    else:
+        data = check_array(table, dtype=np.float64, ensure_all_finite="allow-nan")
+        missing = np.isnan(data)  # replaced by the means of their columns
+        means = np.where(missing, 0, data).sum(axis=0) / np.maximum(np.sum(~missing, axis=0), 1)
+        data = np.where(missing, means, data)
     n_rows, n_features = data.shape
     centred = rows_of(data)
     outliers = outlying_rows(centred)
@@ -323,7 +319,7 @@ def assess_rows(
     count = cluster_range(n_clusters, centred, seed)[0] if goal == "clusters" else None
     if count == 1:
         return Assessment(goal, "no better", n_features=n_features, n_clusters=1, notes=notes)
-    if inner.size < max(MIN_ROWS, 4 * (count or 1)):
+    if inner.size < max(12, 4 * (count or 1)):
         notes.append(f"{inner.size} rows are too few to hold some out.")
         return Assessment(goal, "undecided", n_features=n_features, n_clusters=count, notes=notes)
     scores, spread, _ = leading_scores(centred, min(20, n_features, inner.size - 1))
@@ -370,7 +366,8 @@ def assess_rows(
         verdict, effect, interval = compare(ours, random, measure.sign, measure.min_effect)
         if verdict != "undecided" or min(interval) < 0 < max(interval):  # more draws would not decide it
             break
-    if goal == "clusters" and verdict == "better" and ours.mean() < MIN_AGREEMENT:
+    # rare 0/1 columns without clusters reach an agreement of 0.22, planted clusters 0.5 and more
+    if goal == "clusters" and verdict == "better" and ours.mean() < 0.3:
         verdict = "undecided"
     if goal == "rebuild":  # from differences of logarithms to ratios of errors
         ours, random, effect = np.exp(ours), np.exp(random), float(np.exp(effect))
@@ -398,16 +395,6 @@ def assess_rows(
         count,
         [*notes, *how],
     )
-
-
-def _numbers(table: Any) -> Any:
-    """Return a table as floats, with missing values replaced by the means of their columns."""
-    if sparse.issparse(table):
-        return table.astype(np.float64)
-    data = check_array(table, dtype=np.float64, ensure_all_finite="allow-nan")
-    missing = np.isnan(data)
-    means = np.where(missing, 0, data).sum(axis=0) / np.maximum(np.sum(~missing, axis=0), 1)
-    return np.where(missing, means, data)
 
 
 def outlier_note(places: NDArray, done: str) -> str:
@@ -532,12 +519,8 @@ class _Clusters:
         self, data: Any, n_clusters: int, powers: list[float], clusterer: str, is_ordered: bool, seed: int
     ) -> None:
         self.min_effect = 0.2 if is_ordered else 0.1  # as for reconstruction
-        self.data = data
-        self.n_clusters = n_clusters
-        self.powers = powers
-        self.clusterer = clusterer
-        self.seed = seed
-        self.seeds = kmeans_seeds(seed, 2)
+        self.data, self.n_clusters, self.powers, self.clusterer = data, n_clusters, powers, clusterer
+        self.seed, self.seeds = seed, kmeans_seeds(seed, 2)
 
     def prepare(self, train: NDArray, test: NDArray) -> Reference:
         return build_reference(rows_of(self.data[test]), self.n_clusters, self.seed, self.powers)

@@ -14,23 +14,10 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 
 def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, list[str]]:
-    """Return which rows stay together, whether their order matters, and what to say about it.
+    """Return which rows stay together, whether sides must be contiguous runs, and what to say about it.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_scores)
-        Leading principal-component scores of the rows.
-    row_groups : array-like of shape (n_samples,), optional
-        Donor, replicate or batch of each row. If given, nothing is guessed.
-
-    Returns
-    -------
-    units : ndarray of int
-        Rows with the same number stay on one side of every split.
-    is_ordered : bool
-        Whether sides have to be contiguous runs of rows.
-    notes : list of str
-        One sentence each.
+    Rows with the same number stay on one side of every split. They are guessed from leading
+    principal-component scores, unless ``row_groups`` are given.
     """
     n_rows = len(scores)
     if row_groups is not None:
@@ -53,7 +40,7 @@ def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, l
     return units, False, [note] if n_together > n_rows / 20 else []  # a few are alike by chance
 
 
-def is_order_dependent(scores: NDArray, lag: int = 5) -> bool:
+def is_order_dependent(scores: NDArray) -> bool:
     """Tell whether a row is nearer to the next one than to the fifth after it.
 
     This holds in a drifting series. In a table sorted by class, whose rows are independent, both are mostly
@@ -62,10 +49,10 @@ def is_order_dependent(scores: NDArray, lag: int = 5) -> bool:
     n_rows = len(scores)
     if n_rows < 20:
         return False
-    near, far = (np.linalg.norm(scores[gap : n_rows - lag + gap] - scores[:-lag], axis=1) for gap in (1, lag))
+    near, far = (np.linalg.norm(scores[gap : n_rows - 5 + gap] - scores[:-5], axis=1) for gap in (1, 5))
     # Among independent rows either is nearer in half of the cases, within three standard errors, and a little
     # more because neighbouring triples depend on each other.
-    is_nearer = np.mean(near < far) > 0.5 + 1.8 / np.sqrt(n_rows - lag)
+    is_nearer = np.mean(near < far) > 0.5 + 1.8 / np.sqrt(n_rows - 5)
     return bool(is_nearer and np.median(near) < 0.95 * np.median(far))
 
 

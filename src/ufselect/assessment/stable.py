@@ -336,24 +336,18 @@ class ErrorBound:
 
 def error_bound(threshold: float, n_selected: float, n_features: int, n_pairs: int) -> ErrorBound:
     """Return the bounds for a threshold above ½; both are infinite at ½ and below."""
-    by_chance = n_selected**2 / n_features
     if threshold <= 0.5:
         return ErrorBound(threshold, n_selected, np.inf, np.inf)
+    by_chance, theta, half_step = n_selected**2 / n_features, n_selected / n_features, 1 / (2 * n_pairs)
     worst_case = by_chance / (2 * threshold - 1)
-    unimodal = by_chance * _unimodal_constant(threshold, n_selected / n_features, n_pairs)
-    return ErrorBound(threshold, n_selected, worst_case, min(worst_case, unimodal))
-
-
-def _unimodal_constant(threshold: float, theta: float, n_pairs: int) -> float:
-    """Return C(τ, B), infinite if the theorem does not hold."""
-    half_step = 1 / (2 * n_pairs)
-    lowest = 0.5 + min(theta**2, half_step + 0.75 * theta**2)
-    if theta > 1 / np.sqrt(3):
-        return np.inf
-    if threshold > 0.75:
-        return 4 * (1 - threshold + half_step) / (1 + 1 / n_pairs)
     excess = 2 * threshold - 1 - half_step
-    return 1 / (2 * excess) if threshold > lowest and excess > 0 else np.inf
+    constant = np.inf  # C(τ, B), if the theorem does not hold
+    if theta <= 1 / np.sqrt(3) and threshold > 0.75:
+        constant = 4 * (1 - threshold + half_step) / (1 + 1 / n_pairs)
+    elif theta <= 1 / np.sqrt(3) and excess > 0:
+        lowest = 0.5 + min(theta**2, half_step + 0.75 * theta**2)
+        constant = 1 / (2 * excess) if threshold > lowest else np.inf
+    return ErrorBound(threshold, n_selected, worst_case, min(worst_case, by_chance * constant))
 
 
 def smallest_threshold(max_false: float, n_selected: float, n_features: int, n_pairs: int) -> ErrorBound:

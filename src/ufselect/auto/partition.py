@@ -18,7 +18,7 @@ from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelec
 from ufselect.methods._columns import SelectionRequest, UnitRequest, ranks_from_scores
 from ufselect.methods._iterate import AcceleratedState, Descent, Point, advance, iterate, start_at
 from ufselect.methods._sets import project_capped_simplex
-from ufselect.methods.greedy import GivenTargets, scores_of_rounds
+from ufselect.methods.greedy import GivenTargets, choose_in_rounds
 
 
 class PartitionSelector(UnsupervisedSelector):
@@ -66,13 +66,8 @@ class PartitionSelector(UnsupervisedSelector):
 
     Notes
     -----
-    The method
-
-    1. joins each sample with its 5 nearest neighbours in the leading c, 1.5 c and 2 c scores, whitened or
-       half whitened, whichever gives the graph that is cut more cleanly,
-    2. cuts that graph into c clusters, as :class:`~ufselect.GraphClustering` does,
-    3. selects features that show the clusters, by one or several of the rules below, averaged over
-       ``n_partitions`` cuts.
+    Clusters are found as by :class:`~ufselect.GraphClustering`. Features that show them are selected by one
+    or several rules, averaged over ``n_partitions`` cuts of the graph.
 
     The rule ``"margin"`` minimises a convex loss of the nearest-centre rule,
 
@@ -112,7 +107,6 @@ class PartitionSelector(UnsupervisedSelector):
     cost = "n² c + n d c"
 
     labels_: NDArray
-    n_clusters_: int
     n_clusters_range_: list[int]
 
     def __init__(
@@ -180,9 +174,6 @@ def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:
 
 
 TINY = np.finfo(float).tiny
-# Temperature of the margin in units of the mean squared distance to the own centre: a small one cares only
-# about samples near a border, a large one about the spread between all centres.
-SOFTNESS = 0.5
 
 
 def variance_ratio(reference: Reference, n_selected: int) -> NDArray:
@@ -217,9 +208,12 @@ def _ratio(between: float, within: float) -> float:
 def embedding_projection(reference: Reference, n_selected: int) -> NDArray:
     """Select features whose span explains the smooth vectors of the graph, greedily."""
     gram = reference.rows.gram
-    products = reference.rows.explained_by(reference.embedding) / gram.scale
+    products = np.asarray(reference.embedding.T @ reference.rows.matrix) / gram.scale
     request = UnitRequest.single(n_selected, gram.shape[0])
-    return scores_of_rounds(gram, lambda: GivenTargets(products, request.units), request)
+    order, gains = choose_in_rounds(gram, lambda: GivenTargets(products, request.units), request)
+    scores = gains / (1 + gains.sum())
+    scores[order] = n_selected - np.arange(order.size)
+    return scores
 
 
 def centre_margin(reference: Reference, n_selected: int) -> NDArray:
@@ -229,10 +223,13 @@ def centre_margin(reference: Reference, n_selected: int) -> NDArray:
     own = float(reference.scatters[1] @ even) / data.shape[0]
     if own <= TINY:
         return variance_ratio(reference, n_selected)
-    loss = CentreMargin(data, reference.labels, SOFTNESS * own)
-    weights, gradient, _ = minimise_margin(loss, even, n_selected)
+    # A temperature of half the mean squared distance to the own centre: a small one cares only about samples
+    # near a border, a large one about the spread between all centres.
+    margin = CentreMargin(data, reference.labels, 0.5 * own, n_selected)
+    point = iterate(margin, max_iter=20, tol=1e-4).state.point
+    gradient = margin.smooth_gradient(point)[1][0]
     # Many weights are exactly 0 or 1; the gradient ranks these.
-    return weights - 1e-6 * gradient / max(float(np.abs(gradient).max()), TINY)
+    return point[0] - 1e-6 * gradient / max(float(np.abs(gradient).max()), TINY)
 
 
 RULES: dict[str, Callable[[Reference, int], NDArray]] = {
@@ -270,8 +267,8 @@ def partition_scores(
     return -np.mean(means, axis=0) / np.sqrt(reference.rows.shape[1])
 
 
-class CentreMargin:
-    r"""Logistic loss of the nearest-centre rule as a function of feature weights.
+class CentreMargin(Descent):
+    r"""Minimise the logistic loss of the nearest-centre rule over feature weights in [0, 1] of a given sum.
 
     .. math::
 
@@ -280,18 +277,17 @@ class CentreMargin:
         D_{iq}(w) = \sum_j w_j (a_{ij} - \mu_{qj})^2,
 
     with :math:`\mu_q` the centre of cluster q and T the ``temperature``. Distances are linear in w, so f is
-    convex. ``labels`` are consecutive integers from 0.
+    convex. ``labels`` are consecutive integers from 0. Accelerated projected gradient steps start from equal
+    weights; a point is the weights and their excess.
     """
 
-    def __init__(self, A: Any, labels: NDArray, temperature: float) -> None:
-        self.A = A
-        self.labels = labels
-        self.temperature = temperature
+    def __init__(self, A: Any, labels: NDArray, temperature: float, n_selected: int) -> None:
+        self.A, self.labels, self.temperature, self.n_selected = A, labels, temperature, n_selected
         self.rows = np.arange(A.shape[0])
-        self.sizes = np.bincount(labels)
-        self.member = np.zeros((A.shape[0], self.sizes.size))
+        sizes = np.bincount(labels)
+        self.member = np.zeros((A.shape[0], sizes.size))
         self.member[self.rows, labels] = 1.0
-        self.centres = (self.member.T @ A) / self.sizes[:, None]
+        self.centres = (self.member.T @ A) / sizes[:, None]
         self.squared_centres = np.square(self.centres)
 
     def excess(self, weights: NDArray) -> NDArray:
@@ -300,61 +296,32 @@ class CentreMargin:
         distance = self.squared_centres @ weights - self.A @ (2 * weights * self.centres).T
         return (distance[self.rows, self.labels][:, None] - distance) / self.temperature
 
-    def value(self, excess: NDArray) -> float:
-        """Return f from the excess."""
-        loss = np.logaddexp(0.0, excess)
-        loss[self.rows, self.labels] = 0.0
-        return float(loss.sum()) / self.rows.size
-
-    def value_and_gradient(self, excess: NDArray) -> tuple[float, NDArray]:
-        """Return f and its gradient by the weights from the excess."""
-        pull = expit(excess)
-        pull[self.rows, self.labels] = 0.0
-        balance = self.member * pull.sum(axis=1, keepdims=True) - pull
-        gradient = balance.sum(axis=0) @ self.squared_centres
-        gradient -= 2 * np.einsum("ij,ij->j", balance.T @ self.A, self.centres)
-        return self.value(excess), gradient / (self.temperature * self.rows.size)
-
-
-class MarginWeights(Descent):
-    """Minimise the loss over weights in [0, 1] with sum ``n_selected``, by accelerated projected gradients.
-
-    A point is the weights and their excess.
-    """
-
-    def __init__(self, loss: CentreMargin, start: NDArray, n_selected: int) -> None:
-        self.loss = loss
-        self.start = start
-        self.n_selected = n_selected
-
     def init(self) -> AcceleratedState:
-        excess = self.loss.excess(self.start)
-        slope = float(np.linalg.norm(self.loss.value_and_gradient(excess)[1]))
+        weights = np.full(self.A.shape[1], self.n_selected / self.A.shape[1])
+        point = weights, self.excess(weights)
+        slope = float(np.linalg.norm(self.smooth_gradient(point)[1][0]))
         # The first step has 0.3 times the length of r whole weights.
-        return start_at(self, (self.start, excess), slope / (0.3 * np.sqrt(self.n_selected)))
+        return start_at(self, point, slope / (0.3 * np.sqrt(self.n_selected)))
 
     def step(self, state: AcceleratedState) -> AcceleratedState:
         return advance(self, state) if state.curvature > 0 else state
 
     def smooth(self, point: Point) -> float:
-        return self.loss.value(point[1])
+        loss = np.logaddexp(0.0, point[1])
+        loss[self.rows, self.labels] = 0.0
+        return float(loss.sum()) / self.rows.size
 
     def smooth_gradient(self, point: Point) -> tuple[float, Sequence[NDArray]]:
-        value, gradient = self.loss.value_and_gradient(point[1])
-        return value, (gradient,)
+        pull = expit(point[1])
+        pull[self.rows, self.labels] = 0.0
+        balance = self.member * pull.sum(axis=1, keepdims=True) - pull
+        gradient = balance.sum(axis=0) @ self.squared_centres
+        gradient -= 2 * np.einsum("ij,ij->j", balance.T @ self.A, self.centres)
+        return self.smooth(point), (gradient / (self.temperature * self.rows.size),)
 
     def proximal(self, point: Sequence[NDArray], curvature: float) -> Point:
         weights = project_capped_simplex(point[0], self.n_selected)
-        return weights, self.loss.excess(weights)
+        return weights, self.excess(weights)
 
     def penalty(self, point: Point) -> float:
         return 0.0
-
-
-def minimise_margin(
-    loss: CentreMargin, start: NDArray, n_selected: int, max_iter: int = 20, tol: float = 1e-4
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Return the weights in [0, 1] of least loss with sum ``n_selected``, the gradient and the losses."""
-    result = iterate(MarginWeights(loss, start, n_selected), max_iter=max_iter, tol=tol)
-    weights, excess = result.state.point
-    return weights, loss.value_and_gradient(excess)[1], result.objective_history

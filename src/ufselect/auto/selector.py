@@ -22,7 +22,7 @@ from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference, outlying_rows, rows_of, sampled_indices, seed_from
 from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
-from ufselect.methods._columns import ColumnConstraints, SelectionRequest
+from ufselect.methods._columns import SelectionRequest
 from ufselect.methods.dscofs.estimator import DSCOFS
 from ufselect.methods.rebuild.selector import RebuildSelector
 
@@ -94,9 +94,7 @@ class AutoSelector(UnsupervisedSelector):
         The number of clusters, for the goal "clusters".
     n_clusters_range_ : list of int
         The smallest and the largest number of clusters that do about as well, for the goal "clusters".
-    count_curve_ : list of dict
-        With ``n_features_to_select="auto"``: for each ``count`` the held-out ``error``, its
-        ``standard_error`` and whether it was ``chosen``.
+    {count_curve}
 
     See Also
     --------
@@ -137,8 +135,6 @@ class AutoSelector(UnsupervisedSelector):
         "max_samples": [Interval(Integral, 1, None, closed="left")],
     }
 
-    n_features_to_select: int | float | str  # type: ignore[assignment]
-
     best_estimator_: Any
     best_params_: dict[str, Any]
     assessment_: Assessment
@@ -148,7 +144,6 @@ class AutoSelector(UnsupervisedSelector):
     report_: list[dict[str, Any]]
     labels_: NDArray
     clusters_: list[dict[str, Any]]
-    n_clusters_: int
     n_clusters_range_: list[int]
     count_curve_: list[dict[str, Any]]
 
@@ -179,20 +174,10 @@ class AutoSelector(UnsupervisedSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    @property
-    def _is_auto(self) -> bool:
-        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
-
-    def _request(self, n_features: int) -> SelectionRequest:
-        if self._is_auto:  # until the number is found, all columns are requested
-            return ColumnConstraints.of(self, n_features).request(1.0)
-        return super()._request(n_features)
-
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self._is_auto and (
-            self.goal != "rebuild" or self.groups is not None or self.candidates is not None
-        ):
+        needs_number = self.goal != "rebuild" or self.groups is not None or self.candidates is not None
+        if self._is_auto and needs_number:
             raise ValueError(
                 'n_features_to_select="auto" works with goal="rebuild", without groups and candidates; give '
                 "a number instead."
@@ -260,13 +245,9 @@ class AutoSelector(UnsupervisedSelector):
             if self.goal == "rebuild" or self.candidates is not None:
                 best = clone(tried[0][1]).fit(X[inner] if inner.size < X.shape[0] else X)
         if self.goal == "clusters":
-            names = getattr(self, "feature_names_in_", np.arange(request.n_features))
-            attributes["clusters_"] = describe_clusters(
-                reference,
-                attributes["labels_"],
-                np.flatnonzero(best.get_support()),
-                request.restrict_rows(names),
-            )
+            names = getattr(self, "feature_names_in_", np.arange(request.n_features))[request.columns]
+            selected = np.flatnonzero(best.get_support())
+            attributes["clusters_"] = describe_clusters(reference, attributes["labels_"], selected, names)
         vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector should not hold
         if hasattr(best, "count_curve_"):
             attributes["count_curve_"] = best.count_curve_
@@ -362,9 +343,9 @@ def _report(tried: Sequence[tuple[str, Any, Assessment, float]]) -> list[dict[st
 
 
 def describe_clusters(
-    reference: Reference, labels: NDArray, selected: NDArray, names: NDArray, n_telling: int = 5
+    reference: Reference, labels: NDArray, selected: NDArray, names: NDArray
 ) -> list[dict[str, Any]]:
-    """Return, for each cluster, its size and the selected columns that distinguish it.
+    """Return, for each cluster, its size and the five selected columns that distinguish it most.
 
     A column is rated by the distance of its mean in the cluster from its mean elsewhere, in units of its
     standard deviation within clusters; the sign says whether it is high or low there.
@@ -377,7 +358,7 @@ def describe_clusters(
     distance = (means - others) / np.sqrt(np.maximum(within, floor))
     found = []
     for cluster, size in enumerate(np.bincount(labels, minlength=sizes.size)):
-        telling = np.argsort(-np.abs(distance[cluster]), kind="stable")[:n_telling]
+        telling = np.argsort(-np.abs(distance[cluster]), kind="stable")[:5]
         columns = [(str(names[selected[k]]), float(distance[cluster, k])) for k in telling]
         found.append({"cluster": cluster, "size": int(size), "columns": columns})
     return found

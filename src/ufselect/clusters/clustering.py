@@ -172,9 +172,6 @@ def find_clusters(
     return reference, labels, count, low, high
 
 
-BLOCK_BYTES = 2**25
-
-
 def assigned(reference: Reference, X: Any) -> NDArray:
     """Return the cluster of each row of X: the one of its nearest neighbours among the reference's rows.
 
@@ -189,7 +186,7 @@ def assigned(reference: Reference, X: Any) -> NDArray:
         known = reference.scores[:, :width] * weights
         search = NearestNeighbors(n_neighbors=min(N_NEIGHBORS, len(known))).fit(known.astype(np.float32))
         searches.append((weights, known, search))
-    for block in row_blocks(X.shape[0], 8 * (reference.rows.shape[0] + X.shape[1]), BLOCK_BYTES):
+    for block in row_blocks(X.shape[0], 8 * (reference.rows.shape[0] + X.shape[1]), 2**25):
         scores = reference.rows.project_others(X[block], reference.axes)
         votes = np.zeros((len(scores), member.shape[1]))
         for weights, known, search in searches:

@@ -38,11 +38,6 @@ def cluster_range(n_clusters: int | str, rows: Rows, seed: int) -> tuple[int, in
     fall or, if they fall slowly, those near one more than the components that the broken-stick rule keeps: c
     clusters in general position span c − 1 directions. The candidate for which cuts of the graph from several
     starts agree best is returned.
-
-    Raises
-    ------
-    ValueError
-        If ``n_clusters`` is neither ``"auto"`` nor an integer from 1 to the number of rows.
     """
     n_rows = rows.shape[0]
     if isinstance(n_clusters, str) and n_clusters == "auto":
@@ -64,13 +59,8 @@ def range_note(low: int, high: int) -> list[str]:
 def _counted(rows: Rows, seed: int, max_rows: int = 500) -> tuple[int, int, int]:
     """Find the number of clusters, computing no more graphs than needed.
 
-    There are as many Gaussian samples as rows [1]_: the more samples, the larger the eigenvalues of a graph
-    in which each has few neighbours, clusters or not.
-
-    References
-    ----------
-    .. [1] R. Tibshirani, G. Walther and T. Hastie (2001), "Estimating the number of clusters in a data set
-       via the gap statistic", Journal of the Royal Statistical Society B 63.
+    There are as many Gaussian samples as rows (Tibshirani and others 2001, J. R. Stat. Soc. B 63): the more
+    samples, the larger the eigenvalues of a graph in which each has few neighbours, clusters or not.
     """
     spanned = min(auto_n_components(rows.gram) + 1, rows.shape[0])
     if rows.shape[0] > max_rows:
@@ -116,16 +106,11 @@ def _walks(scores: NDArray, counts: Sequence[int]) -> Pairs:
 
 
 def steadiest(pairs: Pairs, counts: Sequence[int], seed: int, tie: float = 0.03) -> tuple[int, int, int]:
-    """Return the number of clusters for which cuts from several starts agree best [1]_, and those that tie.
+    """Return the number of clusters for which cuts from several starts agree best, and those that tie.
 
     With the right number, K-means finds the clusters from any start; with fewer it may join different ones,
     with more split different ones. Of equal numbers the largest is returned: clusters that lie in pairs are
-    as stable when joined.
-
-    References
-    ----------
-    .. [1] U. von Luxburg (2010), "Clustering stability: an overview", Foundations and Trends in Machine
-       Learning 2.
+    as stable when joined. See von Luxburg (2010), Foundations and Trends in Machine Learning 2.
     """
     agreed = {}
     for count in counts:

@@ -68,16 +68,11 @@ def _ratio(totals: NDArray, weights: NDArray) -> NDArray:
 
 
 def complete(data: NDArray, missing: NDArray, rows: RowInfo, enough: int = 1000) -> NDArray:
-    """Fill in missing deviations from the observed means, in place.
+    """Fill in missing deviations from the observed means, in place; return what to add to the diagonal of S.
 
-    Below one per cent of missing values, the fit uses the rows and columns that have some and, evenly spaced,
-    ``enough`` of the others.
-
-    Returns
-    -------
-    lacking : ndarray of shape (n_features,)
-        What to add to the diagonal of S: the sum of squares that each column lacks because filled-in values
-        vary less.
+    That is the sum of squares that each column lacks because filled-in values vary less. Below one per cent
+    of missing values, the fit uses the rows and columns that have some and, evenly spaced, ``enough`` of the
+    others.
     """
     data[missing] = 0.0
     total = rows.n_samples - rows.weights @ missing
@@ -197,8 +192,8 @@ class PairwiseSums:
 def pairwise_sums(block: Any, weights: NDArray | None = None) -> PairwiseSums:
     """Reduce rows with missing values: a float array or CSR matrix with NaN and without infinities."""
     weights = np.ones(block.shape[0]) if weights is None else weights
-    parts = (_sparse_parts if sparse.issparse(block) else _dense_parts)(block, weights)
-    shift, scale, values, missing = parts
+    reduce = _sparse_parts if sparse.issparse(block) else _dense_parts
+    shift, scale, values, missing = reduce(block, weights)
 
     def product(left: Any, right: Any) -> NDArray:
         if sparse.issparse(right):

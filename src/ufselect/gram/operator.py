@@ -14,8 +14,8 @@ from scipy.linalg import get_blas_funcs
 from scipy.sparse.linalg import LinearOperator
 
 from ufselect._utils.arrays import polar_factor, row_blocks
-from ufselect._utils.validation import has_missing
-from ufselect.gram.centring import centre_and_scale, is_extreme
+from ufselect._utils.validation import as_numpy, has_missing
+from ufselect.gram.centring import centre_and_scale, is_extreme, power_of_two_near
 from ufselect.gram.rows import RowInfo
 from ufselect.gram.spectrum import EXACT, Spectrum, leading_spectrum
 
@@ -199,7 +199,7 @@ class FormedGram(GramOperator):
         return self.matrix
 
     def _in_single(self) -> GramOperator:
-        return _formed_in_single(self.matrix, self.n_samples, self.scale)
+        return FormedGram(self.matrix.astype(np.float32), self.n_samples, self.scale)
 
     def _leading_pairs(self, count: int, tol: float) -> Spectrum:
         return leading_spectrum(self.matrix, count, tol)
@@ -324,14 +324,12 @@ class LowRankGram(FactoredGram):
         return self._trace
 
     def columns(self, indices: NDArray) -> NDArray:
-        """Return the columns of the factor's product, with the known diagonal."""
         block = super().columns(indices)
         place = np.arange(len(indices))
         block[indices, place] = np.maximum(block[indices, place], self._diagonal[indices])
         return block
 
     def subgram(self, indices: NDArray) -> NDArray:
-        """Return the block of the factor's product, with the known diagonal."""
         block = super().subgram(indices)
         np.fill_diagonal(block, np.maximum(block.diagonal(), self._diagonal[indices]))
         return block
@@ -453,7 +451,6 @@ class TallGram(ImplicitGram):
 
     @cached_property
     def matrix(self) -> NDArray:
-        """S as an array."""
         return _accumulate(self.data, self.mean, self.scale, self.dtype)
 
     def matmat(self, vectors: NDArray) -> NDArray:
@@ -475,8 +472,9 @@ class TallGram(ImplicitGram):
 
     def _in_single(self) -> GramOperator:
         if "matrix" in vars(self):
-            return _formed_in_single(self.matrix, self.n_samples, self.scale)
-        matrix = _accumulate(self.data, self.mean, self.scale, np.float32)
+            matrix = self.matrix.astype(np.float32)
+        else:
+            matrix = _accumulate(self.data, self.mean, self.scale, np.float32)
         return FormedGram(matrix, self.n_samples, self.scale)
 
     def _rough_pairs(self, count: int, tol: float) -> Spectrum | None:
@@ -489,10 +487,7 @@ class TallGram(ImplicitGram):
 
 
 class RestrictedGram(GramOperator):
-    """The block ``S[features][:, features]`` of an operator: that of the data without the other columns.
-
-    Products go through the whole operator, so nothing is copied.
-    """
+    """The block ``S[features][:, features]`` of an operator, whose products go through the whole operator."""
 
     def __init__(self, whole: GramOperator, features: NDArray) -> None:
         self.whole, self.features = whole, features
@@ -535,14 +530,7 @@ def gram_operator(X: Any, *, copy: bool = True, rows: RowInfo | None = None) -> 
     centred copy is kept as the factor, unless ``copy`` is False and the means are of the order of the spread:
     then the data are used as they are and products are centred. Sparse data are never made dense.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Floats without infinities; NaN marks a missing entry.
-    copy : bool, default=True
-        Whether wide dense data may be centred once in a copy.
-    rows : RowInfo, optional
-        Weights and batches of the rows.
+    X holds floats without infinities; NaN marks a missing entry.
     """
     from ufselect.gram.missing import pairwise_gram, pairwise_sums, weighted_gram
     from ufselect.gram.sparse import SparseGram  # both build on the classes above
@@ -586,27 +574,11 @@ def _centred_copy(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> 
     return centred
 
 
-def _square(order: int, dtype: DTypeLike) -> NDArray:
-    """Return an empty square matrix whose rows do not all begin at the same place of a memory page.
-
-    If they do, as with 1,024 columns, they evict each other from the cache, and products take half as long
-    again.
-    """
-    padding = 0 if order * np.dtype(dtype).itemsize % 4096 else 16
-    return np.empty((order, order + padding), dtype=dtype)[:, :order]
-
-
-def _formed_in_single(matrix: NDArray, n_samples: int, scale: float) -> FormedGram:
-    single = _square(len(matrix), np.float32)
-    single[:] = matrix
-    return FormedGram(single, n_samples, scale)
-
-
 def _accumulate(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> NDArray:
-    """Return the sum of the outer products of centred rows, computed in ``dtype``."""
+    """Return S, computed in ``dtype``."""
     if X.nbytes <= 2**24:  # NumPy's own product is faster if a copy is small
         centred = _centred_copy(X, mean, scale, dtype)
-        return np.matmul(centred.T, centred, out=_square(X.shape[1], dtype))
+        return centred.T @ centred
     n_samples, n_features = X.shape
     gram = np.zeros((n_features, n_features), dtype=dtype, order="F")
     (syrk,) = get_blas_funcs(("syrk",), (gram,))
@@ -622,3 +594,31 @@ def _accumulate(X: NDArray, mean: NDArray, scale: float, dtype: DTypeLike) -> ND
         np.fill_diagonal(corner, diagonal)
         gram[stop:, start:stop] = gram[start:stop, stop:].T
     return gram.T  # symmetric: the transpose only turns Fortran order into C order
+
+
+def device_gram(X: Any, xp: Any, block_bytes: int = 2**26) -> FormedGram | None:
+    """Form S of validated rows on their device and return it, n_features² numbers, to NumPy.
+
+    Eigenpairs, sorting and iterations then run in NumPy. None for more columns than rows, since S would be
+    larger than the data, and for missing values. X is in single or double precision, in any library ``xp``
+    that follows the array API standard, without infinities; ``block_bytes`` is for a centred block of rows.
+    """
+    n_rows, n_features = X.shape
+    if n_features > FORM_RATIO * n_rows or bool(xp.any(xp.isnan(X))):
+        return None
+    itemsize = xp.finfo(X.dtype).bits // 8
+    blocks = list(row_blocks(n_rows, n_features * itemsize, block_bytes))
+    # About the first row, so that no digits are lost to large means.
+    first, largest = X[:1, :], 0.0
+    shift = xp.zeros_like(first)
+    for rows in blocks:
+        difference = X[rows, :] - first
+        shift = shift + xp.sum(difference, axis=0, keepdims=True) / n_rows
+        largest = max(largest, float(xp.max(xp.abs(difference))))
+    scale = power_of_two_near(largest, np.float32 if itemsize == 4 else np.float64)
+    matrix: Any = 0.0
+    for rows in blocks:
+        centred = (X[rows, :] - first - shift) * (1 / scale)
+        matrix = xp.matmul(centred.T, centred) + matrix
+    mean = as_numpy(first)[0].astype(np.float64) + as_numpy(shift)[0]
+    return FormedGram(as_numpy(matrix), int(n_rows), scale, mean.astype(as_numpy(first).dtype))

@@ -23,17 +23,10 @@ class RowInfo:
 
     with :math:`c_b` the weighted mean of batch b. If a function accepts a record or None, None means that all
     rows count once and come from one batch.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_rows,)
-        Sample weight of each row, in float64; rows of weight 0 do not count.
-    labels : ndarray of shape (n_rows,) or None
-        The batch of each row; None if there is only one.
     """
 
-    weights: NDArray
-    labels: NDArray | None = None
+    weights: NDArray  # in float64; rows of weight 0 do not count
+    labels: NDArray | None = None  # the batch of each row; None if there is only one
 
     @cached_property
     def batches(self) -> NDArray:
@@ -115,12 +108,6 @@ def row_info(sample_weight: Any, batch: Any, n_rows: int, *, is_part: bool = Fal
     """Check the weights and batch labels of ``n_rows`` rows; None if neither is given.
 
     With ``is_part`` the rows are a part of the data, so that they need not vary by themselves.
-
-    Raises
-    ------
-    ValueError
-        If there is not one per row, if labels are missing or weights are not numbers of at least zero, or if
-        too few rows count for anything to vary.
     """
     if sample_weight is None and batch is None:
         return None

@@ -18,15 +18,8 @@ class SparseGram(GramOperator):
 
     The product is computed as ``Xᵀ(W − mean(W))`` with ``W = XV − 1(cᵀV)``: removing the mean of W makes
     the correction for the second factor vanish, so rounding grows with mean/std and not with its square,
-    as it would in ``XᵀX − n c cᵀ``.
-
-    Parameters
-    ----------
-    X : sparse array of shape (n_samples, n_features)
-        Never changed; a copy is made if it is not CSR with sorted indices and no duplicates. float32 and
-        float64 are kept.
-    rows : RowInfo, optional
-        Weights and batches of the rows.
+    as it would in ``XᵀX − n c cᵀ``. X is never changed; a copy is made if it is not CSR with sorted indices
+    and no duplicates.
     """
 
     def __init__(self, X: sparse.sparray | sparse.spmatrix, rows: RowInfo | None = None) -> None:

@@ -70,19 +70,10 @@ def symmetric_pairs(
 ) -> tuple[NDArray, NDArray]:
     """Return the largest eigenvalues of a symmetric matrix, or the lowest, ascending, and their vectors.
 
-    Parameters
-    ----------
-    matrix : ndarray, sparse matrix or LinearOperator of shape (n, n)
-        Only the lower triangle of an array is read.
-    count : int
-        Number of pairs, at most n.
-    lowest : bool, default=False
-        Whether to return the lowest; ``lanczos`` must then say how they are found.
-    dense_order, dense_share : int, float
-        Order up to which, and share of all pairs from which on, the dense solver is faster. An operator would
-        have to be formed for it, so the share is ignored there.
-    **lanczos
-        Options of ``scipy.sparse.linalg.eigsh``.
+    Of an array only the lower triangle is read. ``dense_order`` is the order up to which, and ``dense_share``
+    the share of all pairs from which on, the dense solver is faster; a ``LinearOperator`` would have to be
+    formed for it, so the share is ignored there. ``lanczos`` are options of ``scipy.sparse.linalg.eigsh``,
+    which must say how the lowest are found.
     """
     order = matrix.shape[0]
     is_operator = isinstance(matrix, LinearOperator)
@@ -153,15 +144,8 @@ def suggest_n_components(values: NDArray, trace: float, order: int) -> int | Non
 
     Component k is kept while its share of the ``trace`` exceeds the expected share of the k-th longest piece
     of a stick broken at random into as many pieces as eigenvalues could differ from zero, the ``order`` p:
-    :math:`\frac{1}{p}\sum_{i=k}^{p} 1/i` [1]_, [2]_. None means that all values given, largest first, exceed
-    their pieces, so that more are needed.
-
-    References
-    ----------
-    .. [1] S. Frontier (1976), "Étude de la décroissance des valeurs propres dans une analyse en
-       composantes principales: comparaison avec le modèle du bâton brisé", J. Exp. Mar. Biol. Ecol. 25.
-    .. [2] D. A. Jackson (1993), "Stopping rules in principal components analysis: a comparison of
-       heuristical and statistical approaches", Ecology 74(8).
+    :math:`\frac{1}{p}\sum_{i=k}^{p} 1/i` (Frontier 1976, J. Exp. Mar. Biol. Ecol. 25; Jackson 1993, Ecology
+    74). None means that all values given, largest first, exceed their pieces, so that more are needed.
     """
     pieces = np.cumsum((1 / np.arange(1, order + 1))[::-1])[::-1] / order
     exceeds = values / trace > pieces[: values.size]
@@ -174,28 +158,29 @@ def component_spectrum(gram: GramOperator, n_components: int | str, tol: float =
     """Return the leading eigenpairs, as many as ``n_components`` says, ``"auto"`` included.
 
     ``tol`` is that of `GramOperator.eigenpairs`.
-
-    Raises
-    ------
-    ValueError
-        If more components are asked for than the centred data have rank.
     """
-    if isinstance(n_components, str) and n_components == "auto":
-        count, spectrum = _broken_stick(gram, tol)
-        return spectrum.head(count)
-    count = int(n_components)
-    spectrum = gram.eigenpairs(min(count, rank_limit(gram)), tol)
-    rank = spectrum.values.size
-    if rank < count:
-        raise ValueError(
-            f"n_components={count} is more than the rank {rank} of the centred data; use at most {rank}."
-        )
-    return spectrum
+    limit = rank_limit(gram)
+    if not isinstance(n_components, str):
+        count = int(n_components)
+        spectrum = gram.eigenpairs(min(count, limit), tol)
+        rank = spectrum.values.size
+        if rank < count:
+            raise ValueError(
+                f"n_components={count} is more than the rank {rank} of the centred data; use at most {rank}."
+            )
+        return spectrum
+    trace, width = gram.trace(), 32  # more than most data keep
+    while True:
+        spectrum = gram.eigenpairs(min(width, limit), tol)
+        suggested = suggest_n_components(spectrum.values, trace, limit)
+        if suggested is not None or spectrum.values.size < min(width, limit):
+            return spectrum.head(spectrum.values.size if suggested is None else suggested)
+        width *= 3  # a flat spectrum: each round starts over, so a few wide ones are cheaper
 
 
 def auto_n_components(gram: GramOperator) -> int:
     """Return the number of components by the broken-stick rule; see `suggest_n_components`."""
-    return _broken_stick(gram)[0]
+    return component_spectrum(gram, "auto").values.size
 
 
 def rank_limit(gram: GramOperator) -> int:
@@ -204,23 +189,6 @@ def rank_limit(gram: GramOperator) -> int:
     if limit == 0:
         raise ConstantDataError
     return limit
-
-
-def _broken_stick(gram: GramOperator, tol: float = EXACT) -> tuple[int, Spectrum]:
-    """Widen the spectrum until the rule decides; most data need one round."""
-    order = rank_limit(gram)
-    trace = gram.trace()
-    width = 32  # more than most data keep
-    while True:
-        spectrum = gram.eigenpairs(min(width, order), tol)
-        reached_rank = spectrum.values.size < min(width, order)
-        count = suggest_n_components(spectrum.values, trace, order)
-        if count is None and reached_rank:
-            count = spectrum.values.size
-        if count is not None:
-            return count, spectrum
-        # A flat spectrum: each round starts over, so a few wide ones are cheaper.
-        width *= 3
 
 
 def leading_pairs(matrix: NDArray, count: int) -> Spectrum:

@@ -16,7 +16,7 @@ from ufselect.graphs.neighbors import neighbor_matrix
 
 
 def heat_affinity(
-    indices: NDArray[np.intp], distances: NDArray, bandwidth: float | None = None, smallest: float = 0.0
+    indices: NDArray[np.intp], distances: NDArray, bandwidth: float | str = "auto", smallest: float = 0.0
 ) -> sparse.csr_array:
     r"""Return the heat-kernel graph of a list of neighbours, relative to its largest weight.
 
@@ -30,23 +30,15 @@ def heat_affinity(
     :math:`\delta` the largest weight is 1; otherwise all weights would vanish for t much smaller than the
     distances. Quotients of quadratic forms of the graph do not depend on it.
 
-    ``indices`` and ``distances`` are those of `nearest_neighbors`; ``bandwidth`` is t, None for the mean of
+    ``indices`` and ``distances`` are those of `nearest_neighbors`; ``bandwidth`` is t, "auto" for the mean of
     the distances. Weights below ``smallest`` are raised to it, so that a row far from all others keeps its
     neighbours. The graph is symmetric and has no self-loops.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.graphs import heat_affinity, nearest_neighbors
-    >>> indices, distances = nearest_neighbors(np.array([[0.0], [1.0], [3.0]]), 1)
-    >>> heat_affinity(indices, distances, bandwidth=1.0).toarray().round(3).tolist()
-    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.223], [0.0, 0.223, 0.0]]
     """
     nearest, farthest = float(distances.min()), float(distances.max())
-    if bandwidth is None and farthest > 0:
-        bandwidth = farthest * float(np.mean(distances / farthest))  # without overflow
+    if bandwidth == "auto":
+        bandwidth = farthest * float(np.mean(distances / (farthest or 1.0)))  # without overflow
     # Below this bandwidth only the nearest pairs have weight, and squared quotients would overflow.
-    t = max(bandwidth or 0.0, farthest / 1e150)
+    t = max(float(bandwidth), farthest / 1e150)
     if t > 0:
         weights = np.exp(-((distances - nearest) / t) * (distances / t + nearest / t) / 2)
     else:

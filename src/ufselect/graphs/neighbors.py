@@ -28,14 +28,6 @@ def nearest_neighbors(
 
     X is a finite array or CSR matrix. Indices and distances have a row for each sample, nearest first.
     ``block_bytes`` is the memory for the distances held at once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.graphs import nearest_neighbors
-    >>> indices, distances = nearest_neighbors(np.array([[0.0], [1.0], [3.0]]), 1)
-    >>> indices.ravel().tolist(), distances.ravel().tolist()
-    ([1, 0, 1], [1.0, 1.0, 2.0])
     """
     n_samples = X.shape[0]
     check_positive_int("n_neighbors", n_neighbors)
@@ -70,16 +62,11 @@ def nearest_neighbors(
 def balanced_neighbors(
     X: Any, n_neighbors: int, batches: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Return the nearest neighbours of each sample, equally many from every batch [1]_.
+    """Return the nearest neighbours of each sample, equally many from every batch, as BBKNN does.
 
     ``batches`` are numbered from 0. The number of neighbours is rounded up to a multiple of the number of
     batches; a batch with too few samples gives all but one. Indices and distances have a row for each sample,
     batch by batch.
-
-    References
-    ----------
-    .. [1] K. Polański, M. D. Young, Z. Miao, K. B. Meyer, S. A. Teichmann, J.-E. Park (2020), "BBKNN: fast
-       batch alignment of single cell transcriptomes", Bioinformatics 36(3).
     """
     shifted = X if sparse.issparse(X) else X - X.mean(axis=0)
     n_batches = int(batches.max()) + 1

@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ufselect.gram.spectrum import symmetric_pairs
-from ufselect.graphs.neighbors import neighbors_by_products
+from ufselect.graphs.neighbors import neighbor_matrix, neighbors_by_products
 
 N_NEIGHBORS = 5
 
@@ -46,27 +46,11 @@ def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEI
 
 def joined(neighbours: dict[int, NDArray], widths: Sequence[int]) -> sparse.csr_array:
     """Return the graph of `score_graph` from neighbours that are already known for each width."""
-    n_samples = len(neighbours[widths[0]])
-    # Counting sorted cells is faster than adding three sparse matrices.
-    found = np.sort(np.concatenate([_cells(neighbours[width]) for width in widths]))
-    first = _starts(found)
-    times = np.diff(first, append=found.size)
-    rows, columns = np.divmod(found[first], n_samples)
-    pointers = np.searchsorted(rows, np.arange(n_samples + 1))
-    return sparse.csr_array((times / len(widths), columns, pointers), shape=(n_samples, n_samples))
-
-
-def _cells(neighbours: NDArray) -> NDArray:
-    """Return the cells, numbered row by row, that join each sample to its neighbours and the reverse."""
-    n_samples, k = neighbours.shape
-    own, other = np.repeat(np.arange(n_samples), k), neighbours.ravel()
-    cells = np.sort(np.concatenate([own * n_samples + other, other * n_samples + own]))
-    return cells[_starts(cells)]
-
-
-def _starts(ordered: NDArray) -> NDArray:
-    """Return where each distinct number of a sorted array begins; faster than ``np.unique``."""
-    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    found = [neighbor_matrix(neighbours[width], np.ones(neighbours[width].shape)) for width in widths]
+    graphs = [directed.maximum(directed.T) for directed in found]
+    graph = sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
+    graph.sort_indices()
+    return graph
 
 
 def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:

@@ -41,8 +41,8 @@ from ufselect.blocks.dask import check_collection, is_frame
 from ufselect.blocks.reduce import MAX_ORDER
 from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.gram import GramOperator, MissingSummary, RowInfo, gram_operator, row_info
-from ufselect.gram.device import device_gram
-from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose, identical_columns
+from ufselect.gram.operator import device_gram
+from ufselect.methods._columns import SelectionRequest, choose, identical_columns, selection_request
 
 Method = TypeVar("Method", bound=Callable)
 
@@ -320,12 +320,13 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
         "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
         "n_neighbors": [AT_LEAST_ONE],
+        "bandwidth": [POSITIVE, StrOptions({"auto"})],
         "max_iter": [AT_LEAST_ONE],
         "tol": [NON_NEGATIVE],
         "n_jobs": [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"), None],
     }
 
-    n_features_to_select: int | float
+    n_features_to_select: Any
     # for subclasses without these parameters
     keep: Columns | None = None
     exclude: Columns | None = None
@@ -338,7 +339,12 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     n_features_in_: int
     feature_names_in_: NDArray
     duplicates_: list[NDArray]
-    objective_history_: Sequence[float] | NDArray  # these three for iterative methods
+    # of the methods that have them
+    components_: NDArray
+    n_components_: int
+    n_clusters_: int
+    n_neighbors_: int
+    objective_history_: Any
     n_iter_: int
     converged_: bool
 
@@ -374,9 +380,16 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Raise an error for invalid or incompatible parameters; called once, before the data are read."""
         self._validate_params()
 
+    @property
+    def _is_auto(self) -> bool:
+        """Whether the method is to find the number of columns."""
+        asked = self.n_features_to_select
+        return self.chooses_count and isinstance(asked, str) and asked == "auto"
+
     def _request(self, n_features: int) -> SelectionRequest:
-        """Return what is requested of data with so many columns."""
-        return ColumnConstraints.of(self, n_features).request(self.n_features_to_select)
+        """Return what is requested of data with so many columns: all, if the number is yet to be found."""
+        asked = 1.0 if self._is_auto else self.n_features_to_select
+        return selection_request(self, n_features, asked)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
@@ -442,7 +455,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         """Fit to validated data and set the attributes."""
         request = self._request(self.n_features_in_)
         is_in_memory = (isinstance(X, np.ndarray) or sparse.issparse(X)) and not is_out_of_core(X)
-        allowed = request.restrict(X) if is_in_memory else X
+        allowed = X[:, request.columns] if is_in_memory and request.excludes else X
         if isinstance(rows, RowInfo):
             allowed, rows = rows.counted(allowed)
             rows = rows.scaled()

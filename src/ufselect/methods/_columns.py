@@ -31,13 +31,7 @@ class ColumnTable:
         return {} if self.names is None else {name: place for place, name in enumerate(self.names)}
 
     def indices(self, parameter: str, given: Any) -> NDArray:
-        """Return the indices of columns given by name or index, or by a mask; none for None.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If a column does not exist or is given twice.
-        """
+        """Return the indices of columns given by name or index, or by a mask; none for None."""
         if given is None:
             return np.empty(0, dtype=np.intp)
         if isinstance(given, str) or not isinstance(given, Iterable):
@@ -72,13 +66,7 @@ class ColumnTable:
         return int(item)
 
     def group_codes(self, groups: Any) -> NDArray:
-        """Return the group number of each column, from labels or a mapping; a single column has its own.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If labels are not one per column, or a group is empty or shares a column with another.
-        """
+        """Return the group number of each column, from labels or a mapping; a single column has its own."""
         if groups is None:
             return np.arange(self.n_columns)
         codes = np.full(self.n_columns, -1, dtype=np.intp)
@@ -123,90 +111,58 @@ def _numbered_by_first(codes: NDArray) -> NDArray:
     return _places(np.argsort(first))[inverse]
 
 
-@dataclass(frozen=True)
-class ColumnConstraints:
-    """``keep``, ``exclude``, ``groups`` and ``max_correlation`` in terms of the columns of X."""
+def selection_request(selector: Any, n_features: int, requested: int | float) -> SelectionRequest:
+    """Return what a selector's constraints and a number or share request of data with so many columns.
 
-    keep: NDArray
-    exclude: NDArray
-    codes: NDArray
-    max_correlation: float | None
-    n_features: int
-
-    @classmethod
-    def of(cls, selector: Any, n_features: int) -> ColumnConstraints:
-        """Resolve the parameters of a selector; a group is kept or excluded as a whole.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If they name columns that do not exist, or contradict each other.
-        """
-        table = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
-        codes = table.group_codes(selector.groups)
-        keep, exclude = (
-            np.flatnonzero(np.isin(codes, codes[table.indices(name, getattr(selector, name))]))
-            for name in ("keep", "exclude")
+    A group is kept or excluded as a whole.
+    """
+    table = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
+    all_codes = codes = table.group_codes(selector.groups)
+    keep, exclude = (
+        np.flatnonzero(np.isin(codes, codes[table.indices(name, getattr(selector, name))]))
+        for name in ("keep", "exclude")
+    )
+    both = np.intersect1d(keep, exclude)
+    if both.size:
+        raise ValueError(f"keep and exclude both cover {table.listed(both)}; drop it from one of them.")
+    if isinstance(requested, bool) or not isinstance(requested, Real):
+        raise TypeError(
+            f"n_features_to_select must be an integer or a share in (0, 1], not {type(requested).__name__}."
         )
-        both = np.intersect1d(keep, exclude)
-        if both.size:
-            raise ValueError(f"keep and exclude both cover {table.listed(both)}; drop it from one of them.")
-        return cls(keep, exclude, codes, selector.max_correlation, n_features)
-
-    def request(self, n_features_to_select: int | float) -> SelectionRequest:
-        """Return what is requested of a method.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If the number is neither a share in (0, 1] nor a count of at most the columns or groups to select
-            from, or if it is smaller than the number to keep.
-        """
-        requested = n_features_to_select
-        if isinstance(requested, bool) or not isinstance(requested, Real):
-            raise TypeError(
-                "n_features_to_select must be an integer or a share in (0, 1], not "
-                f"{type(requested).__name__}."
-            )
-        allowed, codes = np.arange(self.n_features), self.codes
-        if self.exclude.size:
-            allowed = np.setdiff1d(allowed, self.exclude)
-            codes = _numbered_by_first(codes[allowed])
-        if allowed.size == 0:
-            raise ValueError("exclude covers all columns; exclude fewer.")
-        units = Units(codes)
-        kept = np.unique(units.codes[np.searchsorted(allowed, self.keep)])
-        if isinstance(requested, Integral):
-            if not 1 <= requested <= units.count:
-                noun = "features that are not excluded" if self.exclude.size else "features of X"
-                if int(self.codes.max()) + 1 < self.n_features:
-                    noun = "groups and single columns to select from"
-                raise ValueError(
-                    f"n_features_to_select={requested} must be between 1 and the {units.count} {noun}."
-                )
-            n_selected = int(requested)
-        elif 0 < requested <= 1:
-            n_selected = max(1, round(float(requested) * units.count))
-        else:
+    allowed = np.arange(n_features)
+    if exclude.size:
+        allowed = np.setdiff1d(allowed, exclude)
+        codes = _numbered_by_first(codes[allowed])
+    if allowed.size == 0:
+        raise ValueError("exclude covers all columns; exclude fewer.")
+    units = Units(codes)
+    kept = np.unique(units.codes[np.searchsorted(allowed, keep)])
+    if isinstance(requested, Integral):
+        if not 1 <= requested <= units.count:
+            noun = "features that are not excluded" if exclude.size else "features of X"
+            if int(all_codes.max()) + 1 < n_features:
+                noun = "groups and single columns to select from"
             raise ValueError(
-                f"n_features_to_select={requested} must be an integer count or a share in (0, 1]."
+                f"n_features_to_select={requested} must be between 1 and the {units.count} {noun}."
             )
-        if kept.size > n_selected:
-            raise ValueError(
-                f"keep has {kept.size} columns or groups, and n_features_to_select={requested} asks for only "
-                f"{n_selected}; ask for at least {kept.size}."
-            )
-        return SelectionRequest(n_selected, units, kept, allowed, self.n_features, self.max_correlation)
+        n_selected = int(requested)
+    elif 0 < requested <= 1:
+        n_selected = max(1, round(float(requested) * units.count))
+    else:
+        raise ValueError(f"n_features_to_select={requested} must be an integer count or a share in (0, 1].")
+    if kept.size > n_selected:
+        raise ValueError(
+            f"keep has {kept.size} columns or groups, and n_features_to_select={requested} asks for only "
+            f"{n_selected}; ask for at least {kept.size}."
+        )
+    return SelectionRequest(n_selected, units, kept, allowed, n_features, selector.max_correlation)
 
 
 @dataclass(frozen=True)
 class Units:
     """A partition of rows, one per column of X, into units 0, 1, …: groups of rows, or single rows.
 
-    Attributes
-    ----------
-    codes : ndarray of int
-        The unit of each row; every unit has a row.
+    ``codes`` has the unit of each row; every unit has a row.
     """
 
     codes: NDArray
@@ -268,16 +224,9 @@ class Units:
 
 @dataclass(frozen=True)
 class UnitRequest:
-    """How many units a solver selects, and which ones always.
+    """How many units a solver selects, the kept ones included, which are always selected.
 
-    Attributes
-    ----------
-    n_selected : int
-        Number of units to select, the kept ones included.
-    units : Units
-        The unit of each column, numbered by first column.
-    kept : ndarray of int
-        The units that are always selected.
+    Units are numbered by their first column.
     """
 
     n_selected: int
@@ -304,33 +253,16 @@ class UnitRequest:
 class SelectionRequest(UnitRequest):
     """What is requested of a method, in terms of the columns that it gets: those that are not excluded.
 
-    A *unit* is a group of columns, or a column that is in no group.
-
-    Attributes
-    ----------
-    n_selected, units, kept
-        See `UnitRequest`.
-    columns : ndarray of int
-        The columns of X that the method gets.
-    n_features : int
-        Number of columns of X, the excluded ones included.
-    max_correlation : float or None
-        Absolute correlation with a better column above which a column is skipped.
-    progress : FitProgress or None
-        Called once per iteration as ``progress(iteration, objective)``; ``progress.note(message)`` reports a
-        step that has no objective.
-    rows : RowInfo or None
-        Weights and batches of the rows, if given.
-    data : ndarray, sparse matrix or None
-        In ``_fit_gram``, the rows behind the Gram operator, if they are in memory.
+    A *unit* is a group of columns, or a column that is in no group. ``progress(iteration, objective)`` is
+    called once per iteration; ``progress.note(message)`` reports a step that has no objective.
     """
 
-    columns: NDArray
-    n_features: int
-    max_correlation: float | None = None
+    columns: NDArray  # those of X that the method gets
+    n_features: int  # columns of X, the excluded ones included
+    max_correlation: float | None = None  # above which a column that resembles a better one is skipped
     progress: Any = None
-    rows: RowInfo | None = None
-    data: Any = None
+    rows: RowInfo | None = None  # weights and batches of the rows, if given
+    data: Any = None  # in ``_fit_gram``, the rows behind the Gram operator, if they are in memory
 
     @property
     def excludes(self) -> bool:
@@ -342,17 +274,9 @@ class SelectionRequest(UnitRequest):
         """The same for a row-sparse solver; None without groups and kept columns."""
         return None if self.units.is_single and self.kept.size == 0 else self
 
-    def restrict(self, X: Any) -> Any:
-        """Return the columns that the method gets."""
-        return X[:, self.columns] if self.excludes else X
-
     def restrict_gram(self, gram: GramOperator) -> GramOperator:
         """Return the operator of the columns that the method gets."""
         return RestrictedGram(gram, self.columns) if self.excludes else gram
-
-    def restrict_rows(self, per_feature: NDArray) -> NDArray:
-        """Return, of one row for each column of X, those of the columns that the method gets."""
-        return per_feature[self.columns] if self.excludes else per_feature
 
     def spread(self, values: NDArray, axis: int = 0, filler: Any = 0) -> NDArray:
         """Return values, one per column that the method gets, with a filler for each excluded column of X."""
@@ -378,23 +302,10 @@ def choose(
     """Rank a method's columns by their scores and select as many units as requested.
 
     Kept units come first. The score of a unit is the mean over its columns, which are ranked one after the
-    other. With ``max_correlation``, units that repeat better ones come later, see `least_redundant`.
-
-    Parameters
-    ----------
-    scores : ndarray
-        One score per column that the method gets, higher is better.
-    request : SelectionRequest
-        What is requested.
-    gram : callable
-        Returns the Gram operator of these columns; called only if correlations matter.
-    ties : ndarray, optional
-        What decides between columns of equal score, higher first; else the lower index comes first.
-
-    Returns
-    -------
-    ranking, support : ndarray
-        Distinct ranks, 1 for the best, and the mask of the selected columns.
+    other. With ``max_correlation``, units that repeat better ones come later, see `least_redundant`; only
+    then is ``gram`` called, for the Gram operator of these columns. Columns of equal score are ordered by
+    ``ties``, higher first, else by index. Returns distinct ranks, 1 for the best, and the mask of the
+    selected columns.
     """
     if ties is not None:
         order = np.lexsort((np.arange(scores.size)[::-1], ties, scores))
@@ -402,7 +313,7 @@ def choose(
     if request.kept.size == 0 and request.units.is_single and request.max_correlation is None:
         ranking = ranks_from_scores(scores)
         return ranking, ranking <= request.n_selected
-    order = kept_first(_best_first(request.units.means(scores)), request.kept)
+    order = kept_first(np.argsort(-request.units.means(scores), kind="stable"), request.kept)
     if request.max_correlation is not None:
         order = least_redundant(order, request, gram())
     places = request.units.of_rows(_places(order))
@@ -412,7 +323,7 @@ def choose(
 
 def ranks_from_scores(scores: NDArray) -> NDArray:
     """Return distinct ranks, 1 for the highest score; among equal scores the lower index comes first."""
-    return _places(_best_first(scores)) + 1
+    return _places(np.argsort(-scores, kind="stable")) + 1
 
 
 def kept_first(order: NDArray, kept: NDArray) -> NDArray:
@@ -475,14 +386,6 @@ def least_redundant(
             return np.concatenate([selected, order[~is_redundant], order[is_redundant]]).astype(np.intp)
 
 
-def _best_first(scores: NDArray) -> NDArray:
-    order = np.argsort(-scores)
-    ordered = scores[order]
-    if np.any(ordered[1:] == ordered[:-1]):  # a stable sort takes ten times as long, so only for ties
-        order = np.argsort(-scores, kind="stable")
-    return order
-
-
 def _places(order: NDArray) -> NDArray:
     """Return the place of each element in an order."""
     places = np.empty(order.size, dtype=np.intp)
@@ -493,10 +396,7 @@ def _places(order: NDArray) -> NDArray:
 def identical_columns(X: Any) -> list[NDArray]:
     """Return the sets of identical columns, each as indices in order, by first column.
 
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Floating-point data, compared bit by bit; −0 equals 0.
+    Floating-point data, dense or sparse, are compared bit by bit; −0 equals 0.
     """
     if sparse.issparse(X):
         X = sparse.csc_array(X, copy=True)

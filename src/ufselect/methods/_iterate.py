@@ -30,20 +30,9 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class SolverResult:
-    """The end of a run.
+    """The end of a run: the last state, and the objective at the start and after each iteration.
 
-    Attributes
-    ----------
-    state : object
-        The solver's last state; its fields are the solver's own.
-    objective_history : ndarray
-        Objective at the start and after each iteration, in the units of the problem.
-    n_iter : int
-        Number of iterations made.
-    residuals : mapping of str to float
-        Distances of the point to the constraints that are only penalised.
-    status : Status
-        Why the run ended.
+    ``residuals`` are the distances of the point to the constraints that are only penalised.
     """
 
     state: Any
@@ -123,18 +112,8 @@ def run_attributes(
 ) -> dict[str, Any]:
     """Return the attributes that every iterative selector has, warning if the run did not converge.
 
-    Parameters
-    ----------
-    name : str
-        The selector's name, for the warning.
-    result : SolverResult
-        The run.
-    scale : float
-        What the data were divided by; the objective is returned in units of the data squared.
-    is_judged : bool
-        Whether to warn if the run did not converge.
-    reason : tuple of str, optional
-        What happened and what to change, if the selector knows more than the run's status.
+    ``scale`` is what the data were divided by; the objective is returned in units of the data squared.
+    ``reason`` says what happened and what to change, if the selector knows more than the run's status.
     """
     if is_judged and not result.converged:
         meaning, advice = reason or result.status.value
@@ -158,9 +137,6 @@ def in_units_of(scale: float, name: str, value: float) -> float:
 # the first ones and are carried along, so that they need not be recomputed when a step extrapolates.
 Point = tuple[Any, ...]
 
-# After each step the curvature may fall by a tenth, so that one bad place does not shorten all later steps.
-CURVATURE_DECAY = 0.9
-CURVATURE_GROWTH = 2.0  # halves a step that is too long
 # Rounding of the smooth part that its comparison with the quadratic model must tolerate.
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
 
@@ -182,26 +158,18 @@ def start_at(problem: Any, point: Point, curvature: float, momentum: float = 0.0
     The problem has ``smooth(point)``; ``smooth_gradient(point)``, which also returns the gradient by the
     variables, without images of them; ``penalty(point)``, the other part, 0 on a convex set; and
     ``proximal(variables, curvature)``, its proximal map over ``curvature`` or the projection on the set,
-    which returns the variables with their images. ``curvature`` is that of the first step.
-    The sequence of [1]_ begins with ``momentum`` 0; 1 skips its first term, so that the second step
-    is already extrapolated.
-
-    References
-    ----------
-    .. [1] A. Beck and M. Teboulle (2009), "A fast iterative shrinkage-thresholding algorithm for linear
-       inverse problems", SIAM Journal on Imaging Sciences 2(1).
+    which returns the variables with their images. ``curvature`` is that of the first step. The sequence of
+    Beck and Teboulle (2009, SIAM J. Imaging Sci. 2) begins with ``momentum`` 0; 1 skips its first term, so
+    that the second step is already extrapolated.
     """
     objective = problem.smooth(point) + problem.penalty(point)
-    return AcceleratedState(point, point, momentum, curvature / CURVATURE_DECAY, objective)
+    return AcceleratedState(point, point, momentum, curvature / 0.9, objective)
 
 
 def advance(problem: Any, state: AcceleratedState) -> AcceleratedState:
-    r"""Take an extrapolated step, or a plain one if extrapolation would raise the objective [1]_.
+    """Take an extrapolated step, or a plain one if extrapolation would raise the objective.
 
-    References
-    ----------
-    .. [1] B. O'Donoghue and E. Candès (2015), "Adaptive restart for accelerated gradient schemes",
-       Foundations of Computational Mathematics 15.
+    See O'Donoghue and Candès (2015), Foundations of Computational Mathematics 15.
     """
     momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
     pull = (state.momentum - 1) / momentum
@@ -219,7 +187,7 @@ def _proximal_step(problem: Any, point: Point, curvature: float) -> tuple[Point,
     """Step along the gradient, apply the proximal map, and halve the step until the quadratic model holds."""
     value, gradient = problem.smooth_gradient(point)
     variables = point[: len(gradient)]
-    curvature = CURVATURE_DECAY * float(curvature)
+    curvature = 0.9 * float(curvature)  # so that one bad place does not shorten all later steps
     while True:
         stepped = [w - g / curvature for w, g in zip(variables, gradient, strict=True)]
         moved = problem.proximal(stepped, curvature)
@@ -229,7 +197,7 @@ def _proximal_step(problem: Any, point: Point, curvature: float) -> tuple[Point,
         # If rounding hides every descent, the step shrinks to nothing, and `advance` returns its own state.
         if smooth <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
             return moved, curvature, smooth + problem.penalty(moved)
-        curvature *= CURVATURE_GROWTH
+        curvature *= 2.0
 
 
 def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
@@ -243,12 +211,7 @@ def barzilai_borwein(
 
     With :math:`s` the last change of the point and :math:`y` that of the gradient, the long step is
     :math:`s^\top s / |s^\top y|` and the short one :math:`|s^\top y| / y^\top y`: both are one over the
-    curvature along the last step [1]_.
-
-    References
-    ----------
-    .. [1] J. Barzilai and J. M. Borwein (1988), "Two-point step size gradient methods", IMA Journal of
-       Numerical Analysis 8(1).
+    curvature along the last step (1988, IMA J. Numer. Anal. 8).
     """
     mixed = abs(float(np.vdot(change, gradient_change)))
     if is_long:

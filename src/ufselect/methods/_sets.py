@@ -9,14 +9,6 @@ from numpy.typing import NDArray
 
 from ufselect.methods._columns import UnitRequest
 
-# Below this many values, partitioning all of them is faster. Of more, every sixteenth is a sample large
-# enough to bracket the threshold, and cheap to sort.
-SAMPLING_SIZE = 4096
-SAMPLE_STEP = 16
-# Only values above this share of the last threshold are ordered: from one iteration to the next the threshold
-# hardly moves, and few values lie in between.
-SLACK = 0.97
-
 
 @dataclass(frozen=True)
 class Support:
@@ -29,49 +21,24 @@ class Support:
 def largest(values: NDArray, count: int, last: Support | None = None) -> Support:
     """Mark exactly ``count`` of the largest values of a flat array; among equals the first come first.
 
-    Given the support of similar values, only the values near its threshold are ordered.
+    Given the support of similar values, only those above its threshold, or a little below, are ordered: from
+    one iteration to the next the threshold hardly moves, which saves up to a fifth of a long run.
     """
     if count >= values.size:
         return Support(np.ones(values.size, dtype=bool), float(values.min(initial=np.inf)))
     if count <= 0:
         return Support(np.zeros(values.size, dtype=bool), np.inf)
-    near = values[:0]
+    near = values
     if last is not None and last.threshold > 0:
-        near = values.compress(values >= SLACK * last.threshold)
-    if near.size < count:
-        threshold = _kth_largest(values, count)
-    else:
-        threshold = np.partition(near, near.size - count)[near.size - count]
+        near = values.compress(values >= 0.97 * last.threshold)
+        near = values if near.size < count else near
+    threshold = np.partition(near, near.size - count)[near.size - count]
     mask = values >= threshold
     surplus = int(np.count_nonzero(mask)) - count
     if surplus:
         tied = np.flatnonzero(values == threshold)
         mask[tied[tied.size - surplus :]] = False
     return Support(mask, float(threshold))
-
-
-def mask_of_largest(values: NDArray, count: int) -> NDArray:
-    """Mark exactly ``count`` of the largest values of a flat array; among equals the first come first."""
-    return largest(values, count).mask
-
-
-def _kth_largest(values: NDArray, count: int) -> float:
-    """Return the ``count``-th largest value.
-
-    A regular sample brackets it almost surely (Floyd and Rivest, 1975); only the few values inside the
-    bracket are then partitioned. If the count of values above shows that the bracket is wrong, all are.
-    """
-    if values.size >= SAMPLING_SIZE:
-        sample = np.sort(values[::SAMPLE_STEP])
-        centre = sample.size - count * sample.size / values.size
-        margin = 2 * np.sqrt(sample.size) + 2  # four standard deviations of a rank in the sample
-        low = sample[max(int(centre - margin), 0)]
-        high = sample[min(int(centre + margin), sample.size - 1)]
-        above = int(np.count_nonzero(values > high))
-        inside = values[(values >= low) & (values <= high)]
-        if above < count <= above + inside.size:
-            values, count = inside, count - above
-    return np.partition(values, values.size - count)[values.size - count]
 
 
 def project_entries(
@@ -84,11 +51,6 @@ def project_entries(
     """
     support = largest(np.abs(matrix).ravel(order="F"), n_entries, last)
     return np.multiply(matrix, support.mask.reshape(matrix.shape, order="F"), out=out), support
-
-
-def distance_to_entries(matrix: NDArray, n_entries: int) -> float:
-    """Return the Frobenius distance to the matrices of `project_entries`."""
-    return float(np.linalg.norm(matrix - project_entries(matrix, n_entries)[0]))
 
 
 def project_rows(
@@ -109,32 +71,13 @@ def project_rows(
     ``out`` is where the result goes, which may be ``matrix`` itself.
     """
     squares = np.einsum("ij,ij->i", matrix, matrix)
-    if rules is None:
-        support = largest(squares, n_rows, last)
-        return np.multiply(matrix, support.mask[:, None], out=out), support
-    support = largest(rules.weights(squares), n_rows, last)
-    return np.multiply(matrix, rules.units.of_rows(support.mask)[:, None], out=out), support
-
-
-def distance_to_rows(matrix: NDArray, n_rows: int, rules: UnitRequest | None = None) -> float:
-    """Return the Frobenius distance to the matrices of `project_rows`."""
-    return float(np.linalg.norm(matrix - project_rows(matrix, n_rows, rules=rules)[0]))
-
-
-BISECTIONS = 60  # halve the interval beyond the 53 binary digits of a float
-ROUNDING = 1e-12  # of the sum of many weights, in units of the sum
+    support = largest(squares if rules is None else rules.weights(squares), n_rows, last)
+    mask = support.mask if rules is None else rules.units.of_rows(support.mask)
+    return np.multiply(matrix, mask[:, None], out=out), support
 
 
 def project_simplex(points: NDArray) -> NDArray:
-    r"""Return the nearest point of the simplex :math:`\{s \ge 0, \sum_j s_j = 1\}` to each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.methods._sets import project_simplex
-    >>> project_simplex(np.array([[1.0, 0.5, -2.0]])).tolist()
-    [[0.75, 0.25, 0.0]]
-    """
+    r"""Return the nearest point of the simplex :math:`\{s \ge 0, \sum_j s_j = 1\}` to each row."""
     # A common shift does not change the result, and avoids cancellation.
     points = points - points.max(axis=1, keepdims=True)
     ordered = -np.sort(-points, axis=1)
@@ -154,10 +97,10 @@ def project_capped_simplex(point: NDArray, total: float) -> NDArray:
     """
     low, high = float(point.min()) - 1.0, float(point.max())
     shift = (low + high) / 2
-    for _ in range(BISECTIONS):
+    for _ in range(60):  # halve the interval beyond the 53 binary digits of a float
         weights = np.clip(point - shift, 0, 1)
         excess = float(weights.sum()) - total
-        if abs(excess) <= ROUNDING * total:
+        if abs(excess) <= 1e-12 * total:  # rounding
             break
         low, high = (shift, high) if excess > 0 else (low, shift)
         n_between = int(np.count_nonzero((weights > 0) & (weights < 1)))

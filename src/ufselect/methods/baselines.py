@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ufselect._utils.validation import generator, is_out_of_core
 from ufselect.gram import GramOperator, ImplicitGram, MissingSummary
@@ -74,9 +73,6 @@ class PCALeverage(GramSelector):
     label = "PCA leverage"
     cost = "n d² (tall), n² d (wide)"
     is_nested = True
-
-    components_: NDArray
-    n_components_: int
 
     def __init__(
         self,

@@ -38,22 +38,9 @@ def shrink(sizes: NDArray, weight: float, q: float) -> NDArray:
     .. math:: \operatorname{arg\,min}_{u \ge 0}\; w\,u^q + \tfrac12 (u - v)^2
 
     The map is 0 up to a threshold, where it jumps. Beyond it the map is v for q = 0 and has closed forms for
-    q = 1/2 [1]_ and q = 2/3 [2]_. For any other q it is the larger root of :math:`u + w q u^{q-1} = v`, found
-    by Newton's method from v; the left side is convex, so the iterates never pass the root.
-
-    References
-    ----------
-    .. [1] Z. Xu, X. Chang, F. Xu, H. Zhang (2012), "L1/2 regularization: a thresholding representation theory
-       and a fast solver", IEEE Transactions on Neural Networks and Learning Systems 23(7).
-    .. [2] W. Cao, J. Sun, Z. Xu (2013), "Fast image deconvolution using closed-form thresholding formulas of
-       Lq (q = 1/2, 2/3) regularization", Journal of Visual Communication and Image Representation 24(1).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ufselect.methods.bsufs import shrink
-    >>> shrink(np.array([1.0, 2.0, 4.0]), weight=1.0, q=0.5).round(3).tolist()
-    [0.0, 1.605, 3.742]
+    q = 1/2 (Xu and others 2012, IEEE Trans. Neural Netw. Learn. Syst. 23) and q = 2/3 (Cao, Sun and Xu 2013,
+    J. Vis. Commun. Image Represent. 24). For any other q it is the larger root of :math:`u + w q u^{q-1} =
+    v`, found by Newton's method from v; the left side is convex, so the iterates never pass the root.
     """
     result = np.zeros_like(sizes)
     beyond = sizes > power_threshold(q) * weight ** (1 / (2 - q))
@@ -214,10 +201,8 @@ class BSUFS(GramSelector):
     copies_wide_data = False
     feature_axes: ClassVar = {"components_": 1, "row_sparse_components_": 1, "entry_sparse_components_": 1}
 
-    components_: NDArray
     row_sparse_components_: NDArray
     entry_sparse_components_: NDArray
-    n_components_: int
     constraint_residuals_: dict[str, float]
 
     _parameter_constraints: ClassVar = {

@@ -13,7 +13,7 @@ from ufselect.gram.spectrum import component_spectrum, leading_pairs
 from ufselect.methods._base import Columns, FitResult, GramSelector, Groups
 from ufselect.methods._columns import SelectionRequest, UnitRequest
 from ufselect.methods._iterate import Descent, SolverResult, Status, iterate, run_attributes
-from ufselect.methods._sets import mask_of_largest
+from ufselect.methods._sets import largest
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,10 @@ class FeatureSparsePCA(Descent):
         diagonal: NDArray,
         rules: UnitRequest | None = None,
     ) -> None:
-        self.gram = gram
-        self.n_components = n_components
-        self.n_rows = n_rows
-        self.rules = rules
+        self.gram, self.n_components, self.n_rows, self.rules = gram, n_components, n_rows, rules
         most = n_rows if rules is None else rules.units.most_rows(n_rows)
         self.is_separable = most <= n_components
         self.diagonal = gram.diag().astype(np.float64) if self.is_separable else diagonal
-
-    @classmethod
-    def from_spectrum(
-        cls, gram: GramOperator, spectrum: Spectrum, n_rows: int, rules: UnitRequest | None = None
-    ) -> FeatureSparsePCA:
-        """Return the method that starts from the best approximation of S with the rank of the spectrum."""
-        roots = spectrum.vectors * np.sqrt(spectrum.values)
-        return cls(gram, spectrum.values.size, n_rows, np.einsum("ij,ij->i", roots, roots), rules)
 
     def init(self) -> FeatureChoice:
         return self._choose(self.diagonal)
@@ -81,11 +70,9 @@ class FeatureSparsePCA(Descent):
         return spread(state.loadings, state.features, self.gram)
 
     def _choose(self, diagonal: NDArray) -> FeatureChoice:
-        if self.rules is None:
-            mask = mask_of_largest(diagonal, self.n_rows)
-        else:
-            mask = self.rules.units.of_rows(mask_of_largest(self.rules.weights(diagonal), self.n_rows))
-        features = np.flatnonzero(mask)
+        rules = self.rules
+        mask = largest(diagonal if rules is None else rules.weights(diagonal), self.n_rows).mask
+        features = np.flatnonzero(mask if rules is None else rules.units.of_rows(mask))
         pairs = leading_pairs(self.gram.subgram(features).astype(np.float64, copy=False), self.n_components)
         return FeatureChoice(diagonal, features, pairs.vectors, -float(pairs.values.sum()))
 
@@ -131,10 +118,7 @@ class FSPCA(GramSelector):
     Parameters
     ----------
     {n_features_to_select}
-    n_components : int or "auto", default="auto"
-        Number m of components. ``"auto"`` keeps a component while its share of the variance is larger than
-        that of a piece of a stick broken at random. For r ≤ m the r features of largest variance are
-        optimal.
+    {n_components}
     refine : bool, default=True
         Whether to continue after step 1 (see Notes).
     max_iter : int, default=100
@@ -177,7 +161,8 @@ class FSPCA(GramSelector):
        the rank of S is at most m.
     2. With W the m leading eigenvectors of S on these features, form the proxy
        :math:`P = S W (W^\top S W)^{+} W^\top S` and select its r largest diagonal entries.
-    3. Repeat step 2 until the features stay the same ("IPU"). The objective never falls.
+    3. Repeat step 2 until the features stay the same ("IPU"). The objective never falls. For r ≤ m the
+       r features of largest variance are optimal.
 
     Costs a truncated PCA, and n d m + r³ for each of a handful of steps. S is not formed for wide or sparse
     data.
@@ -199,12 +184,6 @@ class FSPCA(GramSelector):
     label = "FSPCA"
     cost = "n d² (tall), n² d (wide) + iterations · (n d m + r³)"
     supports = frozenset({"keep", "groups"})
-
-    components_: NDArray
-    n_components_: int
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {"refine": ["boolean"]}
 
@@ -229,7 +208,9 @@ class FSPCA(GramSelector):
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = component_spectrum(gram, self.n_components)
-        method = FeatureSparsePCA.from_spectrum(gram, spectrum, request.n_selected, request.rules)
+        m, roots = spectrum.values.size, spectrum.vectors * np.sqrt(spectrum.values)
+        nearest = np.einsum("ij,ij->i", roots, roots)  # diagonal of the best rank-m approximation of S
+        method = FeatureSparsePCA(gram, m, request.n_selected, nearest, request.rules)
         if self.refine:
             result = iterate(method, max_iter=self.max_iter, tol=0.0, callback=request.progress)
         else:
@@ -237,6 +218,6 @@ class FSPCA(GramSelector):
             result = SolverResult(start, np.array([start.objective]), 0, {}, Status.CONVERGED)
         return request.units.of_rows(request.units.sums(result.state.diagonal)), {
             "components_": method.components(result.state).T,
-            "n_components_": spectrum.values.size,
+            "n_components_": m,
             **run_attributes("FSPCA", result, gram.scale),
         }

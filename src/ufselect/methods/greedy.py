@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ufselect.gram import GramOperator, Spectrum
+from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 from ufselect.methods._base import Columns, FitResult, GramSelector, Groups
 from ufselect.methods._columns import SelectionRequest, UnitRequest, Units
@@ -111,11 +111,6 @@ class AllFeatures:
 Target = GivenTargets | AllFeatures
 
 
-def score_products(spectrum: Spectrum) -> NDArray:
-    """Return the products of the whitened principal-component scores with the centred data."""
-    return np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
-
-
 def greedy_projection(
     gram: GramOperator,
     target: Target,
@@ -130,27 +125,10 @@ def greedy_projection(
     With R the residual of S and N its inner products through the target, a unit G adds
     :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})`.
 
-    Parameters
-    ----------
-    gram : GramOperator
-        S of the centred data.
-    target : GivenTargets or AllFeatures
-        What to explain; changed in place.
-    request : UnitRequest
-        How many units to select, and which first.
-    allowed : ndarray of bool
-        The features to select from; kept units need not be among them.
-    placement : Placement, optional
-        Which features may be selected together, and their costs; for single features only.
-    taken : sequence of int, optional
-        Features selected before, which count for the placement but not for the span.
-
-    Returns
-    -------
-    order : ndarray
-        The selected units, first one first; fewer than requested if they span all allowed features.
-    gains : ndarray of shape (n_units,)
-        What each unit would add at the end; 0 for those selected or spanned.
+    The target is changed in place. ``allowed`` marks the features to select from; kept units need not be
+    among them. A ``placement`` is for single features only; features ``taken`` before count for it, but not
+    for the span. Returns the selected units, first one first and fewer than requested if they span all
+    allowed features, and what each unit would add at the end: 0 for those selected or spanned.
     """
     units, blocks = request.units, gram_blocks(gram, request.units)
     residual = np.asarray(gram.diag(), dtype=np.float64).copy()
@@ -196,17 +174,6 @@ def greedy_projection(
         add(int(np.argmax(np.where(may_join, gains / prices, -np.inf))))
 
 
-def scores_of_rounds(gram: GramOperator, make_target: Callable[[], Target], request: UnitRequest) -> NDArray:
-    """Return scores that order features as greedy projection selects them in rounds.
-
-    The t-th selected unit scores n_selected + 1 − t, the others their share, below 1, of what is unexplained.
-    """
-    order, gains = choose_in_rounds(gram, make_target, request)
-    scores = gains / (1 + gains.sum())
-    scores[order] = request.n_selected - np.arange(order.size)
-    return request.units.of_rows(scores)
-
-
 def choose_in_rounds(
     gram: GramOperator,
     make_target: Callable[[], Target],
@@ -243,13 +210,11 @@ class GreedyProjection(PlacedSelector):
         Number of features, or a share of all features. ``"auto"`` sets it by the held-out reconstruction
         error; see ``count_curve_``. With a ``budget`` it is the maximum number.
     target : {"scores", "features"}, default="scores"
-        What the selected features should explain: the leading principal-component scores, scaled to equal
-        variance so that weak directions count as much as strong ones [1]_, or all features, which is column
-        subset selection for reconstruction [2]_.
-    n_components : int or "auto", default="auto"
-        Number m of scores. ``"auto"`` follows the broken-stick rule: it keeps a component while its share of
-        the variance exceeds that of the corresponding piece of a randomly broken stick. Not used for
-        ``target="features"``.
+        What the selected features should explain: ``n_components`` principal-component scores, scaled to
+        equal variance so that weak directions count as much as strong ones [1]_, or all features, which is
+        column subset selection for reconstruction [2]_.
+    {n_components}
+        Not used for ``target="features"``.
     {placement}
     {constraints}
 
@@ -257,10 +222,7 @@ class GreedyProjection(PlacedSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         For the t-th selected feature r + 1 − t; for the others their share, below 1, of what is unexplained.
-    ranking_ : ndarray of shape (n_features,)
-        Rank of each feature, 1 for the best; selected features in the order of selection.
-    support_ : ndarray of shape (n_features,)
-        Mask of the selected features.
+    {ranking_and_support}
     n_components_ : int
         With ``target="scores"``: the m used.
     {count_curve}
@@ -306,8 +268,6 @@ class GreedyProjection(PlacedSelector):
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
     supports = frozenset({"keep", "groups"})
 
-    n_components_: int
-
     _parameter_constraints: ClassVar = {"target": [StrOptions({"scores", "features"})]}
 
     def __init__(
@@ -338,11 +298,10 @@ class GreedyProjection(PlacedSelector):
         self.min_distance = min_distance
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
-        placement = self._placement(gram, request, request.units.most_rows(request.n_selected))
+        placement = self._placement(gram, request, request.n_selected)
         make_target, attributes = self._target(gram, request)
-        if not self._is_ruled:
-            return scores_of_rounds(gram, make_target, request), attributes
-        order, gains = choose_in_rounds(gram, make_target, request, placement)
+        rules = placement if self._is_ruled else None
+        order, gains = choose_in_rounds(gram, make_target, request, rules)
         return self._placed(order, gains, placement, attributes, request.units)
 
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
@@ -361,7 +320,8 @@ class GreedyProjection(PlacedSelector):
         if self.target == "features":
             return lambda: AllFeatures(gram, units), {}
         spectrum = component_spectrum(gram, self.n_components)
-        products = score_products(spectrum)
+        # of the whitened scores with the centred data
+        products = np.sqrt(np.asarray(spectrum.values, dtype=np.float64))[:, None] * spectrum.vectors.T
         return lambda: GivenTargets(products, units), {"n_components_": spectrum.values.size}
 
 
@@ -370,28 +330,10 @@ def greedy_determinant(rows: NDArray, request: UnitRequest, ridge: float) -> tup
 
     The gain of a row is :math:`\log(1 + v_j^\top M^{-1} v_j)` with M the matrix so far, that of several rows
     V :math:`\log\det(I + V M^{-1} V^\top)`. The function is submodular: gains never grow, and the greedy
-    value is at least 1 − 1/e of the best one's increase [1]_.
+    value is at least 1 − 1/e of the best one's increase (Nemhauser, Wolsey and Fisher 1978, Math. Program.
+    14). The larger ρ, the ``ridge``, the less a row similar to selected ones is penalised.
 
-    Parameters
-    ----------
-    rows : ndarray of shape (n_features, n_components)
-        One vector per feature.
-    request : UnitRequest
-        How many units to select, and which first.
-    ridge : float
-        The positive weight ρ: the larger, the less a row similar to selected ones is penalised.
-
-    Returns
-    -------
-    order : ndarray of shape (n_selected,)
-        The selected units, first one first.
-    gains : ndarray of shape (n_units,)
-        Gain of each selected unit when it was selected, and of each other unit at the end.
-
-    References
-    ----------
-    .. [1] G. L. Nemhauser, L. A. Wolsey and M. L. Fisher (1978), "An analysis of approximations for
-       maximizing submodular set functions", Mathematical Programming 14.
+    Returns the selected units, first one first, and the gain of each: of the others at the end.
     """
     rows, units = np.asarray(rows, dtype=np.float64), request.units
     inverse = np.eye(rows.shape[1]) / ridge  # of M
@@ -474,8 +416,6 @@ class DOptimalLeverage(GramSelector):
     label = "D-optimal leverage"
     cost = "n d² + r d m (tall), n² d + r d m (wide)"
     supports = frozenset({"keep", "groups"})
-
-    n_components_: int
 
     _parameter_constraints: ClassVar = {
         # the inverse starts at 1/ρ; for smaller ρ, rounding after the first update exceeds the leverages

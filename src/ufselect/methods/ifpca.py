@@ -15,7 +15,7 @@ from ufselect._utils.arrays import row_blocks
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
-from ufselect.methods._columns import ColumnConstraints, SelectionRequest, choose
+from ufselect.methods._columns import SelectionRequest, choose
 
 
 class IFPCA(UnsupervisedSelector):
@@ -102,7 +102,6 @@ class IFPCA(UnsupervisedSelector):
     depends_on_scale = False
     feature_axes: ClassVar = {"pvalues_": 0}
 
-    n_features_to_select: int | float | str  # type: ignore[assignment]
     pvalues_: NDArray
     n_influential_: int
 
@@ -117,11 +116,6 @@ class IFPCA(UnsupervisedSelector):
     ) -> None:
         super().__init__(n_features_to_select, keep, exclude, groups, max_correlation)
 
-    def _request(self, n_features: int) -> SelectionRequest:
-        if self.n_features_to_select == "auto":  # the count is not known yet: request all columns
-            return ColumnConstraints.of(self, n_features).request(1.0)
-        return super()._request(n_features)
-
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         scores = normality_statistics(X)
         varying = np.flatnonzero(scores)
@@ -130,7 +124,7 @@ class IFPCA(UnsupervisedSelector):
         pvalues = np.ones(scores.size)
         pvalues[varying] = empirical_null_pvalues(scores[varying], X.shape[0])
         threshold = np.sort(scores)[-higher_criticism_count(pvalues[varying], X.shape[0])]
-        if self.n_features_to_select == "auto":
+        if self._is_auto:
             n_selected = np.count_nonzero(request.units.means(scores) >= threshold)
             request = replace(request, n_selected=max(1, int(n_selected), request.kept.size))
         ranking, support = choose(scores, request, lambda: gram_operator(X))

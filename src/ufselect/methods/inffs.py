@@ -6,10 +6,8 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
-from scipy.stats import rankdata
 from sklearn.utils._param_validation import Interval
 
 from ufselect.exceptions import ConstantDataError
@@ -17,6 +15,7 @@ from ufselect.gram import gram_operator
 from ufselect.gram.spectrum import symmetric_pairs
 from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
+from ufselect.methods.redundancy import column_ranks
 
 
 class InfFS(UnsupervisedSelector):
@@ -110,63 +109,35 @@ class InfFS(UnsupervisedSelector):
         varying = np.flatnonzero(deviations)
         if varying.size == 0:
             raise ConstantDataError
+        ranks = column_ranks(X[:, varying])
+        ranks = ranks if sparse.issparse(ranks) else ranks - (len(ranks) + 1) / 2
+        covariances = ranks.T @ ranks
+        covariances = covariances.toarray() if sparse.issparse(covariances) else covariances
+        means = np.asarray(ranks.sum(axis=0)).ravel() / np.sqrt(X.shape[0])
+        covariances -= np.outer(means, means)
+        roots = np.sqrt(covariances.diagonal())
+        covariances /= roots[:, None]
+        covariances /= roots
+        weights = np.abs(covariances, out=covariances)  # A, in place
+        np.minimum(weights, 1.0, out=weights)
+        weights *= self.alpha - 1
+        weights += 1 - self.alpha
+        np.fill_diagonal(weights, 0.0)
+        relative = deviations[varying] / deviations.max()
+        weights += self.alpha * np.maximum.outer(relative, relative)
         scores = np.zeros(deviations.size)
-        scores[varying] = path_sums(
-            path_weights(X[:, varying], deviations[varying], float(self.alpha)), float(self.damping)
+        radius = float(symmetric_pairs(weights, 1)[0][0])
+        if radius <= 0:  # there is no edge at all
+            return scores
+        share = self.damping / radius
+        # The eigenvalues lie between 1 − damping and 1 + damping, so few steps are enough.
+        system = LinearOperator(
+            weights.shape, matvec=lambda vector: vector - share * (weights @ vector), dtype=float
         )
+        solution, status = cg(system, np.ones(varying.size), rtol=1e-12, atol=0.0, maxiter=10_000)
+        if status:
+            raise ValueError(
+                f"damping={self.damping} is too close to 1 to compute the sum over paths; lower it."
+            )
+        scores[varying] = solution - 1
         return scores
-
-
-def path_weights(X: Any, deviations: NDArray, alpha: float) -> NDArray:
-    """Return the weights A of the edges between features that vary."""
-    ranks = relative_ranks(X)
-    covariances = ranks.T @ ranks
-    covariances = covariances.toarray() if sparse.issparse(covariances) else covariances
-    means = np.asarray(ranks.sum(axis=0)).ravel() / np.sqrt(X.shape[0])
-    covariances -= np.outer(means, means)
-    roots = np.sqrt(covariances.diagonal())
-    covariances /= roots[:, None]
-    covariances /= roots
-    weights = np.abs(covariances, out=covariances)
-    np.minimum(weights, 1.0, out=weights)
-    weights *= alpha - 1
-    weights += 1 - alpha
-    np.fill_diagonal(weights, 0.0)
-    relative = deviations / deviations.max()
-    weights += alpha * np.maximum.outer(relative, relative)
-    return weights
-
-
-def path_sums(weights: NDArray, damping: float) -> NDArray:
-    """Return (I − r A)⁻¹ 1 − 1; zeros if there is no edge at all."""
-    ones = np.ones(len(weights))
-    radius = float(symmetric_pairs(weights, 1)[0][0])
-    if radius <= 0:
-        return np.zeros(ones.size)
-    share = damping / radius
-    # The eigenvalues lie between 1 − damping and 1 + damping, so few steps are enough.
-    system = LinearOperator(
-        weights.shape, matvec=lambda vector: vector - share * (weights @ vector), dtype=float
-    )
-    solution, status = cg(system, ones, rtol=1e-12, atol=0.0, maxiter=10_000)
-    if status:
-        raise ValueError(f"damping={damping} is too close to 1 to compute the sum over paths; lower it.")
-    return solution - ones
-
-
-def relative_ranks(X: Any) -> Any:
-    """Return the mean ranks of the samples in each feature, of sparse data minus the rank of zero."""
-    if not sparse.issparse(X):
-        ranks = rankdata(X, axis=0)
-        return ranks - (len(ranks) + 1) / 2
-    ranks = X.tocsc().astype(np.float64)
-    ranks.eliminate_zeros()
-    for column in range(ranks.shape[1]):
-        stored = slice(*ranks.indptr[column : column + 2])
-        values = ranks.data[stored]
-        n_zeros = ranks.shape[0] - values.size
-        below = np.count_nonzero(values < 0)
-        zero = below + (n_zeros + 1) / 2
-        # Without a zero, no sample has that rank; it only shifts the others.
-        ranks.data[stored] = rankdata(values) + np.where(values > 0, n_zeros, 0) - zero
-    return ranks

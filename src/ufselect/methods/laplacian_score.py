@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from ufselect._utils.validation import is_dask
 from ufselect.blocks.reduce import sample_rows
@@ -17,7 +16,7 @@ from ufselect.graphs import (
     nearest_neighbors,
     usable_neighbors,
 )
-from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
 
 
@@ -32,8 +31,7 @@ class LaplacianScore(UnsupervisedSelector):
     ----------
     {n_features_to_select}
     {n_neighbors}
-    bandwidth : float or "auto", default="auto"
-        Bandwidth t of the heat kernel; ``"auto"`` for the mean distance to the k neighbours.
+    {bandwidth}
     {constraints}
 
     Attributes
@@ -63,10 +61,6 @@ class LaplacianScore(UnsupervisedSelector):
     neighbouring samples differ little compared with the feature's variance; ``scores_`` is −s. Weights are
     relative to the largest, which leaves the score unchanged and keeps them above zero for a small t.
 
-    1. Find the k nearest neighbours of each sample.
-    2. Weight the edges by the heat kernel.
-    3. Score each feature separately, in one pass over edges and samples.
-
     Costs n² d for the neighbours and n k d for the scores, in memory of the size of the data plus n k. Sparse
     data stay sparse.
 
@@ -89,10 +83,6 @@ class LaplacianScore(UnsupervisedSelector):
     cost = "n² d"
     is_nested = True
     row_metadata = ("batch",)
-
-    n_neighbors_: int
-
-    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
 
     def __init__(
         self,
@@ -143,6 +133,5 @@ class LaplacianScore(UnsupervisedSelector):
             indices, distances = nearest_neighbors(X, n_neighbors)
         else:
             indices, distances = balanced_neighbors(X, n_neighbors, request.rows.batches)
-        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        quotients = laplacian_quotients(X, heat_affinity(indices, distances, bandwidth))
+        quotients = laplacian_quotients(X, heat_affinity(indices, distances, self.bandwidth))
         return np.where(np.isnan(quotients), -3.0, -quotients), {"n_neighbors_": indices.shape[1]}

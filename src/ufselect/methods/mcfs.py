@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
-from sklearn.utils._param_validation import StrOptions
 
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.graphs import heat_affinity, nearest_neighbors, smoothest_normalized_pairs, usable_neighbors
-from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
 from ufselect.methods.spec import clusters_asked
 
@@ -91,12 +90,6 @@ class MCFS(UnsupervisedSelector):
     label = "MCFS"
     cost = "n² d + c r² d"
 
-    components_: NDArray
-    n_clusters_: int
-    n_neighbors_: int
-
-    _parameter_constraints: ClassVar = {"bandwidth": [POSITIVE, StrOptions({"auto"})]}
-
     def __init__(
         self,
         n_features_to_select: int | float = 0.1,
@@ -119,8 +112,7 @@ class MCFS(UnsupervisedSelector):
         limit = rank_limit(gram)
         n_clusters = clusters_asked(self.n_clusters, X, X.shape[0] - 1)
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth, smallest=1e-6)
+        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), self.bandwidth, smallest=1e-6)
         _, vectors = smoothest_normalized_pairs(affinity, n_clusters)
         degrees = affinity.sum(axis=1)
         targets = vectors / np.sqrt(degrees / degrees.mean())[:, None]

@@ -140,21 +140,6 @@ class RowSparseRegression:
         return self.roots[:, None] * linalg.cho_solve(self.factor, right, check_finite=False)
 
 
-def kmeans_labels(X: Any, n_clusters: int, rng: np.random.Generator) -> NDArray:
-    """Return the normalised indicator of the K-means clusters, raised a little so that no entry is 0.
-
-    Multiplicative steps cannot move an entry away from 0.
-    """
-    clusters = KMeans(n_clusters, n_init=10, random_state=int(rng.integers(2**31))).fit(X).labels_
-    indicator = np.eye(n_clusters)[clusters]
-    return normalised(indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + 0.02)
-
-
-def normalised(labels: NDArray) -> NDArray:
-    """Return the columns divided by their norms."""
-    return labels / np.linalg.norm(labels, axis=0)
-
-
 def orthogonality_penalty(labels: NDArray) -> float:
     r"""Return :math:`\|F^\top F - I\|_F^2`."""
     return float(np.sum(np.square(orthonormality_defect(labels))))
@@ -194,17 +179,14 @@ class LabelState:
 
 
 class LabelSelector(UnsupervisedSelector):
-    """Base of NDFS and RUFS: labels from K-means, then updates of labels and coefficients."""
+    """Labels from K-means, then updates of labels and coefficients."""
 
     accepts_sparse = True
     is_stochastic = True
     is_nested = True
     cost = "n² d + iterations · n d min(n, d)"
 
-    components_: NDArray
     labels_: NDArray
-    n_clusters_: int
-    n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
         **{name: [POSITIVE] for name in ("alpha", "beta", "gamma", "zeta")},
@@ -219,7 +201,12 @@ class LabelSelector(UnsupervisedSelector):
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         rows = CentredRows(X)
         n_clusters = clusters_asked(self.n_clusters, X, X.shape[0])
-        labels = kmeans_labels(rows.data, n_clusters, generator(self.random_state))
+        seed = int(generator(self.random_state).integers(2**31))
+        clusters = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(rows.data)
+        indicator = np.eye(n_clusters)[clusters]
+        # Raised a little, because multiplicative steps cannot move an entry away from 0.
+        labels = indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + 0.02
+        labels /= np.linalg.norm(labels, axis=0)
         method = self._method(X, rows, labels, n_neighbors)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
         return np.linalg.norm(result.state.coefficients, axis=1), {

@@ -131,7 +131,7 @@ class RedundancyFilter(GramSelector):
                 raise TypeError(
                     'Ranks need the rows in memory; use method="pearson", or pass a sample of the rows.'
                 )
-            X = _ranks(X)
+            X = column_ranks(X)
         if is_out_of_core(X) or sparse.issparse(X) or request.rows is not None or not has_missing(X):
             return super()._fit(X, request)
         variances, pairwise = np.nanvar(X, axis=0, dtype=np.float64), partial(pairwise_correlations, X)
@@ -205,7 +205,7 @@ def pairwise_correlations(X: NDArray, columns: NDArray) -> NDArray:
     return np.round(np.clip(np.divide(products, sizes, out=np.zeros_like(sizes), where=is_known), -1, 1), 12)
 
 
-def _ranks(X: Any) -> Any:
+def column_ranks(X: Any) -> Any:
     """Return the ranks of the values of each column, of sparse columns relative to the rank of zero.
 
     A shift changes no correlation, and with this one sparse data stay sparse.
@@ -221,4 +221,4 @@ def _ranks(X: Any) -> Any:
         n_below = np.count_nonzero(values < 0)
         ranks = stats.rankdata(values) + np.where(values > 0, n_zeros, 0)
         columns.data[start:stop] = ranks - (n_below + (n_zeros + 1) / 2)
-    return sparse.csr_array(columns)
+    return columns

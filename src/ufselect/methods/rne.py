@@ -39,17 +39,12 @@ def lle_weights(
         \Bigl\|x_i - \sum_j w_{ij} x_j\Bigr\|^2 + \rho\, \mathrm{Tr}(C_i) \sum_j w_{ij}^2
         \quad\text{s.t.}\quad \sum_j w_{ij} = 1,
 
-    with :math:`C_i` the Gram matrix of the differences :math:`x_j - x_i` [1]_: up to their sum, they solve
-    :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds them; rows sum to 1.
+    with :math:`C_i` the Gram matrix of the differences :math:`x_j - x_i` (Roweis and Saul 2000, Science 290):
+    up to their sum, they solve :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds
+    them; rows sum to 1.
 
-    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as in [1]_, else 0. If ρ is
-    nearly 0 and the neighbours of a sample are linearly dependent, 1e-10 of the trace of its matrix is used,
-    which selects the smallest of the best weights.
-
-    References
-    ----------
-    .. [1] S. T. Roweis, L. K. Saul (2000), "Nonlinear dimensionality reduction by locally linear embedding",
-       Science 290.
+    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as they do, else 0, or 1e-10
+    if the neighbours of a sample are linearly dependent, which selects the smallest of the best weights.
     """
     n_samples, k = neighbors.shape
     if ridge is None:
@@ -205,10 +200,7 @@ class RobustEmbedding(Descent):
     """
 
     def __init__(self, residuals: NDArray, alpha: float, start: NDArray, sparse_share: float = 0.15) -> None:
-        self.R = residuals
-        self.alpha = alpha
-        self.start = start
-        self.sparse_share = sparse_share
+        self.R, self.alpha, self.start, self.sparse_share = residuals, alpha, start, sparse_share
         self.gram = SignedGram(residuals)
 
     def init(self) -> Embedding:
@@ -383,7 +375,6 @@ class RNE(UnsupervisedSelector):
     feature_axes: ClassVar = {"embedding_": 0}
 
     embedding_: NDArray
-    n_neighbors_: int
 
     _parameter_constraints: ClassVar = {
         "n_components": [AT_LEAST_ONE, None],
@@ -437,7 +428,7 @@ class RNE(UnsupervisedSelector):
                     f"init must be a finite non-negative array of shape ({n_features}, {width}), "
                     f"n_features × n_components; its shape is {start.shape}."
                 )
-            start = request.restrict_rows(start)
+            start = start[request.columns]
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
         varying = X.max(axis=0) > X.min(axis=0)
         largest = float(np.abs(X).max()) or 1.0  # squares of huge data would overflow

@@ -155,16 +155,10 @@ class StructuredOptimalGraph(Descent):
     ) -> StructuredGraph:
         affinity = mean_graph(neighbors, weights)
         indicators, n_connected = smoothest_vectors(affinity, self.n_clusters)
-        projection = self.project(affinity)
+        found = self.project(affinity)
+        W = found.vectors[:, : self.n_components]
         return StructuredGraph(
-            affinity,
-            n_connected,
-            indicators,
-            projection.vectors[:, : self.n_components],
-            rank_weight,
-            neighbors,
-            iteration,
-            projection.objective,
+            affinity, n_connected, indicators, W, rank_weight, neighbors, iteration, found.objective
         )
 
 
@@ -267,16 +261,9 @@ class SOGFS(UnsupervisedSelector):
     cost = "n² d + iterations · (n d² + d³)"
     is_nested = True
 
-    components_: NDArray
     affinity_: sparse.csr_array
-    n_clusters_: int
-    n_components_: int
-    n_neighbors_: int
 
-    _parameter_constraints: ClassVar = {
-        "gamma": [POSITIVE],
-        "p": [Interval(Real, 0, 1, closed="right")],
-    }
+    _parameter_constraints: ClassVar = {"gamma": [POSITIVE], "p": [Interval(Real, 0, 1, closed="right")]}
 
     def __init__(
         self,

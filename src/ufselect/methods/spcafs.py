@@ -124,13 +124,7 @@ class SPCAFS(GramSelector):
     cost = "n d² + iterations · d³ (tall), iterations · n d m (wide)"
     is_nested = True
 
-    components_: NDArray
-    n_components_: int
-
-    _parameter_constraints: ClassVar = {
-        "gamma": [NON_NEGATIVE],
-        "p": [Interval(Real, 0, 2, closed="right")],
-    }
+    _parameter_constraints: ClassVar = {"gamma": [NON_NEGATIVE], "p": [Interval(Real, 0, 2, closed="right")]}
 
     def __init__(
         self,

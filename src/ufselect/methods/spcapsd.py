@@ -60,10 +60,7 @@ class PSDReconstruction(Descent):
         vectors = spectrum.vectors
         if vectors.dtype != np.float64:  # single precision is not orthonormal enough
             vectors = linalg.qr(vectors.astype(np.float64), mode="economic", check_finite=False)[0]
-        self.gamma = gamma
-        self.eta = eta
-        self.tol = tol
-        self.start_norms = start_norms
+        self.gamma, self.eta, self.start_norms, self.tol = gamma, eta, start_norms, tol
         self.root = np.sqrt(values)[:, None] * vectors.T
         self.trace = float(values.sum())
         self.first_basis = vectors[:, 2 * values > eta]
@@ -236,12 +233,7 @@ class SPCAPSD(GramSelector):
     cost = "n d² + iterations · d³ (tall), iterations · (n² d + n³) (wide)"
     is_nested = True
 
-    n_components_: int
-
-    _parameter_constraints: ClassVar = {
-        "gamma": [NON_NEGATIVE],
-        "eta": [NON_NEGATIVE],
-    }
+    _parameter_constraints: ClassVar = {"gamma": [NON_NEGATIVE], "eta": [NON_NEGATIVE]}
 
     def __init__(
         self,
@@ -282,7 +274,7 @@ class SPCAPSD(GramSelector):
                 f"eta={self.eta} is too large and shrinks the reconstruction to zero; use a value well below "
                 f"{limit:.3g}, twice the largest eigenvalue of the scatter matrix."
             )
-        method = PSDReconstruction(spectrum, gamma, eta, request.restrict_rows(diagonal), self.tol)
+        method = PSDReconstruction(spectrum, gamma, eta, diagonal[request.columns], self.tol)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
         return np.sqrt(result.state.squared_norms), {
             "n_components_": result.state.factor.shape[1],

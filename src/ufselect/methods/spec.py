@@ -19,7 +19,7 @@ from ufselect.graphs import (
     smoothest_normalized_pairs,
     usable_neighbors,
 )
-from ufselect.methods._base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.methods._base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.methods._columns import SelectionRequest
 
 
@@ -99,13 +99,7 @@ class SPEC(UnsupervisedSelector):
     cost = "n² d"
     is_nested = True
 
-    n_clusters_: int
-    n_neighbors_: int
-
-    _parameter_constraints: ClassVar = {
-        "ranking": [StrOptions({"leading", "normalized", "smoothness"})],
-        "bandwidth": [POSITIVE, StrOptions({"auto"})],
-    }
+    _parameter_constraints: ClassVar = {"ranking": [StrOptions({"leading", "normalized", "smoothness"})]}
 
     def __init__(
         self,
@@ -128,16 +122,27 @@ class SPEC(UnsupervisedSelector):
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        bandwidth = None if self.bandwidth == "auto" else float(self.bandwidth)
-        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), bandwidth, smallest=1e-6)
-        if self.ranking == "leading":
+        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), self.bandwidth, smallest=1e-6)
+        degrees, n_clusters = affinity.sum(axis=1), 0
+        if self.ranking == "leading":  # φ₃, NaN for constant features
             n_clusters = clusters_asked(self.n_clusters, X, X.shape[0] - 1)
-            scores = leading_shares(X, affinity, n_clusters)
+            values, vectors = smoothest_normalized_pairs(affinity, max(n_clusters - 1, 1))
+            scaled, varies = in_own_units(X)
+            alpha = scaled.T @ (np.sqrt(degrees)[:, None] * vectors)
+            norms = degrees @ (scaled.power(2) if sparse.issparse(scaled) else scaled**2)
+            scores = np.divide(alpha**2 @ (2 - values), norms, out=np.full(norms.size, np.nan), where=varies)
         else:
-            n_clusters = 0
             scores = -laplacian_quotients(X, affinity)
-            if self.ranking == "smoothness":
-                scores *= shares_of_variance(X, affinity.sum(axis=1))
+        if self.ranking == "smoothness":  # times 1 − α₁², the share of the squared norm not due to the mean
+            scaled, varies = in_own_units(X)
+            mean = degrees @ scaled / degrees.sum()
+            if sparse.issparse(scaled):
+                square = degrees @ scaled.power(2) / degrees.sum()
+                variance = np.maximum(square - mean**2, 0)
+            else:
+                variance = degrees @ (scaled - mean) ** 2 / degrees.sum()
+                square = variance + mean**2
+            scores *= np.divide(variance, square, out=np.zeros(mean.size), where=varies)
         return np.where(np.isnan(scores), -3.0, scores), {
             "n_clusters_": n_clusters,
             "n_neighbors_": n_neighbors,
@@ -153,30 +158,6 @@ def clusters_asked(n_clusters: int | str, X: Any, most: int) -> int:
             f"n_clusters={n_clusters} is too many for the {X.shape[0]} samples of X; use at most {most}."
         )
     return int(n_clusters)
-
-
-def leading_shares(X: Any, affinity: sparse.csr_array, n_clusters: int) -> NDArray:
-    """Return φ₃ of each feature, NaN for constant ones."""
-    values, vectors = smoothest_normalized_pairs(affinity, max(n_clusters - 1, 1))
-    degrees = affinity.sum(axis=1)
-    scaled, varies = in_own_units(X)
-    alpha = scaled.T @ (np.sqrt(degrees)[:, None] * vectors)
-    squares = scaled.power(2) if sparse.issparse(scaled) else scaled**2
-    norms = degrees @ squares
-    return np.divide(alpha**2 @ (2 - values), norms, out=np.full(norms.size, np.nan), where=varies)
-
-
-def shares_of_variance(X: Any, degrees: NDArray) -> NDArray:
-    """Return 1 − α₁², the share of a feature's weighted squared norm that is not due to its mean."""
-    scaled, varies = in_own_units(X)
-    mean = degrees @ scaled / degrees.sum()
-    if sparse.issparse(scaled):
-        square = degrees @ scaled.power(2) / degrees.sum()
-        variance = np.maximum(square - mean**2, 0)
-    else:
-        variance = degrees @ (scaled - mean) ** 2 / degrees.sum()
-        square = variance + mean**2
-    return np.divide(variance, square, out=np.zeros(mean.size), where=varies)
 
 
 def in_own_units(X: Any) -> tuple[Any, NDArray]:

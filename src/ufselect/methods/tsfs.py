@@ -227,9 +227,8 @@ class TSFS(UnsupervisedSelector):
     :math:`W_1` small and :math:`W_2` large.
 
     The student starts from :math:`W_1 = 0` and is trained by accelerated proximal gradient steps on all
-    samples, which never raise the objective and set rows of unneeded features to exactly zero. Training stops
-    early when a sweep of ten steps gains less than ``tol``. Features are ranked by the row norms of
-    :math:`W_1`; those with zero rows follow in the order in which they would enter with a smaller γ.
+    samples, which never raise the objective and set rows of unneeded features to exactly zero. Such
+    features are ranked in the order in which they would enter with a smaller γ.
 
     t-SNE takes n log n operations per iteration and a sweep 60 n d h for h hidden units; on 1560 × 617 data
     both together take about ten seconds. Everything runs in one thread, so that a seed gives one result.

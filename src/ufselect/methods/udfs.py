@@ -34,9 +34,7 @@ def local_scatter_laplacian(
     X_i X_i^\top C + \lambda I)^{-1} C^\top`. This leaves out the direction that H removes, along which the
     inverse is as large as :math:`1/\lambda`.
 
-    ``neighborhoods`` holds the members of each neighbourhood, including the sample itself. The positive
-    regulariser λ, ``reg``, is raised to the rounding error if it is smaller. A block has about the size of a
-    cache.
+    ``neighborhoods`` holds the members of each neighbourhood, including the sample itself.
     """
     n_samples, size = neighborhoods.shape
     contrasts = linalg.helmert(size)
@@ -168,14 +166,7 @@ class UDFS(UnsupervisedSelector):
     cost = "n² d + iterations · d³ (tall), iterations · n² d (wide)"
     is_nested = True
 
-    components_: NDArray
-    n_clusters_: int
-    n_neighbors_: int
-
-    _parameter_constraints: ClassVar = {
-        "gamma": [POSITIVE],
-        "reg": [POSITIVE],
-    }
+    _parameter_constraints: ClassVar = {"gamma": [POSITIVE], "reg": [POSITIVE]}
 
     def __init__(
         self,

@@ -71,12 +71,9 @@ def starting_samples(points: NDArray, n_clusters: int, seeds: Sequence[int], see
     """Return the samples, n_runs × n_clusters, at which the runs start.
 
     Each run draws from its own generator, so a run does not depend on how many others there are. The two
-    k-means++ rules [1]_ use random numbers in the order of scikit-learn's ``kmeans_plusplus`` and choose the
-    same samples as it does with the same seed and ``n_local_trials=1`` or its default.
-
-    References
-    ----------
-    .. [1] D. Arthur and S. Vassilvitskii (2007), "k-means++: the advantages of careful seeding", SODA.
+    k-means++ rules (Arthur and Vassilvitskii 2007, SODA) use random numbers in the order of scikit-learn's
+    ``kmeans_plusplus`` and choose the same samples as it does with the same seed and ``n_local_trials=1`` or
+    its default.
     """
     if seeding == "random":
         return np.array([rng.choice(len(points), n_clusters, replace=False) for rng in _seeded(seeds)])

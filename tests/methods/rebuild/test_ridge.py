@@ -183,7 +183,7 @@ def test_weights_and_batches_of_the_rows_count_in_both_parts(kind):
 def test_errors_of_counts_are_those_of_refitting_their_columns():
     X = table(7, 60, 12)
     units = Units(np.array([0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5, 5]))
-    _, curve = count_curve(X, lambda gram, count: np.array([2, 0, 4])[:count], 3, units=units)
+    _, curve = count_curve(X, lambda gram, count: np.array([2, 0, 4])[:count], units=units)
     path = np.array([3, 4, 5, 0, 7, 8])
     for count in (1, 2, 3):
         columns = np.concatenate([units.members(unit) for unit in (2, 0, 4)[:count]])

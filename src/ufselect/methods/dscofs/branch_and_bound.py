@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
@@ -16,28 +15,6 @@ from ufselect.methods._columns import Units
 from ufselect.methods.dscofs.problem import PROVEN_GAP, spectral_bound
 
 
-@dataclass(frozen=True)
-class BestSubset:
-    """The result of a search.
-
-    Attributes
-    ----------
-    support : ndarray
-        Features of the best subset found, ascending.
-    captured : float
-        Its variance along m axes.
-    bound : float
-        Upper bound on the variance of any subset.
-    is_proven : bool
-        Whether the search was complete, so that the subset is the best.
-    """
-
-    support: NDArray
-    captured: float
-    bound: float
-    is_proven: bool
-
-
 class BranchAndBound:
     r"""Solve :math:`\max_{|T| = r} \sum_{k \le m} \lambda_k(S_{TT})` exactly.
 
@@ -45,16 +22,7 @@ class BranchAndBound:
     features plus the largest diagonal entries of the free ones, and by the eigenvalues and the spectral
     bound of all that are not out. The node with the largest bound is split first. If features come in groups,
     T is the union of r groups, a group counts with the sum of its entries, and all indices but those of
-    ``support`` are indices of groups.
-
-    Parameters
-    ----------
-    S : ndarray of shape (d, d)
-        Positive semidefinite; beyond some 50 features a proof takes too many nodes on real data.
-    n_rows, n_components : int
-        r and m.
-    units : Units, optional
-        The groups; by default each feature is its own group.
+    ``support`` are indices of groups. Beyond some 50 features a proof takes too many nodes on real data.
     """
 
     def __init__(self, S: NDArray, n_rows: int, n_components: int, units: Units | None = None) -> None:
@@ -66,10 +34,13 @@ class BranchAndBound:
         self.best = -np.inf
         self.support = np.empty(0, dtype=np.intp)
 
-    def run(self, incumbent: NDArray, max_nodes: int, fixed: Sequence[int] = ()) -> BestSubset:
+    def run(
+        self, incumbent: NDArray, max_nodes: int, fixed: Sequence[int] = ()
+    ) -> tuple[NDArray, float, float]:
         """Search from a good subset until it is proven that none is better, or for ``max_nodes`` nodes.
 
-        All subsets, the incumbent included, contain the ``fixed`` groups or features.
+        All subsets, the incumbent included, contain the ``fixed`` groups or features. Returns the features of
+        the best subset, its variance, and an upper bound on that of any subset: the same if it is proven.
         """
         self._offer(np.unique(self.units.codes[incumbent]))
         order = count()
@@ -86,7 +57,7 @@ class BranchAndBound:
                 if bound > self._threshold():
                     heapq.heappush(heap, (-bound, next(order), *child, next_branch))
         is_proven = not heap or -heap[0][0] <= self._threshold()
-        return BestSubset(self.support, self.best, self.best if is_proven else -heap[0][0], is_proven)
+        return self.support, self.best, self.best if is_proven else -heap[0][0]
 
     def _threshold(self) -> float:
         return self.best * (1 + PROVEN_GAP)

@@ -16,7 +16,7 @@ from ufselect.gram.spectrum import leading_pairs, leading_sum
 from ufselect.methods._base import Columns, FitResult, Groups
 from ufselect.methods._columns import SelectionRequest, Units, choose
 from ufselect.methods._iterate import Callback, SolverResult, Status, iterate, run_attributes
-from ufselect.methods._sets import distance_to_entries, distance_to_rows
+from ufselect.methods._sets import project_entries, project_rows
 from ufselect.methods.dscofs.branch_and_bound import BranchAndBound
 from ufselect.methods.dscofs.estimator import DoubleSparseSelector, row_norms
 from ufselect.methods.dscofs.loadings import sparse_loadings
@@ -44,10 +44,8 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
     Parameters
     ----------
     {n_features_to_select}
-    n_components : int or "auto", default="auto"
-        Number m of components, at most r. ``"auto"`` follows the broken-stick rule: it keeps a component
-        while its share of the variance exceeds that of the corresponding piece of a randomly broken stick,
-        and at most r of them.
+    {n_components}
+        There can be at most r.
     entry_sparsity : float, int or None, default=None
         Non-zero entries of X: a share α of all d·m entries, their number s, or None for no entry constraint.
         It has an effect only if s < r·m.
@@ -130,17 +128,12 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
     label = "DSCOFS, constrained"
     cost = "n d² + iterations · d² m + rounds · r² (d + r) m"
 
-    components_: NDArray
-    n_components_: int
     n_entries_: int
     explained_variance_ratio_: NDArray
     optimality_gap_: float
     optimality_message_: str
     is_proven_optimal_: bool
     constraint_residuals_: dict[str, float]
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     def __init__(
         self,
@@ -215,8 +208,8 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
             "optimality_message_": optimality_message(gap),
             "is_proven_optimal_": gap == 0,
             "constraint_residuals_": {
-                "row": distance_to_rows(X, problem.n_rows, problem.rules),
-                "entry": distance_to_entries(X, problem.n_entries),
+                "row": float(np.linalg.norm(X - project_rows(X, problem.n_rows, rules=problem.rules)[0])),
+                "entry": float(np.linalg.norm(X - project_entries(X, problem.n_entries)[0])),
             },
             **run_attributes("ConstrainedDSCOFS", result, gram.scale),
         }
@@ -244,20 +237,12 @@ def raise_penalties(
 
 
 def search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float], float]:
-    """Return the rows with the most variance, without regard to the entry constraint.
+    """Return the rows with the most variance, the objective of each improvement, and a bound.
 
-    The best loadings on a support are eigenvectors. The supports of X, of the start, of the largest variances
-    and a few random ones are improved by a proxy and by exchanges, the best of them further. On up to 50
-    features branch and bound follows, with up to 500 nodes; beyond, a proof takes too many on real data.
-
-    Returns
-    -------
-    support : ndarray
-        The rows, ascending.
-    history : list of float
-        The objective of each improvement.
-    bound : float
-        Upper bound on the variance of any rows; infinite without branch and bound.
+    The entry constraint is not considered, so the best loadings on a support are eigenvectors. The supports
+    of X, of the start, of the largest variances and a few random ones are improved by a proxy and by
+    exchanges, the best of them further. On up to 50 features branch and bound follows, with up to 500 nodes;
+    beyond, the bound is infinite.
     """
     gram, units, n_components = problem.gram, problem.units, X.shape[1]
     product = gram.matmat(start.point) if start.product is None else start.product
@@ -290,8 +275,8 @@ def search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDA
     if gram.shape[0] > 50:
         return support, history, np.inf
     proof = BranchAndBound(gram.to_dense(), problem.n_rows, n_components, units)
-    best = proof.run(support, 500, fixed)
-    return best.support, [*history, min(-best.captured, history[-1])], best.bound
+    support, captured, bound = proof.run(support, 500, fixed)
+    return support, [*history, min(-captured, history[-1])], bound
 
 
 def improve_by_exchanges(

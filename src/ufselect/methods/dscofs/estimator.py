@@ -136,13 +136,7 @@ class DoubleSparseSelector(GramSelector):
 def entry_count(
     entry_sparsity: float | int | str | None, n_features: int, n_components: int, n_rows: int
 ) -> int:
-    """Return s, the number of entries kept of an n_features × n_components matrix with n_rows non-zero rows.
-
-    Raises
-    ------
-    ValueError
-        If s exceeds the number of entries, or is too small for orthonormal columns.
-    """
+    """Return s, how many entries an n_features × n_components matrix with n_rows non-zero rows keeps."""
     total = n_features * n_components
     if entry_sparsity is None:
         return total
@@ -189,8 +183,7 @@ class DSCOFS(DoubleSparseSelector):
     entry_sparsity : "auto", float, int or None, default="auto"
         Non-zero entries of X: ``"auto"`` for 0.4 of the r·m entries of r rows, a share α of all d·m entries,
         their number s, or None for no entry constraint. It has an effect only if s < r·m; a share of d·m, as
-        in [1]_, has none if few features are selected. Of 0.2, 0.4, 0.6, 0.8 and all of the r·m entries, 0.4
-        gave the best clusters.
+        in [1]_, has none if few features are selected.
     mu_entry, mu_row : float, default=0.1 and 0.01
         Penalties μ₁ and μ₂ on the distance to the entry-sparse and row-sparse sets.
     penalty_scale : {"relative", "absolute"}, default="relative"
@@ -243,10 +236,7 @@ class DSCOFS(DoubleSparseSelector):
         ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
     objective_history_ : ndarray
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
-    n_iter_ : int
-        Number of iterations.
-    converged_ : bool
-        Whether the relative decrease fell to ``tol`` within ``max_iter``. See ``tol`` for what that means.
+    {iterations}
 
     See Also
     --------
@@ -294,17 +284,12 @@ class DSCOFS(DoubleSparseSelector):
         "entry_sparse_components_": 1,
     }
 
-    components_: NDArray
     row_sparse_components_: NDArray
     entry_sparse_components_: NDArray
-    n_components_: int
     n_entries_: int
     constraint_residuals_: dict[str, float]
     _selected_scatter: NDArray
     _variance_bound: float
-    objective_history_: NDArray
-    n_iter_: int
-    converged_: bool
 
     _parameter_constraints: ClassVar = {
         "mu_entry": [NON_NEGATIVE],

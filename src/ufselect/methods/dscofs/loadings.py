@@ -19,23 +19,12 @@ def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDAr
     r"""Return orthonormal X with few entries and a large ``Tr(XᵀSX)``, and the values of each improvement.
 
     Every rotation of the loadings carries the same variance, so the one whose largest entries hold most of
-    its length comes first, as in SPCArt [1]_. X is then moved to a nearby orthonormal matrix within the
-    pattern of these entries and improved there, and the pattern is set again after a power step, as long as
-    that helps. The other start is a matrix whose columns have no common rows, which always exists.
+    its length comes first, as in SPCArt (Hu and others 2016, IEEE Trans. Neural Netw. Learn. Syst. 27). X is
+    then moved to a nearby orthonormal matrix within the pattern of these entries and improved there, and the
+    pattern is set again after a power step, as long as that helps. The other start is a matrix whose columns
+    have no common rows, which always exists.
 
-    Parameters
-    ----------
-    S : ndarray of shape (n_rows, n_rows)
-        Scatter matrix of the rows at hand.
-    loadings : ndarray of shape (n_rows, n_components)
-        Orthonormal columns with much variance.
-    n_entries : int
-        Most non-zero entries; at least the number of columns.
-
-    References
-    ----------
-    .. [1] Z. Hu, G. Pan, Y. Wang, Z. Wu (2016), "Sparse principal component analysis via rotation and
-       truncation", IEEE Transactions on Neural Networks and Learning Systems 27(4).
+    S is that of the rows at hand; the loadings have orthonormal columns, at most ``n_entries`` of them.
     """
     apart = disjoint_columns(S, sparse_rotation(loadings, loadings.shape[0]), n_entries)
     X = ascend(S, apart, _widened(S, apart, n_entries))
@@ -100,9 +89,9 @@ def sparse_rotation(X: NDArray, n_entries: int) -> NDArray:
 
 
 def disjoint_columns(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
-    """Return orthonormal columns without common rows, which always exist; X says which column a row joins.
+    """Return orthonormal columns without common rows; X says which column a row joins.
 
-    S is the block of the rows at hand; each column is the leading eigenvector of its rows.
+    Each column is the leading eigenvector of its rows.
     """
     n_rows, m = X.shape
     weights = np.abs(X)

@@ -62,30 +62,15 @@ XStep = Callable[[SplitPCA, PamState, NDArray], NDArray]
 class ProximalAlternatingMinimisation(Descent):
     """Update X on the Stiefel manifold, then its entry-sparse copy Y and its row-sparse copy Z, in turn.
 
-    Parameters
-    ----------
-    problem : SplitPCA
-        What to minimise.
-    start : Start or PamState
-        Where to begin; the state of another run is continued. From a start that does not depend on the data,
-        a first X-step is made with Y = Z = X, before any sparsity, as in the authors' program.
-    x_step : callable
-        Solves the X-step, or lowers its objective.
-    onset : float
-        Relative decrease of the objective at which extrapolation begins; 0 for never.
+    The state of another run is continued. From a start that does not depend on the data, a first X-step is
+    made with Y = Z = X, before any sparsity, as in the authors' program. ``onset`` is the relative decrease
+    of the objective at which extrapolation begins; 0 for never.
     """
 
     def __init__(
-        self,
-        problem: SplitPCA,
-        start: Start | PamState,
-        x_step: XStep,
-        onset: float = LATE_ONSET,
+        self, problem: SplitPCA, start: Start | PamState, x_step: XStep, onset: float = LATE_ONSET
     ) -> None:
-        self.problem = problem
-        self.start = start
-        self.x_step = x_step
-        self.onset = onset
+        self.problem, self.start, self.x_step, self.onset = problem, start, x_step, onset
         self.unit = problem.unit
         # The objective sums four terms, each rounded in the precision of the data.
         self.resolution = 4 * float(np.finfo(problem.gram.dtype).eps)
@@ -128,10 +113,9 @@ class ProximalAlternatingMinimisation(Descent):
         problem = self.problem
         Y, entries = problem.entry_step(X, last.Y, last.entries) if last else problem.entry_step(X, X, None)
         Z, rows = problem.row_step(X, last.Z, last.rows) if last else problem.row_step(X, X, None)
-        if product is None:
-            product = self.problem.gram.matmat(X)
-        objective = self.problem.objective(X, product, Y, Z)
-        return PamState(X, Y, Z, product, self.problem.ascent(X, product, Y, Z), objective, entries, rows)
+        product = problem.gram.matmat(X) if product is None else product
+        objective = problem.objective(X, product, Y, Z)
+        return PamState(X, Y, Z, product, problem.ascent(X, product, Y, Z), objective, entries, rows)
 
     def residuals(self, state: PamState) -> dict[str, float]:
         return {
@@ -146,25 +130,13 @@ def _same(first: Support | None, second: Support | None) -> bool:
 
 @dataclass
 class Trail:
-    """The last steps of an iteration, each of which maps a point to its image.
+    """The last steps of an iteration, each of which maps a point to its image."""
 
-    Attributes
-    ----------
-    change : ndarray
-        Difference of the last two images.
-    residual : ndarray
-        Last image minus its point.
-    n_steps : int
-        Number of steps without a change of supports; 0 if the last step changed them.
-    differences : ndarray of shape (2, DEPTH, n_entries)
-        Changes of the residual and of the image over each of the last of these steps, in any order.
-    gram : ndarray
-        Inner products of the changes of the residual.
-    """
-
-    change: NDArray
-    residual: NDArray
-    n_steps: int = 0
+    change: NDArray  # difference of the last two images
+    residual: NDArray  # last image minus its point
+    n_steps: int = 0  # without a change of supports; 0 if the last step changed them
+    # Changes of the residual and of the image over each of the last of these steps, 2 × DEPTH × n_entries, in
+    # any order, and the inner products of the former.
     differences: NDArray | None = None
     gram: NDArray | None = None
 
@@ -185,15 +157,9 @@ class Trail:
     def extrapolate(self, image: NDArray) -> NDArray:
         r"""Return the point to try next instead of the last image.
 
-        While supports change, this is heavy-ball momentum; afterwards it is Anderson's mixing [1]_:
-        with residuals :math:`r_k` and images :math:`f_k`, the combination
-        :math:`f_k - \sum_i \gamma_i \Delta f_i` whose weights minimise
-        :math:`\|r_k - \sum_i \gamma_i \Delta r_i\|`.
-
-        References
-        ----------
-        .. [1] D. G. Anderson (1965), "Iterative procedures for nonlinear integral equations", Journal of the
-           ACM 12(4).
+        While supports change, this is heavy-ball momentum; afterwards it is Anderson's mixing (1965, J. ACM
+        12): with residuals :math:`r_k` and images :math:`f_k`, the combination :math:`f_k - \sum_i \gamma_i
+        \Delta f_i` whose weights minimise :math:`\|r_k - \sum_i \gamma_i \Delta r_i\|`.
         """
         last = min(self.n_steps, DEPTH)
         if self.differences is None or self.gram is None or not self.gram.trace() > 0:

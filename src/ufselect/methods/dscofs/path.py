@@ -13,7 +13,7 @@ from ufselect._utils.validation import is_out_of_core
 from ufselect.blocks import reduce_data
 from ufselect.gram import gram_operator
 from ufselect.methods._base import open_if_stored
-from ufselect.methods._columns import ColumnConstraints, choose
+from ufselect.methods._columns import choose, selection_request
 from ufselect.methods.dscofs.estimator import DSCOFS, row_norms
 from ufselect.methods.dscofs.start import Start
 
@@ -126,8 +126,7 @@ def dscofs_path(
     selector._check_parameters()
     X, _ = selector._validated(open_if_stored(X))
     n_features = selector.n_features_in_
-    constraints = ColumnConstraints.of(selector, n_features)
-    requests = [constraints.request(count) for count in n_features_to_select]
+    requests = [selection_request(selector, n_features, count) for count in n_features_to_select]
     counts, sparsities = tuple(request.n_selected for request in requests), tuple(entry_sparsity)
     if not counts or not sparsities:
         raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")

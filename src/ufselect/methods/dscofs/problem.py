@@ -26,30 +26,15 @@ class SplitPCA(ABC):
 
     A subclass is a choice of g and h: their proximal maps, `entry_step` and `row_step`, and their values,
     `penalty`, 0 for the indicator of a set. The proximal alternating loop needs nothing else.
-
-    Attributes
-    ----------
-    gram : GramOperator
-        S, divided by the square of its ``scale``; all penalties are in the same units.
-    mu_row, mu_entry : float
-        :math:`\mu_2` and :math:`\mu_1`.
-    tau : float
-        Proximal weight :math:`\tau_1` of the X-step.
-    memory : float
-        Proximal weight :math:`\tau_2 = \tau_3` of the Y- and the Z-step.
-    unit : float
-        What counts as 1 in the stopping rule and in the bounds on step sizes.
-    leading_variance : float
-        Mean of the m largest eigenvalues of S, with which penalties are compared; 0 if not known.
     """
 
-    gram: GramOperator
+    gram: GramOperator  # S; all penalties are in its units
     mu_row: float
     mu_entry: float
-    tau: float
-    memory: float
-    unit: float
-    leading_variance: float
+    tau: float  # proximal weight τ₁ of the X-step
+    memory: float  # proximal weight τ₂ = τ₃ of the Y- and the Z-step
+    unit: float  # what counts as 1 in the stopping rule and in the bounds on step sizes
+    leading_variance: float  # mean of the m largest eigenvalues, with which penalties are compared; or 0
 
     @abstractmethod
     def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support | None]:
@@ -88,28 +73,21 @@ class SplitPCA(ABC):
 
 @dataclass(frozen=True)
 class DoubleSparsePCA(SplitPCA):
-    r"""Double-sparsity constrained PCA: Y has at most s entries, Z at most r rows that are not zero.
+    """Double-sparsity constrained PCA: Y has at most s entries, Z at most r rows that are not zero.
 
-    Attributes
-    ----------
-    n_rows, n_entries : int
-        r and s. With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
-    rules : UnitRequest or None
-        Groups of rows that count as one in r, and rows that Z always keeps; None without any.
-    gram, mu_row, mu_entry, tau, memory, unit, leading_variance
-        As in `SplitPCA`.
+    With ``n_entries`` equal to all entries and ``mu_entry`` zero there is no entry constraint.
     """
 
     gram: GramOperator
-    n_rows: int
-    n_entries: int
+    n_rows: int  # r
+    n_entries: int  # s
     mu_row: float
     mu_entry: float
     tau: float
     memory: float
     unit: float
     leading_variance: float = 0.0
-    rules: UnitRequest | None = None
+    rules: UnitRequest | None = None  # groups that count as one in r, and rows that Z always keeps
 
     @property
     def units(self) -> Units:
@@ -178,23 +156,8 @@ def variance_bound(
     is at most the sum of the m largest eigenvalues of S, at most the sum of the r largest diagonal entries,
     and at most the value of :func:`spectral_bound`; the smallest of the three is returned. If rows come in
     groups, a group counts as one row, with the norm over it in each eigenvector and the sum over it in the
-    diagonal.
-
-    Parameters
-    ----------
-    spectrum : Spectrum
-        Leading eigenpairs of S, at least m unless its rank is smaller. More can only tighten the bound.
-    diagonal : ndarray of shape (n_features,)
-        The diagonal of S.
-    n_rows, n_components : int
-        r and m.
-    units : Units, optional
-        The groups of rows.
-
-    Returns
-    -------
-    float
-        In the units of S.
+    diagonal of S. The spectrum has at least m pairs unless the rank is smaller; more can only tighten the
+    bound.
     """
     if units is not None and not units.is_single:
         squares = np.square(spectrum.vectors, dtype=np.float64)
@@ -211,19 +174,12 @@ def spectral_bound(spectrum: Spectrum, n_rows: int, n_components: int, *, is_com
     r"""Bound the variance by how much of each eigenvector r rows can hold.
 
     With eigenpairs :math:`(\lambda_k, v_k)` the variance is :math:`\sum_k \lambda_k \theta_k` with
-    :math:`\theta_k = \|X^\top v_k\|^2`. An X with r non-zero rows has
-    :math:`\theta_k \le t_k`, the sum of the r largest squared entries of :math:`v_k`, and orthonormal
-    columns give :math:`\sum_k \theta_k \le m`. Filling the largest eigenvalues first solves this linear
-    programme. It is the relaxation by projections on eigenvectors of [1]_, [2]_ with the bound on each
-    projection that row sparsity gives. Unless the spectrum ``is_complete``, with all non-zero eigenvalues,
-    the rest of m counts with the smallest given eigenvalue.
-
-    References
-    ----------
-    .. [1] S. S. Dey, M. Molinaro, G. Wang (2020), "Solving sparse principal component analysis with global
-       support", arXiv:2006.01242.
-    .. [2] G. Wang, S. S. Dey (2020), "Upper bounds for model-free row-sparse principal component analysis",
-       ICML.
+    :math:`\theta_k = \|X^\top v_k\|^2`. An X with r non-zero rows has :math:`\theta_k \le t_k`, the sum of
+    the r largest squared entries of :math:`v_k`, and orthonormal columns give :math:`\sum_k \theta_k \le m`.
+    Filling the largest eigenvalues first solves this linear programme. It is the relaxation by projections on
+    eigenvectors of Dey, Molinaro and Wang (2020, arXiv:2006.01242) and Wang and Dey (2020, ICML), with the
+    bound on each projection that row sparsity gives. Unless the spectrum ``is_complete``, with all non-zero
+    eigenvalues, the rest of m counts with the smallest given eigenvalue.
     """
     values = np.asarray(spectrum.values, dtype=np.float64)
     squares = np.asarray(spectrum.vectors, dtype=np.float64) ** 2

@@ -47,13 +47,7 @@ def best_random_start(gram: GramOperator, n_components: int, n_init: int, rng: n
 
 
 def given_start(point: Any, n_features: int, n_components: int, dtype: np.dtype) -> Start:
-    """Return a user's starting point in working precision.
-
-    Raises
-    ------
-    ValueError
-        If it has the wrong shape or its columns are not orthonormal.
-    """
+    """Return a user's starting point in working precision."""
     point = np.asarray(point, dtype=dtype)
     if point.shape != (n_features, n_components):
         raise ValueError(
@@ -73,11 +67,6 @@ def graph_start(X: Any, gram: GramOperator, n_components: int) -> NDArray:
     smoothest vectors U of that graph are regressed on the standardised features Z by ridge regression with
     the mean non-zero eigenvalue of :math:`Z Z^\top` as penalty; the nearest orthonormal matrix is the start.
     The graph takes n² operations, and more than 2000 rows hardly change its smooth vectors.
-
-    Raises
-    ------
-    ValueError
-        If values are missing, or if the graph has fewer smooth vectors than components.
     """
     if not np.all(np.isfinite(X.data if sparse.issparse(X) else X)):
         raise ValueError('init="graph" needs rows without missing values; fill them in or use init="pca".')
@@ -111,14 +100,7 @@ def regressed_start(matrix: Any, mean: NDArray, squares: NDArray, targets: NDArr
 
     .. math:: W = Z^\top \Bigl(Z Z^\top + \tfrac{\|Z\|_F^2}{\min(n, d)} I\Bigr)^{-1} U
 
-    Parameters
-    ----------
-    matrix : ndarray or CSR array of shape (n_samples, n_features)
-        The data.
-    mean, squares : ndarray of shape (n_features,)
-        Means of the columns, and the sums of squares about them.
-    targets : ndarray of shape (n_samples, n_targets)
-        The orthonormal, centred vectors U.
+    The ``targets`` U are orthonormal and centred; ``squares`` are sums of squares about the means.
     """
     inverse = np.divide(1, np.sqrt(squares), where=squares > 0, out=np.zeros_like(squares))
     is_sparse = sparse.issparse(matrix)

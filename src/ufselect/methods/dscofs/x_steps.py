@@ -59,26 +59,13 @@ class PenCF:
     r"""Solve the X-step to convergence by gradient steps on an exact penalty function.
 
     With l the objective of the X-step, :math:`\Lambda = \tfrac12(X^\top\nabla l + \nabla l^\top X)` and
-    :math:`D = \nabla l - X\Lambda + \beta X(X^\top X - I)`, iterate
-    :math:`X \leftarrow P_{ball}(X - \eta D)` with alternating Barzilai–Borwein steps :math:`\eta` [1]_. The
-    radius of the ball, :math:`\beta`, the largest step and the defaults of ``tol`` and ``max_steps`` are
-    those of the authors' program.
+    :math:`D = \nabla l - X\Lambda + \beta X(X^\top X - I)`, iterate :math:`X \leftarrow P_{ball}(X - \eta D)`
+    with alternating Barzilai–Borwein steps :math:`\eta` (Xiao, Liu and Yuan 2022, Optim. Methods Softw. 37).
+    The radius of the ball, :math:`\beta`, the largest step and the defaults of ``tol``, the relative decrease
+    of the Riemannian gradient, and ``max_steps`` of one X-step are those of the authors' program.
 
-    Parameters
-    ----------
-    tol : float
-        Relative decrease of the Riemannian gradient at which the subproblem counts as solved.
-    max_steps : int
-        Maximum number of gradient steps in one X-step.
-    max_run_steps : int
-        Maximum number of gradient steps of one object, which serves one run; power steps, which also lower
-        the objective, follow. With penalties up to the size of the data a run takes a few thousand; with far
-        larger ones no X-step may reach the tolerance, and each would use all of its ``max_steps``.
-
-    References
-    ----------
-    .. [1] N. Xiao, X. Liu, Y. Yuan (2022), "A class of smooth exact penalty function methods for
-       optimization problems with orthogonality constraints", Optimization Methods and Software 37(4).
+    An object serves one run. After ``max_run_steps`` gradient steps, power steps follow, which also lower the
+    objective: with penalties far above the size of the data no X-step may reach the tolerance.
     """
 
     def __init__(self, tol: float = 1e-8, max_steps: int = 1000, max_run_steps: int = 10_000) -> None:

@@ -20,7 +20,7 @@ from ufselect._utils.validation import has_missing, is_out_of_core
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.methods._base import POSITIVE, FitResult, GramSelector
-from ufselect.methods._columns import ColumnConstraints, SelectionRequest, Units, ranks_from_scores
+from ufselect.methods._columns import SelectionRequest, Units, ranks_from_scores
 from ufselect.methods.rebuild.ridge import count_curve
 
 
@@ -89,12 +89,10 @@ class Placement:
             return "budget"
         if self.regions is not None and np.any(self._region_counts(members) > self.most):
             return "quotas"
-        if (
-            self.positions is not None
-            and pdist(self.positions[members]).min(initial=np.inf) < self.min_distance
-        ):
-            return "min_distance"
-        return ""
+        if self.positions is None:
+            return ""
+        closest = pdist(self.positions[members]).min(initial=np.inf)
+        return "min_distance" if closest < self.min_distance else ""
 
     def unmet(self, members: NDArray) -> NDArray:
         """Return the regions with fewer columns than their minimum."""
@@ -119,7 +117,6 @@ class PlacedSelector(GramSelector):
 
     chooses_count = True
 
-    n_features_to_select: int | float | str  # type: ignore[assignment]
     costs: Any
     budget: float | None
     regions: Any
@@ -129,10 +126,7 @@ class PlacedSelector(GramSelector):
 
     count_curve_: list[dict[str, Any]]
 
-    _parameter_constraints: ClassVar = {
-        "budget": [POSITIVE, None],
-        "min_distance": [POSITIVE, None],
-    }
+    _parameter_constraints: ClassVar = {"budget": [POSITIVE, None], "min_distance": [POSITIVE, None]}
 
     @abstractmethod
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
@@ -151,17 +145,8 @@ class PlacedSelector(GramSelector):
             )
 
     @property
-    def _is_auto(self) -> bool:
-        return isinstance(self.n_features_to_select, str) and self.n_features_to_select == "auto"
-
-    @property
     def _is_ruled(self) -> bool:
         return self.costs is not None or self.regions is not None or self.min_distance is not None
-
-    def _request(self, n_features: int) -> SelectionRequest:
-        if self._is_auto:  # until the count is known, all columns are requested
-            return ColumnConstraints.of(self, n_features).request(1.0)
-        return super()._request(n_features)
 
     def _needs_rows(self) -> bool:
         return True  # some are held out
@@ -245,12 +230,7 @@ class PlacedSelector(GramSelector):
         return codes, least, most
 
     def _placed(
-        self,
-        order: NDArray,
-        gains: NDArray,
-        placement: Placement,
-        attributes: dict[str, Any],
-        units: Units,
+        self, order: NDArray, gains: NDArray, placement: Placement, attributes: dict[str, Any], units: Units
     ) -> FitResult:
         """Turn an order of units into scores and, if there are rules, into a selection."""
         unmet = placement.unmet(order)

@@ -23,19 +23,14 @@ RIDGES = np.geomspace(1e-8, 1e2, 21)
 def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
     r"""Return the weight ρ of penalties :math:`\rho S_{jj}` that shrinks correlations best.
 
-    Shrinking the off-diagonal entries of S by :math:`1 - \alpha` is the same as penalties with
-    :math:`\rho = \alpha / (1 - \alpha)`. For normal data the variance of an entry is
-    :math:`(S_{ii} S_{jj} + S_{ij}^2) / n`, so that the α of least expected squared error [1]_ is
+    Shrinking the off-diagonal entries of S by :math:`1 - \alpha` is the same as penalties with :math:`\rho =
+    \alpha / (1 - \alpha)`. For normal data the variance of an entry is :math:`(S_{ii} S_{jj} + S_{ij}^2) /
+    n`, so that the α of least expected squared error (Schäfer and Strimmer 2005; see `RebuildSelector`) is
 
     .. math:: \alpha = \frac1n \,
               \frac{\sum_{i \ne j} S_{ii} S_{jj} + S_{ij}^2}{\sum_{i \ne j} S_{ij}^2}.
 
     ``squared_norm`` is :math:`\|S\|_F^2`.
-
-    References
-    ----------
-    .. [1] J. Schäfer and K. Strimmer (2005), "A shrinkage approach to large-scale covariance matrix
-       estimation", Statistical Applications in Genetics and Molecular Biology 4(1).
     """
     diagonal = np.asarray(gram.diag(), dtype=np.float64)
     squares = float(diagonal @ diagonal)
@@ -283,7 +278,6 @@ def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArra
 def count_curve(
     X: Any,
     path: Callable[[GramOperator, int], NDArray],
-    max_count: int | None = None,
     *,
     units: Units | None = None,
     rows: RowInfo | None = None,
@@ -294,8 +288,8 @@ def count_curve(
     columns that are not selected, in units of the error of the mean; standard errors are over five folds.
 
     Every fifth row of X is held out in turn; given the Gram operator of the others and a number, ``path``
-    returns that many units, best first. ``max_count`` is by default half of the units, with at most 100
-    columns and fewer than the rows of a fold.
+    returns that many units, best first: up to half of them, with at most 100 columns and fewer than the rows
+    of a fold.
     """
     n_samples, n_features = X.shape
     if n_samples < LEAST_ROWS:
@@ -304,10 +298,9 @@ def count_curve(
             f"{n_samples}; give a number."
         )
     units = Units.single(n_features) if units is None else units
-    if max_count is None:
-        most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
-        fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
-        max_count = max(1, min(units.count // 2, int(fits.sum())))
+    most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
+    fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
+    max_count = max(1, min(units.count // 2, int(fits.sum())))
     # every count up to 20, then steps of 10 %
     steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
     counts = np.unique(np.minimum(steps, max_count)).astype(int)

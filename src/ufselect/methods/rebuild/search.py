@@ -34,8 +34,7 @@ from ufselect.methods.rebuild.ridge import (
     shrinkage_weight,
 )
 
-# An exchange must lower the error by this share; less is not worth a product with S.
-MIN_RELATIVE_GAIN = 1e-4
+MIN_RELATIVE_GAIN = 1e-4  # of the error, by an exchange; less is not worth a product with S
 # A row that is fitted exactly by itself cannot be left out; this bound keeps the quotient finite. The
 # rounding of a squared error, 1e-16 of it, stays small compared with the square of this.
 LEAST_FREEDOM = 1e-6
@@ -62,20 +61,6 @@ class Problem:
     ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. With many sparse
     columns, a product of S with a vector costs more than one with an array of ``most_targets`` columns of S,
     which then represent all: enough for counts up to about a thousand.
-
-    Attributes
-    ----------
-    factor, products : ndarray or None
-        A and its row products, if S is given by wide rows.
-    weights : ndarray or None
-        The weights of the rows, if these are so few that the leave-one-out error is used.
-    is_heavy_tailed : bool
-        Whether rows are as few and some of them have more of the variance than in any normal data. Such rows
-        dominate both the covariances and the held-out error, and say little about new rows.
-    targets : ndarray of shape (n_features, n_targets) or None
-        Weighted columns of S that represent all of them, if there are many sparse ones.
-    norms : ndarray of shape (n_features,)
-        Each column's sum of squared products with the targets, or with all columns.
     """
 
     def __init__(
@@ -91,10 +76,12 @@ class Problem:
         self.units = Units.single(gram.shape[0]) if units is None else units
         self.variances = np.asarray(gram.diag(), dtype=np.float64)
         self.total = gram.trace()
-        self.factor: Any = None
+        self.factor: Any = None  # A and its row products, if S is given by wide rows
         self.products: Any = None
-        self.weights: Any = None
-        self.targets: Any = None
+        self.weights: Any = None  # of the rows, if these are so few that the leave-one-out error is used
+        self.targets: Any = None  # weighted columns of S that represent all, if there are many sparse ones
+        # Whether rows are as few and some have more of the variance than in any normal data. They dominate
+        # both the covariances and the held-out error, and say little about new rows.
         self.is_heavy_tailed = False
         if type(gram) is FactoredGram:  # the diagonal of a subclass is not that of its rows
             self.factor = np.asarray(gram.factor, dtype=np.float64)
@@ -108,6 +95,7 @@ class Problem:
             drawn, times = np.unique(np.minimum(places, expected.size - 1), return_counts=True)
             self.targets = gram.columns(drawn)
             self.targets *= np.sqrt(times / expected[drawn]).astype(self.targets.dtype)
+        # each column's sum of squared products with the targets, or with all columns
         if self.targets is not None:
             self.norms = np.einsum("ij,ij->i", self.targets, self.targets, dtype=np.float64)
         elif self.factor is not None and gram.dtype == np.float64:  # to the last digit as the operator does

@@ -111,8 +111,6 @@ class RebuildSelector(PlacedSelector):
     supports = frozenset({"keep", "groups"})
 
     penalty_: float
-    objective_history_: list[float]
-    n_iter_: int
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
 
     _parameter_constraints: ClassVar = {
