@@ -132,7 +132,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {"index": [], "changelog": [], "contributing": [], "reproduction": []}
 html_show_sourcelink = False
 if repository:
     html_context = {

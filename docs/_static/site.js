@@ -19,7 +19,8 @@ document.addEventListener("DOMContentLoaded", () => {
     // A first column that fills the box would hide the others when it stays.
     new ResizeObserver(() => {
       const first = box.querySelector("tr > :first-child");
-      box.classList.toggle("keeps-first", first !== null && first.offsetWidth < 0.45 * box.clientWidth);
+      const isWide = box.scrollWidth > box.clientWidth + 1;
+      box.classList.toggle("keeps-first", isWide && first !== null && first.offsetWidth < 0.45 * box.clientWidth);
     }).observe(box);
   }
   for (const picture of document.querySelectorAll(".bd-article p > img, .bd-article .figure > img, .bd-article figure > img")) {

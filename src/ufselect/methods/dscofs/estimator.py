@@ -175,12 +175,12 @@ def row_norms(X: NDArray, units: Units) -> NDArray:
 class DSCOFS(DoubleSparseSelector):
     r"""Select features by double-sparsity constrained PCA.
 
-    Use it if there are many correlated features and the leading principal components carry the structure. It
-    sees linear structure only, and features with a large unit dominate, as in PCA: standardise first unless
-    units are comparable.
+    Use it for features that carry the variance of the leading principal components, on large, sparse or
+    streaming data. It may select redundant features. Features with a large unit dominate, as in PCA:
+    standardise first unless units are comparable.
 
     Set ``n_features_to_select`` and, if you know how many clusters or directions to expect, ``n_components``.
-    The other parameters are for repeating published experiments.
+    Leave the other parameters at their defaults; they serve to repeat published experiments.
 
     Parameters
     ----------
