@@ -14,7 +14,11 @@ function addCue(box, text) {
 
 document.addEventListener("DOMContentLoaded", () => {
   for (const box of document.querySelectorAll(".pst-scrollable-table-container")) {
-    for (const cell of box.querySelectorAll("td")) cell.classList.toggle("long", cell.textContent.trim().length > 35);
+    for (const cell of box.querySelectorAll("td")) {
+      const text = cell.textContent.trim();
+      cell.classList.toggle("long", text.length > 35);
+      cell.classList.toggle("number", /^[−+]?[\d.]/.test(text) && text.length < 16);
+    }
     addCue(box, "more columns: scroll →");
     // A first column that fills the box would hide the others when it stays.
     new ResizeObserver(() => {
@@ -23,9 +27,9 @@ document.addEventListener("DOMContentLoaded", () => {
       box.classList.toggle("keeps-first", isWide && first !== null && first.offsetWidth < 0.45 * box.clientWidth);
     }).observe(box);
   }
-  for (const picture of document.querySelectorAll(".bd-article p > img, .bd-article .figure > img, .bd-article figure > img")) {
+  for (const picture of document.querySelectorAll(".bd-article :is(p, .figure, figure) > img, img.sphx-glr-single-img")) {
     const frame = () => {
-      if (picture.naturalWidth < 640 || picture.naturalWidth < picture.naturalHeight) return;
+      picture.style.setProperty("--readable", `${Math.min(672, 0.65 * picture.naturalWidth)}px`);
       picture.parentElement.classList.add("picture-box");
       addCue(picture.parentElement, "wider picture: scroll →");
     };
