@@ -29,7 +29,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   for (const picture of document.querySelectorAll(".bd-article :is(p, .figure, figure) > img, img.sphx-glr-single-img")) {
     const frame = () => {
-      picture.style.setProperty("--readable", `${Math.min(672, 0.65 * picture.naturalWidth)}px`);
+      picture.style.setProperty("--readable", `${Math.min(672, 0.85 * picture.naturalWidth)}px`);
       picture.parentElement.classList.add("picture-box");
       addCue(picture.parentElement, "wider picture: scroll →");
     };

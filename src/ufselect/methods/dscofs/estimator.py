@@ -214,7 +214,7 @@ class DSCOFS(DoubleSparseSelector):
     {max_iter}
     tol : float, default=1e-3
         Stop once the relative decrease of the objective is at most this. The default, that of [1]_, stops
-        early: 1 to 44 of 100 features still change before the selection settles, which ``tol=1e-7`` with
+        early: 1 to 42 of 100 features still change before the selection settles, which ``tol=1e-7`` with
         ``max_iter=1000`` reaches.
     {random_start}
     {verbose}
