@@ -36,6 +36,8 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
+# Defaults such as "auto" are shown as they are typed.
+smartquotes = False
 
 pages_of_evidence = [
     "methods/published",
@@ -65,6 +67,7 @@ autosummary_context = {
 }  # fmt: skip
 # The signature shows names and defaults; the types stand in the table of parameters.
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -102,8 +105,7 @@ sphinx_gallery_conf = {
 repository = os.environ.get("UFSELECT_REPOSITORY", "").rstrip("/")
 
 # Pages of wide tables use the whole width.
-pages_with_wide_tables = ["data/large", "data/missing_weights_batches", "methods/index"]
-pages_with_wide_tables += pages_of_evidence
+pages_with_wide_tables = ["methods/index", "methods/published"]
 
 
 def sidebar(*further: str) -> dict[str, list[str]]:
@@ -130,7 +132,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {"index": [], "changelog": [], "contributing": [], "reproduction": []}
 html_show_sourcelink = False
 if repository:
     html_context = {

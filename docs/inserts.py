@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from contextlib import chdir
+from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -99,13 +99,14 @@ def renew_pictures(app: Any) -> None:
     )
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     with TemporaryDirectory() as folder, chdir(folder):
-        exec(table, {})
+        with redirect_stdout(None):
+            exec(table, {})
         for arguments in (["demo"], command.split()[1:]):
             subprocess.run([sys.executable, "-m", "ufselect", *arguments], check=True, capture_output=True)
         shutil.copy("ufselect-demo.png", pictures / "demo.png")
         if browser is not None:
             options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
-            screen = ("--window-size=1100,1250", f"--screenshot={pictures / 'report.png'}")
+            screen = ("--window-size=960,1645", f"--screenshot={pictures / 'report.png'}")
             page = Path("page.html").resolve().as_uri()
             subprocess.run([browser, *options, *screen, page], check=True, capture_output=True)
 

@@ -52,7 +52,7 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
         _word(selector.accepts_missing),
         "criterion" if "groups" in selector.supports else "ranking",
         selector.cost,
-        *(beaten(name, measure) for measure in ("all sets", "reconstruction")),
+        *(beaten(name, measure) for measure in ("held-out sets", "reconstruction")),
     ]
 
 

@@ -1,15 +1,39 @@
-// A table that is wider than the page says so, until it is scrolled to its end.
+// What is wider than the page says so, until it is scrolled to its end.
+function addCue(box, text) {
+  const cue = document.createElement("p");
+  cue.className = "scroll-cue";
+  cue.textContent = text;
+  box.before(cue);
+  const show = () => {
+    cue.hidden = box.scrollWidth - box.clientWidth - box.scrollLeft < 8;
+  };
+  box.addEventListener("scroll", show);
+  new ResizeObserver(show).observe(box);
+  show();
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   for (const box of document.querySelectorAll(".pst-scrollable-table-container")) {
-    const cue = document.createElement("p");
-    cue.className = "table-cue";
-    cue.textContent = "more columns: scroll →";
-    box.before(cue);
-    const show = () => {
-      cue.hidden = box.scrollWidth - box.clientWidth - box.scrollLeft < 8;
+    for (const cell of box.querySelectorAll("td")) {
+      const text = cell.textContent.trim();
+      cell.classList.toggle("long", text.length > 35);
+      cell.classList.toggle("number", /^[−+]?[\d.]/.test(text) && text.length < 16);
+    }
+    addCue(box, "more columns: scroll →");
+    // A first column that fills the box would hide the others when it stays.
+    new ResizeObserver(() => {
+      const first = box.querySelector("tr > :first-child");
+      const isWide = box.scrollWidth > box.clientWidth + 1;
+      box.classList.toggle("keeps-first", isWide && first !== null && first.offsetWidth < 0.45 * box.clientWidth);
+    }).observe(box);
+  }
+  for (const picture of document.querySelectorAll(".bd-article :is(p, .figure, figure) > img, img.sphx-glr-single-img")) {
+    const frame = () => {
+      picture.style.setProperty("--readable", `${Math.min(672, 0.85 * picture.naturalWidth)}px`);
+      picture.parentElement.classList.add("picture-box");
+      addCue(picture.parentElement, "wider picture: scroll →");
     };
-    box.addEventListener("scroll", show);
-    new ResizeObserver(show).observe(box);
-    show();
+    if (picture.complete) frame();
+    else picture.addEventListener("load", frame);
   }
 });

@@ -89,7 +89,7 @@ def test_the_first_result_on_the_command_line(tmp_path, monkeypatch):
         assert run_command(arguments) == 0
     assert {"picked.csv", "picked.json", "page.html"} <= {path.name for path in tmp_path.iterdir()}
     record = json.loads((tmp_path / "picked.json").read_text(encoding="utf-8"))
-    shown = next(text for language, text in blocks(page) if language == "text")
+    shown = next(text for language, text in blocks(page) if language == "console")
     for feature in record["result"]["features"]:
         assert re.search(rf"^ +{feature['name']}  ", shown, re.MULTILINE)
     for line in (record["message"], *record["assumed"]):

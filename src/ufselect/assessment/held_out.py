@@ -223,6 +223,7 @@ def assess(
     Returns
     -------
     Assessment
+        Verdict, message, effect and stability, with the scores behind them.
 
     See Also
     --------

@@ -53,7 +53,8 @@ class AutoSelector(UnsupervisedSelector):
         ``"dscofs"`` compares :class:`~ufselect.DSCOFS` with three strengths of its penalties, with and
         without entry sparsity. None uses the selector of the goal.
     n_clusters : int or "auto", default="auto"
-        Number of clusters. ``"auto"`` finds it as :class:`~ufselect.GraphClustering` does.
+        Number of clusters; give it if you know it. ``"auto"`` finds it as
+        :class:`~ufselect.GraphClustering` does.
     row_groups : array-like of shape (n_samples,), default=None
         Donor, replicate or batch of each row; the assessment holds out whole groups.
     max_samples : int, default=2000

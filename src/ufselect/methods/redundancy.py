@@ -30,7 +30,7 @@ class RedundancyFilter(GramSelector):
     - with ``prefer="variance"`` or scores the selection does not depend on the order of the columns; equal
       values go by name, without names by position.
 
-    There is no number of columns to set: use it to remove near-copies from a table. It compares pairs only:
+    There is no number of columns to set: use it to drop redundant columns of a table. It compares pairs only:
     a column that several others determine together is not redundant by this rule. Constant columns correlate
     with nothing and are selected; scikit-learn's ``VarianceThreshold`` drops them.
 

@@ -73,7 +73,9 @@ def selected_index(features: Any, name: str, n_features: int | None = None) -> N
 
 
 def selection_stability(masks: Any) -> float:
-    r"""Compute the stability of repeated selections, corrected for chance [1]_.
+    r"""Compute the stability of repeated selections, corrected for chance.
+
+    It is the index of Nogueira, Sechidis and Brown [1]_.
 
     Parameters
     ----------

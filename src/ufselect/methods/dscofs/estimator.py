@@ -169,12 +169,12 @@ def row_norms(X: NDArray, units: Units) -> NDArray:
 class DSCOFS(DoubleSparseSelector):
     r"""Select features by double-sparsity constrained PCA.
 
-    Use it if there are many correlated features and the leading principal components carry the structure. It
-    sees linear structure only, and features with a large unit dominate, as in PCA: standardise first unless
-    units are comparable.
+    Use it for features that carry the variance of the leading principal components, on large, sparse or
+    streaming data. It may select redundant features. Features with a large unit dominate, as in PCA:
+    standardise first unless units are comparable.
 
     Set ``n_features_to_select`` and, if you know how many clusters or directions to expect, ``n_components``.
-    The other parameters are for repeating published experiments.
+    Leave the other parameters at their defaults; they serve to repeat published experiments.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ class DSCOFS(DoubleSparseSelector):
     {max_iter}
     tol : float, default=1e-3
         Stop once the relative decrease of the objective is at most this. The default, that of [1]_, stops
-        early: 1 to 44 of 100 features still change before the selection settles, which ``tol=1e-7`` with
+        early: 1 to 42 of 100 features still change before the selection settles, which ``tol=1e-7`` with
         ``max_iter=1000`` reaches.
     {random_start}
     {verbose}

@@ -59,7 +59,7 @@ class RebuildSelector(PlacedSelector):
     --------
     Reconstructor : Reconstruct the other columns from the selected ones, and estimate the error.
     GreedyProjection : Greedy steps without exchanges and penalty.
-    RedundancyFilter : Drop near-copies without setting a number of columns.
+    RedundancyFilter : Drop redundant columns without setting a number of columns.
 
     Notes
     -----
