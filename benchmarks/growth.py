@@ -1,7 +1,6 @@
-"""How time and memory of every selector grow with rows and columns, beside PCA and rivals.
+"""How the time of every selector grows with rows and columns, beside PCA and rivals.
 
     python benchmarks/growth.py | python benchmarks/record.py growth      # minutes; --limit 60 for hours
-    python benchmarks/growth.py --plot docs/_static/growth.svg            # draws what is recorded
 
 Each fit has a process of its own, one BLAS thread and a limit of CPU seconds; a method that exceeds it is not
 tried on larger tables. An interrupted run goes on from its log. A tenth of the columns is selected, at least
@@ -18,7 +17,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import argparse
 import json
 import multiprocessing
-import resource
 import signal
 import time
 import warnings
@@ -37,13 +35,12 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from ufselect.methods._base import GramSelector
 from ufselect.registry import all_selectors
 
-RESULTS = Path(__file__).resolve().parent / "results" / "growth.json"
 ROWS, COLUMNS = (100, 1_000, 10_000, 100_000), (10, 100, 1_000, 10_000)
 N_COMPONENTS = 10  # of the data; methods take as many where they have the parameter
 # Below this the fixed part of a fit, checks and calls of NumPy, says nothing about growth.
 SHORTEST = 0.02
 Cell = tuple[int, int]
-Known = dict[tuple[str, Cell], tuple[float, float]]  # seconds and memory
+Known = dict[tuple[str, Cell], float]  # CPU seconds of a fit
 
 
 def table(n_rows: int, n_columns: int) -> np.ndarray:
@@ -92,14 +89,12 @@ def make(selector: type, count: int, n_columns: int) -> Any:
 
 
 def measure(run: Callable[[], object], limit: float, answers: Any) -> None:
-    """Send CPU seconds of a fit and its peak memory beyond what was there before, in MB."""
+    """Send the CPU seconds of a fit."""
     warnings.simplefilter("ignore")
     signal.setitimer(signal.ITIMER_PROF, limit)  # ends the process, whatever it is in
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     run()
     seconds = time.process_time() - start
-    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     signal.setitimer(signal.ITIMER_PROF, 0)
     if seconds < 0.5:  # short ones again and again: clocks are coarse, and the first has more to do
         n_runs, start = 0, time.process_time()
@@ -107,28 +102,25 @@ def measure(run: Callable[[], object], limit: float, answers: Any) -> None:
             run()
             n_runs += 1
         seconds = (time.process_time() - start) / n_runs
-    answers.send((seconds, peak))
+    answers.send(seconds)
 
 
 def is_beyond(known: Known, name: str, cell: Cell) -> bool:
     """Tell whether a method has exceeded the limit on this table or on a smaller one."""
     return any(
         method == name and seconds == np.inf and n <= cell[0] and d <= cell[1]
-        for (method, (n, d)), (seconds, _) in known.items()
+        for (method, (n, d)), seconds in known.items()
     )
 
 
 def read(log: Path) -> Known:
     """Return what a log has."""
     lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-    return {(name, (n, d)): (seconds, peak) for name, n, d, seconds, peak in map(json.loads, lines)}
+    return {(name, (n, d)): seconds for name, n, d, seconds in map(json.loads, lines)}
 
 
 def grid(limit: float, most: int, log: Path) -> None:
-    """Append seconds and peak memory of each method and shape to a log, infinite seconds beyond the limit.
-
-    What the log has is not measured again.
-    """
+    """Append the seconds of each method and shape to a log, infinite beyond the limit; repeat none."""
     warnings.simplefilter("ignore")
     context = multiprocessing.get_context("fork")
     known = read(log)
@@ -153,9 +145,9 @@ def grid(limit: float, most: int, log: Path) -> None:
             try:
                 known[name, (n, d)] = answers.recv()
             except EOFError:  # ended by the timer, or by an error that it has printed
-                known[name, (n, d)] = np.inf, np.nan
+                known[name, (n, d)] = np.inf
             with log.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([name, n, d, *known[name, (n, d)]]) + "\n")
+                file.write(json.dumps([name, n, d, known[name, (n, d)]]) + "\n")
 
 
 def works_on(name: str) -> str:
@@ -191,76 +183,22 @@ def report(limit: float, log: Path) -> None:
     names = [name for name in methods() if any(key[0] == name for key in known)]
     header = ["method", *(f"{n:,} × {d:,}" for n, d in cells)]
 
-    def rows(text: Callable[[float, float, float], float]) -> list[list[object]]:
-        """Return a line a method, of what a text makes of seconds, memory and PCA's seconds."""
+    def cell_text(name: str, cell: Cell) -> object:
+        seconds = known.get((name, cell), np.inf)
+        if np.isfinite(seconds):
+            return seconds
+        return f"> {limit:g} s" if is_beyond(known, name, cell) else ""
 
-        def cell_text(name: str, cell: Cell) -> object:
-            seconds, peak = known.get((name, cell), (np.inf, np.nan))
-            if np.isfinite(seconds):
-                value = float(text(seconds, peak, known["PCA", cell][0]))
-                return value if value else ""  # no ratio to a PCA that took too long
-            return f"> {limit:g} s" if is_beyond(known, name, cell) else ""
-
-        return [[name, *(cell_text(name, cell) for cell in cells)] for name in names]
-
-    print_table("CPU seconds of a fit", header, rows(lambda seconds, peak, pca: seconds))
-    print_table("Times a PCA", header, rows(lambda seconds, peak, pca: seconds / pca))
-    print_table("Peak extra memory, MB", header, rows(lambda seconds, peak, pca: peak))
+    rows = [[name, *(cell_text(name, cell) for cell in cells)] for name in names]
+    print_table("CPU seconds of a fit", header, rows)
     lines = []
     for name in names:
-        times = {cell: known[name, cell][0] for cell in cells if (name, cell) in known}
+        times = {cell: known[name, cell] for cell in cells if (name, cell) in known}
         n_power, d_power = (f"{power:.1f}" if np.isfinite(power) else "" for power in exponents(times))
         cost = getattr(all_selectors().get(name), "cost", "")
         lines.append((name, works_on(name), cost, n_power, d_power, f"{cliff(times):.1f}"))
     header = ["method", "works on", "stated cost", "power of n", "power of d", "worst cell, over neighbours"]
     print_table("Growth", header, lines)
-
-
-def draw(path: str) -> None:
-    """Draw the recorded seconds over rows, at 100 columns, and over columns, at 1,000 rows."""
-    import matplotlib.pyplot as plt
-
-    recorded = json.loads(RESULTS.read_text(encoding="utf-8"))
-    times, growth = recorded["CPU seconds of a fit"], recorded["Growth"]["rows"]
-    groups = {row[0]: row[1] for row in growth}
-    shapes = [
-        tuple(int(part.replace(",", "")) for part in name.split(" × ")) for name in times["columns"][1:]
-    ]
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
-    ends: dict[Any, list[tuple[float, str]]] = {}
-    for name, *cells in times["rows"]:
-        found = {
-            shape: float(cell) for shape, cell in zip(shapes, cells, strict=True) if cell and ">" not in cell
-        }
-        group = groups.get(name, "")
-        style = {"Gram": ("C0", "-"), "rows": ("0.6", "-"), "": ("C1", "--")}[group]
-        if name in ("PCA", "DSCOFS"):
-            style = ("black" if name == "PCA" else "C3", "-")
-        for axis, place, fixed in ((axes[0], 0, 100), (axes[1], 1, 1_000)):
-            points = sorted((s[place], value) for s, value in found.items() if s[1 - place] == fixed)
-            if points:
-                strong = name in ("PCA", "DSCOFS")
-                axis.loglog(*zip(*points, strict=True), style[1], color=style[0], lw=2.5 if strong else 1)
-                ends.setdefault((axis, points[-1][0]), []).append((points[-1][1], name))
-    axes[0].set(xlabel="rows (100 columns)", ylabel="CPU seconds of a fit")
-    axes[1].set(xlabel="columns (1,000 rows)")
-    for label, color, line in (
-        ("PCA", "black", "-"),
-        ("DSCOFS", "C3", "-"),
-        ("through the Gram matrix", "C0", "-"),
-        ("through the rows", "0.6", "-"),
-        ("other libraries", "C1", "--"),
-    ):
-        axes[0].plot([], [], line, color=color, label=label)
-    axes[0].legend(frameon=False, fontsize=8)
-    for axis in axes:
-        axis.margins(x=0.25, y=0.15)
-    for (axis, x), labels in ends.items():
-        last = 0.0
-        for y, name in sorted(labels):
-            last = max(y, 1.24 * last)  # names of lines that end together stand above each other
-            axis.annotate(name, (x, last), xytext=(3, -2), textcoords="offset points", fontsize=6)
-    figure.savefig(path)
 
 
 def main() -> None:
@@ -269,13 +207,9 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=2.0, help="CPU seconds of a fit")
     parser.add_argument("--most", type=int, default=20_000_000, help="entries of the largest table")
     parser.add_argument("--log", type=Path, default=Path("growth.jsonl"), help="what is known already")
-    parser.add_argument("--plot", help="file for the picture of what is recorded; nothing is measured")
     options = parser.parse_args()
-    if options.plot:
-        draw(options.plot)
-    else:
-        grid(options.limit, options.most, options.log)
-        report(options.limit, options.log)
+    grid(options.limit, options.most, options.log)
+    report(options.limit, options.log)
 
 
 if __name__ == "__main__":
