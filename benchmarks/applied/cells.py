@@ -134,7 +134,7 @@ def extended_panel(blood: Blood) -> dict:
 
         return choose
 
-    def blindly(rows: np.ndarray) -> Columns:
+    def without_keep(rows: np.ndarray) -> Columns:
         return np.argsort(RebuildSelector(N_GENES).fit(blood.X[rows]).ranking_)
 
     draws = [np.random.default_rng(seed).permutation(len(blood.genes)) for seed in range(N_DRAWS)]
@@ -142,7 +142,7 @@ def extended_panel(blood: Blood) -> dict:
         f"panel of {panel.size} alone": [lambda _: panel],
         "panel + random genes": [appended(lambda _, draw=draw: draw) for draw in draws],
         "panel + scanpy: dispersion, seurat": [appended(blood.ranked_by_dispersion)],
-        "panel + RebuildSelector, blindly": [appended(blindly)],
+        "panel + RebuildSelector, without keep": [appended(without_keep)],
         "RebuildSelector(keep=panel)": [blood.by(RebuildSelector(N_GENES, keep=panel))],
         "AutoSelector(keep=panel)": [
             blood.by(AutoSelector(N_GENES, keep=panel, random_state=seed)) for seed in range(N_SEEDS)
