@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from sklearn.datasets import load_breast_cancer, load_digits
 
 settings.register_profile(
-    "ufselect", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "ufselect", deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("ufselect")
 

@@ -6,6 +6,8 @@ import json
 
 import numpy as np
 import pytest
+import sklearn.datasets
+from sklearn.utils import Bunch
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -29,8 +31,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_demo(folder, capsys):
+def test_demo(folder, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
+    digits = sklearn.datasets.load_digits()
+    fewer = Bunch(**{**digits, "data": digits.data[:850], "target": digits.target[:850]})
+    monkeypatch.setattr(sklearn.datasets, "load_digits", lambda: fewer)
     assert call("demo") == 0
     out, err = capsys.readouterr()
     assert sum(line.count("██") for line in out.splitlines()) == 20
