@@ -36,14 +36,3 @@ def test_sparse_columns_are_those_of_dense_ones():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         PartitionSelector(2, **parameters).fit(planted()[0])
-
-
-def test_the_columns_for_given_clusters_are_those_of_a_fit():
-    X = planted()[0]
-    X[:, 20] = X[:, 0] * 3
-    selector = PartitionSelector(
-        8, n_clusters=4, n_partitions=1, keep=[39], max_correlation=0.999, random_state=0
-    ).fit(X)
-    np.testing.assert_array_equal(
-        selector._columns_for(selector._reference), np.flatnonzero(selector.support_)
-    )

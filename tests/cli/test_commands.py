@@ -8,18 +8,11 @@ import numpy as np
 import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
+from tests.cli.commands import call
 
 import ufselect
 from ufselect.cli.app import run
 from ufselect.cli.options import count, parameter
-
-
-def call(line: str) -> int:
-    return run(line.split())
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.commands import call_and_read as call
 from tests.cli.hard_tables import FEATURES, ROWS, VALUES, tables
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
-from ufselect.cli.app import run
 
 TABLES = tables()
 FAST = "-m MaxVariance"
@@ -27,12 +22,6 @@ def folder(tmp_path, monkeypatch):
     for name, content in TABLES.items():
         Path(name).write_bytes(content)
     return tmp_path
-
-
-def call(line: str, capsys) -> tuple[int, str, str]:
-    code = run(line.split())
-    shown = capsys.readouterr()
-    return code, shown.out, shown.err
 
 
 def cells(text: str, separator: str = ",") -> dict[str, list[str]]:

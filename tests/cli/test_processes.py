@@ -13,11 +13,6 @@ import time
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
 from tests.cli.hard_tables import tables
 
 from ufselect.cli.app import run

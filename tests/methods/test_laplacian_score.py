@@ -99,25 +99,15 @@ def test_degenerate_graphs_give_finite_scores(bandwidth):
         assert np.all((scores <= 0) & (scores >= -3))
 
 
-def test_too_many_neighbours_are_lowered_with_a_warning():
-    X = np.random.default_rng(5).standard_normal((4, 6))
-    with pytest.warns(UserWarning, match="n_neighbors=5 is lowered to 3"):
-        fitted = LaplacianScore().fit(X)
-    assert fitted.n_neighbors_ == 3
-    np.testing.assert_array_equal(fitted.scores_, LaplacianScore(n_neighbors=3).fit(X).scores_)
-
-
 @pytest.mark.parametrize("bandwidth", [0, -1.0, np.inf, np.nan, "wide", None])
 def test_a_bad_bandwidth_is_refused(bandwidth):
     with pytest.raises(ValueError, match="'bandwidth' parameter"):
         LaplacianScore(bandwidth=bandwidth).fit(np.eye(10))
 
 
-def test_other_real_sets_match_the_dense_definition(real):
-    for name in ("glioma", "warppie10p"):
-        X, _ = real(name)
-        found = LaplacianScore().fit(X).scores_
-        np.testing.assert_allclose(-found, dense_scores_by_feature(X), rtol=1e-7)
+def test_another_real_set_matches_the_dense_definition(real):
+    X, _ = real("warppie10p")
+    np.testing.assert_allclose(-LaplacianScore().fit(X).scores_, dense_scores_by_feature(X), rtol=1e-7)
 
 
 def dense_scores_by_feature(X):

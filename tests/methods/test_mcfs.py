@@ -11,7 +11,6 @@ from sklearn.linear_model import Lars
 from tests.methods.test_spec import heat_graph
 
 from ufselect import MCFS
-from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.methods.mcfs import LeastAngleRegression
 
@@ -96,11 +95,6 @@ def test_one_feature_of_each_cluster_is_found():
     shown = 8.0 * (labels[:, None] == np.arange(3)) + 0.1 * rng.standard_normal((120, 3))
     X = np.hstack([rng.standard_normal((120, 5)), shown])
     assert set(np.flatnonzero(MCFS(3, n_clusters=3).fit(X).support_)) == {5, 6, 7}
-
-
-def test_constant_data_are_refused():
-    with pytest.raises(ConstantDataError):
-        MCFS().fit(np.ones((12, 4)))
 
 
 @settings(deadline=None, max_examples=40)
