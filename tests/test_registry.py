@@ -70,7 +70,7 @@ def test_one_selector_comes_without_the_others_and_without_dask():
     loaded = set(done.stdout.split())
     assert "ufselect.methods.dscofs.estimator" in loaded
     assert not loaded & {"ufselect.methods.udfs", "ufselect.auto", "ufselect.io.text", "ufselect.plotting"}
-    assert not loaded & {"dask", "distributed", "pandas", "matplotlib"}
+    assert not loaded & {"dask", "distributed", "matplotlib"}
 
 
 def test_a_registered_selector_is_known():

@@ -103,11 +103,12 @@ def test_lanczos_on_nothing_gives_zeros():
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(3))
 
 
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40)], ids=["tall", "wide"])
 @pytest.mark.parametrize("selector", [name for name in SELECTORS if SELECTORS[name].accepts_sparse])
-def test_sparse_data_give_the_scores_of_dense_ones(selector):
+def test_sparse_data_give_the_scores_of_dense_ones(selector, shape):
     """The hardest form: columns in falling order, and one entry stored in two halves."""
     rng = np.random.default_rng(0)
-    X = np.where(rng.random((40, 12)) < 0.4, rng.standard_normal((40, 12)), 0.0)
+    X = np.where(rng.random(shape) < 0.4, rng.standard_normal(shape), 0.0)
     options = {"n_features_to_select": 3}
     if "random_state" in SELECTORS[selector]().get_params():
         options["random_state"] = 0

@@ -73,15 +73,6 @@ def test_a_copy_of_a_feature_does_not_enter(clusters):
     assert entered.sum() >= 8
 
 
-def test_sparse_data_and_constant_columns(clusters):
-    X = np.where(clusters > 5, clusters - 4, 0.0)
-    X[:, 3], X[:, 6] = 0.0, 2.0
-    fitted = MCFS(4, n_clusters=3).fit(X)
-    assert set(fitted.ranking_[[3, 6]]) == {11, 12}
-    stored = MCFS(4, n_clusters=3).fit(sparse.csr_array(X))
-    np.testing.assert_allclose(stored.scores_, fitted.scores_, rtol=1e-7)
-
-
 def test_more_features_than_samples_can_explain():
     X = np.random.default_rng(2).standard_normal((10, 40))
     fitted = MCFS(30, n_clusters=2).fit(X)

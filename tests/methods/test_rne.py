@@ -241,14 +241,6 @@ def test_the_width_of_the_start_sets_the_components(data):
     assert RNE(6, n_components=4, random_state=0).fit(data).embedding_.shape == (24, 4)
 
 
-def test_constant_columns_take_no_part_and_come_last(data):
-    constant = data.copy()
-    constant[:, [2, 9]] = [0.0, 4.0]
-    fitted = RNE(6, random_state=0).fit(constant)
-    assert set(fitted.ranking_[[2, 9]]) == {23, 24}
-    assert np.all(np.isfinite(fitted.scores_))
-
-
 @pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_degenerate_data_give_finite_scores(data):
     duplicates = np.repeat(data[:8], 6, axis=0)

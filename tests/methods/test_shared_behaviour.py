@@ -1,4 +1,4 @@
-"""What several methods do alike: constant data, too few iterations, too many neighbours."""
+"""What several methods do alike: equal columns, constant data, too few iterations, too many neighbours."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ NEED_VARIANCE = (
     "TSFS",
     "UDFS",
 )
+# Others leave a copy out, or start from random numbers.
+EVEN_HANDED = (
+    *("BSUFS", "DSCOFS", "FSPCA", "IFPCA", "InfFS", "LaplacianScore", "MaxVariance", "NDFS", "PCALeverage"),
+    *("RUFS", "SOGFS", "SPCAFS", "SPCAPSD", "SPEC", "UDFS"),
+)
 ITERATE = {
     "DSCOFS": {"tol": 1e-12},
     "RNE": {"tol": 0.0},
@@ -33,6 +38,14 @@ ITERATE = {
     "TSFS": {},
     "UDFS": {"tol": 0.0},
 }
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", EVEN_HANDED)
+def test_equal_columns_score_alike(name):
+    settings = {"entry_sparsity": None} if name == "DSCOFS" else {}  # of equal entries one may be left out
+    scores = make(name, n_features_to_select=5, **settings).fit(np.column_stack([X, X[:, 0]])).scores_
+    assert scores[0] == pytest.approx(scores[-1], rel=1e-6)
 
 
 @pytest.mark.parametrize("name", [name for name in NEED_VARIANCE if name in RUNNABLE])

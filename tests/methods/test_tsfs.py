@@ -153,13 +153,6 @@ def test_units_do_not_matter(torch, clusters, factor):
     np.testing.assert_array_equal(TSFS(random_state=0).fit(clusters * factor).scores_, expected)
 
 
-def test_constant_features_come_last(torch, clusters):
-    clusters[:, 9] = 5.0
-    fitted = TSFS(random_state=0).fit(clusters)
-    assert fitted.ranking_[9] == 12
-    assert np.all(fitted.input_weights_[9] == 0)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("shape", [(2, 3), (3, 3), (10, 1), (8, 40)])
 def test_small_data(torch, shape):

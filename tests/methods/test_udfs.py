@@ -211,14 +211,6 @@ def test_constant_columns_take_no_part():
     np.testing.assert_allclose(np.delete(fitted.scores_, [2, 8]), UDFS(4, n_clusters=3).fit(X).scores_)
 
 
-def test_duplicate_columns_score_alike():
-    X = data(40, 8)
-    X[:, 6] = X[:, 1]
-    fitted = UDFS(n_clusters=2).fit(X)
-    assert np.all(np.isfinite(fitted.scores_))
-    assert fitted.scores_[6] == pytest.approx(fitted.scores_[1], abs=1e-6)
-
-
 @pytest.mark.parametrize("reg", [1e-300, 1e-12, 1.0, 1e12])
 def test_degenerate_neighbourhoods_give_finite_scores(reg):
     rng = np.random.default_rng(0)
