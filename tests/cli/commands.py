@@ -14,8 +14,10 @@ def call(line: str) -> int:
 
 
 def call_and_read(line: str, capsys) -> tuple[int, str, str]:
-    """Return the exit code and what was printed on both streams."""
-    return call(line), *capsys.readouterr()
+    """Return the exit code, what was printed, and what was said on standard error in one line."""
+    code = call(line)
+    out, err = capsys.readouterr()
+    return code, out, " ".join(err.split())
 
 
 def record(name: str) -> dict:

@@ -128,12 +128,10 @@ def test_gaps_are_worked_around_in_blocks(folder, data, capsys):
     for part in np.array_split(values, 3):
         accumulator.update(part)
     expected = DSCOFS(4, max_correlation=0.999).fit(accumulator)
-    chosen = {f"xv{j}" for j in np.flatnonzero(expected.support_)}
-    assert set(chosen("blocks.json")) == chosen
+    names = {f"xv{j}" for j in np.flatnonzero(expected.support_)}
+    assert set(chosen("blocks.json")) == names
     means = {feature["name"]: feature["mean"] for feature in record["result"]["features"]}
-    assert means == pytest.approx(
-        {f"xv{j}": np.nanmean(values[:, j]) for j in range(8) if f"xv{j}" in chosen}
-    )
+    assert means == pytest.approx({f"xv{j}": np.nanmean(values[:, j]) for j in range(8) if f"xv{j}" in names})
     written = pandas.read_csv("blocks.csv")
     np.testing.assert_array_equal(written.to_numpy(), values[:, np.flatnonzero(expected.support_)])
 

@@ -25,15 +25,21 @@ SETS, METHODS = ["iris", "digits", "mstar_soc_cnn"], ["DSCOFS", "MaxVariance"]
 SMALL = replace(Protocol(), **{**QUICK, "n_runs": 4, "max_points": 3})
 
 
+@pytest.fixture(scope="module", autouse=True)
+def undrawn():
+    """Make the figures and leave their drawing to matplotlib's own tests; it takes longer than the study."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", lambda figure, path, **_: path.touch())
+        yield
+
+
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(tmp_path_factory, undrawn):
     folder = tmp_path_factory.mktemp("study")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "load_dataset", without_mstar(module.load_dataset))
         study = reproduce(folder, SETS, METHODS, quick=True, protocol=SMALL)
-        # Figures are made here and drawn by matplotlib, which takes longer than the study.
-        patch.setattr(Figure, "savefig", lambda figure, path, **_: path.touch())
-        write_figures(study, folder / "figures")
+    write_figures(study, folder / "figures")
     return study, folder
 
 
