@@ -10,8 +10,7 @@ from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import FeatureUnion
 
 from tests.conftest import frame_class
 from tests.selectors import RUNNABLE, make
@@ -472,13 +471,6 @@ def test_all_columns_reconstruct_themselves():
     every = Reconstructor(MaxVariance(10)).fit(X)
     np.testing.assert_allclose(every.inverse_transform(every.transform(X)), X)
     assert every.score(X) == 1
-
-
-def test_names_go_through_a_pipeline():
-    pipeline = make_pipeline(StandardScaler(), DSCOFS(4)).set_output(transform="pandas")
-    small = pipeline.fit_transform(frame("pandas"))
-    assert small.columns.tolist() == pipeline.get_feature_names_out().tolist()
-    assert set(small.columns) <= set(NAMES)
 
 
 # Storing

@@ -21,7 +21,7 @@ from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import gram_operator
 from ufselect.methods import _base, laplacian_score
 from ufselect.methods._base import GramSelector
-from ufselect.methods.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect.methods.baselines import MaxVariance, PCALeverage
 from ufselect.methods.dscofs.estimator import DSCOFS
 from ufselect.methods.dscofs.path import dscofs_path
 from ufselect.methods.greedy import GreedyProjection
@@ -275,11 +275,6 @@ def test_memory_maps_are_not_copied(tmp_path):
     tracemalloc.stop()
     assert peak < counts.nbytes / 2
     np.testing.assert_array_equal(support, selector.fit(counts).support_)
-
-
-def test_memory_map_reaches_other_selectors_as_an_array(tmp_path):
-    mapped = np.load(store("table.npy", tmp_path), mmap_mode="r")
-    assert RandomSubset(n_features_to_select=3, random_state=0).fit(mapped).support_.sum() == 3
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
