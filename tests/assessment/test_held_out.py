@@ -70,7 +70,7 @@ def test_factors_are_found_and_the_error_is_that_of_new_rows():
     assert found.effect < 0.8
     assert found.interval[0] < found.effect < found.interval[1] < 1
     assert found.mean("principal components") < found.mean("selected") < found.mean("random columns")
-    assert "5 random columns leave" in found.message
+    assert "5 random columns do worse" in found.message
     assert found.frequencies.sum() == pytest.approx(5)
     masks = 6 * found.frequencies  # of six selections: how many columns do two of them share?
     shared = np.sum(masks * (masks - 1)) / 30 / 5
@@ -172,7 +172,7 @@ def test_replicates_do_not_pass_for_clusters():
     assert "do not fall into 4 clear clusters" in found.message
 
 
-@pytest.mark.parametrize(("effect", "said"), [(0.96, "do slightly worse (0.28)"), (0.5, "leave 0.28")])
+@pytest.mark.parametrize(("effect", "said"), [(0.96, "do slightly worse (0.28)"), (0.5, "do worse (0.28)")])
 def test_a_small_gain_is_called_small(effect, said):
     table = [{"columns": name, "mean": mean} for name, mean in (("selected", 0.27), ("random columns", 0.28))]
     assert (

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ufselect.cli.app import app
+from ufselect.exceptions import TableError
 
 
 def ufselect(line: str):
@@ -366,3 +367,34 @@ def test_score_names_rows_by_their_ids_beside_the_verdict():
     Path("mine.txt").write_text("\n".join(table.columns[1:4]), encoding="utf-8")
     said = " ".join(ufselect("score table.csv --columns mine.txt").output.split())
     assert "Row s7 stands far apart" in said
+
+
+def test_notes_name_options_that_the_command_has():
+    table = pandas.DataFrame(factors(), columns=[f"c{j}" for j in range(12)])
+    table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
+    table.iloc[2:5, 3] = np.nan
+    table.to_csv("t.csv", index=False)
+    said = ufselect("select t.csv -k 3 --save-map -o picked.csv").stderr
+    assert "filled by the column's median, also in the output; --impute keep leaves them missing" in said
+    for line in ("apply picked.json t.csv -o again.csv", "reconstruct picked.json t.csv -o all.csv"):
+        assert "--no-guess for none" in ufselect(line).stderr
+        assert ufselect(f"{line} --no-guess --force").exit_code == 0
+
+
+def test_a_page_and_incomplete_columns_get_advice_that_helps():
+    table = pandas.DataFrame(factors())
+    table.iloc[0] = np.nan
+    table.to_csv("t.csv", index=False)
+    with pytest.raises(TableError, match=r"page\.pdf must end in \.html"):
+        ufselect("select t.csv -k 3 --report page.pdf")
+    with pytest.raises(TableError, match="Use --impute median or --impute keep"):
+        ufselect("select t.csv -k 3 --impute drop")
+
+
+def test_a_filter_that_rests_on_one_row_says_so_after_its_word():
+    values = np.random.default_rng(0).standard_normal((60, 6))
+    values[7] += 40
+    pandas.DataFrame(values, columns=list("abcdef")).to_csv("t.csv", index=False)
+    record = answer("select t.csv --for redundancy")
+    assert record["trust"] == "doubtful"
+    assert "A few rows far from all others may cause these correlations" in record["message"]

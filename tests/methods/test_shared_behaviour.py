@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tests.selectors import RUNNABLE, make
 
-from ufselect import RNE, SOGFS, UDFS, LaplacianScore
-from ufselect.exceptions import ConstantDataError
+from ufselect import RNE, SOGFS, UDFS, LaplacianScore, MaxVariance
+from ufselect.exceptions import ConstantDataError, DominatedByUnitsWarning
 
 X = np.random.default_rng(0).standard_normal((40, 5)) @ np.random.default_rng(1).standard_normal((5, 15))
 X += 0.3 * np.random.default_rng(2).standard_normal(X.shape)
@@ -75,3 +75,18 @@ def test_neighbours_of_which_one_more_is_needed_are_lowered_further(n_samples, l
         fitted = SOGFS(2, n_clusters=1, n_components=1).fit(X[:n_samples])
     assert fitted.n_neighbors_ == lowered
     assert np.all(np.isfinite(fitted.scores_))
+
+
+def test_units_are_warned_of_beside_missing_values():
+    X = np.random.default_rng(0).standard_normal((90, 10)) * [100, *[1] * 9]
+    X[::7, 3] = X[5, 0] = np.nan
+    with pytest.warns(DominatedByUnitsWarning, match="Column 0 has 99.9 %"):
+        MaxVariance(3).fit(X)
+
+
+def test_missing_values_and_unfitted_selectors_get_one_clear_sentence():
+    table = pytest.importorskip("pandas").DataFrame({"a": [1.0, np.nan, 3.0], "b": [2.0, 1.0, 5.0]})
+    with pytest.raises(ValueError, match="LaplacianScore cannot handle missing values: fill them first"):
+        LaplacianScore(1).fit(table)
+    with pytest.raises(NotFittedError):  # without a warning on names before it
+        MaxVariance(1).transform(table)

@@ -125,7 +125,7 @@ class Assessment:
         k, d = self.n_selected, self.n_features
         ours, random = self.mean("selected"), self.mean("random columns")
         if self.goal == "rebuild":
-            measured = f"a relative error of {ours:.2g} on held-out rows"
+            measured = f"a relative error of {ours:.2g} on held-out rows (0 is perfect, 1 the column means)"
             found = f"From these {k} columns the other {d - k} are reconstructed with {measured}"
         else:
             everything = self.mean("all columns")
@@ -133,13 +133,12 @@ class Assessment:
             than = "about as well as" if abs(ours - everything) < 0.05 else than
             measured = f"(agreement {ours:.2f} and {everything:.2f} on held-out rows)"
             found = f"These {k} columns show the {self.n_clusters} clusters {than} all {d} {measured}"
-        better = "do slightly worse ({})." if self.effect > 0.9 else "leave {}."
-        better = "do worse ({})." if self.goal == "clusters" else better
+        slightly = "slightly " if self.goal == "rebuild" and self.effect > 0.9 else ""
         compared = {
-            "better": f"; {k} random columns {better}",
+            "better": f"; {k} random columns do {slightly}worse ({{}}).",
             "no better": f"; {k} random columns do about as well ({{}}).",
             "worse": f", but {k} random columns do better ({{}}): use another selector.",
-            "undecided": f"; {k} random columns have {{}}, too close to tell with these rows.",
+            "undecided": f"; {k} random columns have {{}}, a difference that may be chance.",
         }[self.verdict]
         found += compared.format(f"{random:.2g}")
         if self.stability is not None:

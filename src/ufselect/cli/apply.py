@@ -31,6 +31,7 @@ def apply(
     ] = False,
     id_column: opt.IdColumn = None,
     label_column: opt.LabelColumn = None,
+    guess: opt.Guess = True,
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,

@@ -25,6 +25,7 @@ def reconstruct(
     ] = None,
     id_column: opt.IdColumn = None,
     label_column: opt.LabelColumn = None,
+    guess: opt.Guess = True,
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
@@ -100,8 +101,8 @@ def reconstruct(
     unmeasured = np.delete(arrays["column_errors"], selected) if selected.size < len(names) else np.zeros(1)
     console.print(
         f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with "
-        f"a relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} when single rows are held out (1 "
-        "is no better than the mean of each column).",
+        f"a relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} per column when single rows are "
+        "held out (0 is perfect, 1 no better than the mean of the column).",
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
     cells = [

@@ -46,7 +46,10 @@ def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
         stored = record.with_suffix(".map.npz")
     if str(ranking or "-") != "-" and written_as(ranking)[0] not in (".csv", ".tsv"):
         raise TableError(f"{ranking} must end in .csv or .tsv; both can be compressed, as in .csv.gz.")
-    found = {"table": table, "report": typed["report"], "ranking": ranking, "names": typed["names"]}
+    report = typed["report"]
+    if report is not None and report.suffix.lower() not in (".html", ".htm", ""):
+        raise TableError(f"The report is an HTML page, so {report} must end in .html.")
+    found = {"table": table, "report": report, "ranking": ranking, "names": typed["names"]}
     return {kind: path for kind, path in (found | {"map": stored, "record": record}).items() if path}
 
 

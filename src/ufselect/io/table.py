@@ -261,7 +261,10 @@ def clean(
         fill = float(np.nanmedian(data[:, column]))
         fills[cleaned.feature_names[column]] = data[filled[:, column], column] = fill
     where = "" if table.n_rows is None else " in the sample"
-    note = f"{_counted(missing)} filled by the column's median{where}."
+    note = (
+        f"{_counted(missing)} filled by the column's median{where}, also in the output; --impute keep "
+        "leaves them missing, which often selects better."
+    )
     return replace(cleaned, data=data, fills=fills, filled=filled).with_notes(note)
 
 
@@ -278,5 +281,7 @@ def _counted(missing: NDArray) -> str:
 
 def _nothing_left(table: Table) -> str:
     why = ["No numeric column with varying values is left.", *table.left_out_sentences(False)]
+    if all(column.reason == "missing values" for column in table.left_out):
+        return " ".join([*why, "Use --impute median or --impute keep."])
     advice = "Check the separator and the decimal mark (--separator, --decimal)"
     return " ".join([*why, f"{advice}, and remove lines above the column names."])

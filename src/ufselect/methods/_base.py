@@ -232,6 +232,11 @@ def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
         if str(error).startswith("could not convert string") and hasattr(X, "select_dtypes"):
             words = listed([str(name) for name in X.select_dtypes(exclude=["number", "bool"]).columns], 3)
             raise ValueError(f"These columns of X hold text: {words}. Drop them, or encode them.") from error
+        if "contains NaN" in str(error):
+            raise ValueError(
+                f"Input X contains NaN, but {type(selector).__name__} cannot handle missing values: fill "
+                "them first, for instance with SimpleImputer, or use RebuildSelector or DSCOFS."
+            ) from error
         if not str(error).startswith("setting an array element"):
             raise
         raise ValueError("X has rows of different lengths; give all the same number of values.") from error
@@ -506,6 +511,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         -------
         X_selected : of the kind of X, of shape (n_samples, n_selected)
         """
+        check_is_fitted(self, "support_")
         X = open_if_stored(X)
         # scikit-learn would turn a polars frame into an array, and its columns into one type
         stays_polars = hasattr(X, "collect_schema") and (
@@ -575,8 +581,11 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
     elif isinstance(X, np.ndarray) or sparse.issparse(X):
         rows = X[:: max(1, min(X.shape[0] // 50, X.shape[0] * X.shape[1] // 20_000))]
         rows = rows.toarray() if sparse.issparse(rows) else rows
+        known = ~np.isnan(rows)
+        count = np.maximum(known.sum(axis=0), 1)  # a column may have no value in these rows
         with np.errstate(over="ignore", invalid="ignore"):
-            variance = np.nan_to_num(np.var(rows, axis=0, dtype=np.float64))
+            mean = np.sum(rows, axis=0, where=known, dtype=np.float64) / count
+            variance = np.nan_to_num(np.sum(np.square(rows - mean), axis=0, where=known) / count)
     else:  # outside memory, where it would take a pass over the data
         return
     with np.errstate(over="ignore"):

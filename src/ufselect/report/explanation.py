@@ -202,9 +202,12 @@ class Explanation:
                 return f"No two columns are correlated above {limit:g}, so none is dropped."
             n_dropped = int(self.dropped.sum())
             which = "The dropped column" if n_dropped == 1 else f"Each of the {n_dropped} dropped columns"
-            return (
+            text = (
                 f"{which} is correlated above {limit:g} with a selected one, and no two selected columns are."
             )
+            if self.outlying.size:
+                text += " A few rows far from all others may cause these correlations: check them first."
+            return text
         if self.n_selected == self.n_features:
             return "All columns are selected."
         if self.assessment is None:
