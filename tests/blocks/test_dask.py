@@ -300,8 +300,10 @@ def test_stored_csr_matrices_stay_sparse(block_bytes, tmp_path, monkeypatch):
         write_csr(by_columns, counts.T)
         by_columns.attrs["encoding-type"] = "csc_matrix"
     write_csr(zarr.open_group(tmp_path / "cells.zarr", mode="w").create_group("X"), counts)
-    for name in ("cells.h5ad", "cells.zarr"):
-        blocks = open_blocks(tmp_path / name)
+    with h5py.File(tmp_path / "root.h5", "w") as file:
+        write_csr(file, counts)
+    for name, dataset in (("cells.h5ad", None), ("cells.zarr", None), ("root.h5", "/")):
+        blocks = open_blocks(tmp_path / name, dataset)
         assert (blocks.numblocks[0] > 1) == (block_bytes == 500)
         computed = blocks.compute()
         assert sparse.issparse(computed)

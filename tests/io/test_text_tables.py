@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import quote
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -244,11 +246,11 @@ def test_a_short_line_behind_a_line_of_numbers(tmp_path):
     assert table.shape == (5, 3)
 
 
-@pytest.mark.parametrize("mark", ["-999", "-9999.0"])
+@pytest.mark.parametrize("mark", ["-999", "-9999.0", "-9 999"])
 def test_numbers_that_may_mark_missing_values_are_named(written, mark):
     rows = "".join(f"{j},{mark if j % 4 == 0 else 20.5 + j},{-990 - j}\n" for j in range(1, 20))
     path = written("a,b,c\n" + rows)
-    hint = f"b has cells of {mark}; if that means missing, add --na {mark}."
+    hint = f"b has cells of {mark}; if that means missing, add --na {quote(mark)}."
     assert hint in read_table(path).notes
     told = read_table(path, ReadOptions(missing=(mark,)))
     assert told.n_missing[told.feature_names.index("b")] == 4

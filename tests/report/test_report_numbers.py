@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThreshold, f_classif
 from sklearn.linear_model import LinearRegression
 
-from ufselect import DSCOFS, MaxVariance, RedundancyFilter
+from ufselect import DSCOFS, AutoSelector, MaxVariance, RedundancyFilter
 from ufselect.assessment import Assessment
 from ufselect.report import explain, report_html
 from ufselect.report.explanation import correlation, trust_in
@@ -144,6 +144,19 @@ def test_what_is_no_selector_or_keeps_nothing_is_refused(data):
 def test_names_must_fit(data):
     with pytest.raises(ValueError, match="one name per feature"):
         explain(MaxVariance(2).fit(data), data, feature_names=["a"])
+
+
+def test_names_follow_the_order_of_columns_whatever_holds_them():
+    pandas = pytest.importorskip("pandas")
+    X = np.repeat(np.eye(3), 30, axis=0) @ np.random.default_rng(0).standard_normal((3, 10)) * 5
+    X += np.random.default_rng(1).standard_normal(X.shape)
+    selector = AutoSelector(5, n_clusters=3, random_state=0).fit(X)
+    names = [f"g{j}" for j in range(10)]
+    told = [
+        explain(selector, X, feature_names=given, assessment=False).clusters
+        for given in (names, pandas.Series(names, index=range(9, -1, -1)))
+    ]
+    assert told[0] == told[1] != []
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def _read_sparse_rows(path: str, name: str, indptr: Any, n_columns: int) -> spar
     with readable(place, "zarr" if is_zarr else "HDF5"):
         opened = nullcontext(_import_zarr().open_group(path, mode="r")) if is_zarr else open_hdf5(place)
         with opened as store:
-            group = store[name.strip("/")]
+            group = store[name.strip("/") or "/"]  # it may be the root
             values, indices = group["data"][entries], group["indices"][entries]
     refuse_damage(index_damage(indices, n_columns), place)
     return sparse.csr_array((values, indices, indptr - indptr[0]), shape=(indptr.size - 1, n_columns))

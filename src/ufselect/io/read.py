@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -221,6 +222,6 @@ class NumberBlocks:
             found.setdefault(next(written, f"{lowest[j]:g}"), []).append(self.rows.names[self.features[j]])
         return [
             f"{listed(names)} {'has' if len(names) == 1 else 'have'} cells of {mark}; if that means missing, "
-            f"add --na {mark}."
+            f"add --na {quote(mark)}."
             for mark, names in found.items()
         ]

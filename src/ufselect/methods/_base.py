@@ -280,7 +280,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     is_stochastic : bool
         Whether the result depends on ``random_state``.
     chooses_count : bool
-        Whether ``n_features_to_select`` may be ``"auto"``.
+        Whether ``n_features_to_select`` may be ``"auto"``; ``_fit`` then returns ``support_`` too.
     label : str
         The method's name in tables and figures.
     cost : str

@@ -43,8 +43,9 @@ def lle_weights(
     up to their sum, they solve :math:`(C_i + \rho\, \mathrm{Tr}(C_i) I) w_i = 1`. Row i of the result holds
     them; rows sum to 1.
 
-    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as they do, else 0, or 1e-10
-    if the neighbours of a sample are linearly dependent, which selects the smallest of the best weights.
+    ``ridge`` is ρ; None means 1e-3 if there are more neighbours than features, as they do, else 0. Where the
+    neighbours of a sample are linearly dependent it is at least 1e-10, which selects the smallest of the best
+    weights.
     """
     n_samples, k = neighbors.shape
     if ridge is None:

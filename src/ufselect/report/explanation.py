@@ -40,8 +40,8 @@ def reconstructed_share(assessment: Assessment) -> float:
 def trust_in(assessment: Assessment) -> str:
     """Return how far an assessed selection can be trusted: good, fair, doubtful or bad.
 
-    A selection is good if it is clearly better than random columns, fair if it is slightly better, and
-    doubtful if it reconstructs less than half of the variance of the other columns.
+    A selection is good if it is clearly better than random columns, fair if it is slightly better, bad if it
+    is worse, and doubtful otherwise, or if it reconstructs less than half of the variance of the others.
     """
     if assessment.verdict != "better" or reconstructed_share(assessment) < LEAST_SHARE:
         return "bad" if assessment.verdict == "worse" else "doubtful"
@@ -291,6 +291,7 @@ def explain(
     names = feature_names
     if names is None:
         names = getattr(selector, "feature_names_in_", [f"feature_{j}" for j in range(1, n_features + 1)])
+    names = [str(name) for name in names]
     data = X.tocsr() if hasattr(X, "tocsr") else X.to_numpy() if hasattr(X, "to_numpy") else np.asarray(X)
     if len(names) != n_features or data.shape[1] != n_features:
         raise ValueError(
@@ -333,7 +334,7 @@ def explain(
         goal=goal,
         parameters={name: value for name, value in fitted.get_params().items() if name != "verbose"},
         n_samples=data.shape[0],
-        feature_names=[str(name) for name in names],
+        feature_names=names,
         excluded=np.isin(np.arange(n_features), out),
         selected=selected,
         means=column_means(data),
@@ -350,7 +351,7 @@ def explain(
             {
                 **cluster,
                 "columns": [
-                    {"name": str(names[int(j)]) if by_place else j, "distance": round(distance, 3)}
+                    {"name": names[int(j)] if by_place else j, "distance": round(distance, 3)}
                     for j, distance in cluster["columns"]
                 ],
             }
