@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.clusters.examples import planted, sparse_clusters
+from tests.clusters.examples import planted
 
 from ufselect import PartitionSelector
 
@@ -14,14 +14,6 @@ def test_columns_that_show_the_clusters_are_selected(rule):
     X, _ = planted()
     selector = PartitionSelector(6, n_clusters=4, rule=rule, random_state=0).fit(X)
     assert np.flatnonzero(selector.support_).max() < 12
-
-
-def test_sparse_columns_are_those_of_dense_ones():
-    X, _ = sparse_clusters()
-    stored, dense = (
-        PartitionSelector(12, n_clusters=3, random_state=0).fit(kind) for kind in (X, X.toarray())
-    )
-    assert np.sum(stored.support_ & dense.support_) >= 11
 
 
 @pytest.mark.parametrize(
@@ -36,14 +28,3 @@ def test_sparse_columns_are_those_of_dense_ones():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         PartitionSelector(2, **parameters).fit(planted()[0])
-
-
-def test_the_columns_for_given_clusters_are_those_of_a_fit():
-    X = planted()[0]
-    X[:, 20] = X[:, 0] * 3
-    selector = PartitionSelector(
-        8, n_clusters=4, n_partitions=1, keep=[39], max_correlation=0.999, random_state=0
-    ).fit(X)
-    np.testing.assert_array_equal(
-        selector._columns_for(selector._reference), np.flatnonzero(selector.support_)
-    )

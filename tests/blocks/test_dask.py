@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -321,14 +318,6 @@ def test_stored_chunks_are_read_whole(tmp_path, monkeypatch):
     assert open_blocks(stored).chunks == ((128,) * 7 + (104,), (100, 100, 100))
     monkeypatch.setattr(open_module, "BLOCK_BYTES", 1)
     assert open_blocks(stored).chunks == ((64,) * 15 + (40,), (100, 100, 100))
-
-
-def test_dask_is_not_imported_without_need():
-    code = (
-        "import sys, numpy as np; from ufselect import DSCOFS; DSCOFS(3).fit(np.random.rand(30, 9)); "
-        "sys.exit(any(name.split('.')[0] in ('dask', 'distributed') for name in sys.modules))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_missing_dask_says_how_to_install_it():

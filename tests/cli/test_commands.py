@@ -6,18 +6,13 @@ import json
 
 import numpy as np
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
+import sklearn.datasets
+from sklearn.utils import Bunch
+from tests.cli.commands import call
 
 import ufselect
 from ufselect.cli.app import run
 from ufselect.cli.options import count, parameter
-
-
-def call(line: str) -> int:
-    return run(line.split())
 
 
 @pytest.fixture(autouse=True)
@@ -29,8 +24,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_demo(folder, capsys):
+def test_demo(folder, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
+    digits = sklearn.datasets.load_digits()
+    fewer = Bunch(**{**digits, "data": digits.data[:850], "target": digits.target[:850]})
+    monkeypatch.setattr(sklearn.datasets, "load_digits", lambda: fewer)
     assert call("demo") == 0
     out, err = capsys.readouterr()
     assert sum(line.count("██") for line in out.splitlines()) == 20

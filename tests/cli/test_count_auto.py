@@ -7,10 +7,6 @@ import json
 import numpy as np
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
 from ufselect.cli.app import run
 
 
@@ -22,17 +18,6 @@ def folder(tmp_path, monkeypatch):
     X = rng.standard_normal((120, 5)) @ rng.standard_normal((5, 30)) + 0.1 * rng.standard_normal((120, 30))
     np.savetxt(tmp_path / "t.csv", X, delimiter=",", header=",".join(f"c{j}" for j in range(30)), comments="")
     return tmp_path
-
-
-def test_the_count_is_chosen_recorded_and_drawn(folder):
-    line = "select t.csv -k auto --method RebuildSelector -o picked.csv --report page.html"
-    assert run(line.split()) == 0
-    record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
-    assert record["request"]["n_features"] == "auto"
-    assert 5 <= len(record["result"]["features"]) <= 10
-    assert "How many columns are enough" in (folder / "page.html").read_text(encoding="utf-8")
-    assert run(["select", "--from", "picked.json", "-o", "again.csv"]) == 0
-    assert (folder / "again.csv").read_bytes() == (folder / "picked.csv").read_bytes()
 
 
 def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
@@ -52,7 +37,10 @@ def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
     assert f"{count['chosen']} were selected: {count['why']}" in page
     assert run(["select", "t.csv", "-k", "auto", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["count"] == count
-    assert run(["report", "picked.json", "-o", "again.html"]) == 0
+    assert "How many columns are enough" in page
+    assert record["request"]["n_features"] == "auto"
+    assert run(["select", "--from", "picked.json", "-o", "again.csv", "--report", "again.html"]) == 0
+    assert (folder / "again.csv").read_bytes() == (folder / "picked.csv").read_bytes()
     assert f"{count['chosen']} were selected" in (folder / "again.html").read_text(encoding="utf-8")
 
 

@@ -6,24 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from tests.cli.commands import call, chosen
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
-from ufselect.cli.app import run
 from ufselect.io import ReadOptions, read_table
 
 METHOD = "-m PCALeverage"
-
-
-def call(line: str) -> int:
-    return run(line.split())
-
-
-def chosen(folder):
-    record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
-    return [feature["name"] for feature in record["result"]["features"]]
 
 
 @pytest.fixture
@@ -50,7 +37,7 @@ def test_names_patterns_and_files(folder):
     for panel in ("panel.txt", "@panel.txt"):
         line = f"select cells.csv -k 5 {METHOD} --keep {panel} --keep g2 --exclude MT-*,constant"
         assert call(f"{line} -o picked.csv --force") == 0
-        names = chosen(folder)
+        names = chosen("picked.json")
         assert set(names[:3]) == {"g2", "g3", "g11"}
         assert not any(name.startswith("MT-") for name in names)
     request = json.loads((folder / "picked.json").read_text(encoding="utf-8"))["request"]
@@ -62,15 +49,15 @@ def test_names_patterns_and_files(folder):
 def test_copies_are_not_chosen_unless_asked(folder, capsys):
     copies = {"g5", "g6", "g7", "g8"}
     assert call(f"select cells.csv -k 9 {METHOD} -o picked.csv") == 0
-    assert len(copies & set(chosen(folder))) == 1
+    assert len(copies & set(chosen("picked.json"))) == 1
     assert "3 columns repeat another exactly: g6, g7, g8." in capsys.readouterr().err
     assert call(f"select cells.csv -k 9 {METHOD} --max-correlation 1 -o picked.csv --force") == 0
-    assert len(copies & set(chosen(folder))) > 1
+    assert len(copies & set(chosen("picked.json"))) > 1
 
 
 def test_text_columns_become_groups(folder, capsys):
     assert call(f"select cells.csv -k 3 {METHOD} --categorical onehot --keep colour -o picked.csv") == 0
-    names = chosen(folder)
+    names = chosen("picked.json")
     assert {"colour=blue", "colour=green", "colour=red"} <= set(names)
     assert len(names) == 5
     error = capsys.readouterr().err
@@ -97,7 +84,7 @@ def test_every_goal_takes_constraints(folder):
     for goal in ("-m auto", "--clusters 2", "--for redundancy"):
         count = "" if "redundancy" in goal else "-k 4"
         assert call(f"select cells.csv {goal} {count} --keep g2 --exclude g3 -o picked.csv --force") == 0
-        names = chosen(folder)
+        names = chosen("picked.json")
         assert "g2" in names
         assert "g3" not in names
 

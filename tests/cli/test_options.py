@@ -7,12 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
-from ufselect.cli.app import run
+from tests.cli.commands import call_and_read as call
 
 FAST = "-m MaxVariance"
 
@@ -26,12 +21,6 @@ def folder(tmp_path, monkeypatch):
     Path("t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     Path("t.tsv").write_text("\n".join(lines).replace(",", "\t") + "\n", encoding="utf-8")
     return tmp_path
-
-
-def call(line: str, capsys) -> tuple[int, str, str]:
-    code = run(line.split())
-    shown = capsys.readouterr()
-    return code, shown.out, " ".join(shown.err.split())
 
 
 def files(folder: Path) -> list[str]:
@@ -108,7 +97,7 @@ def test_tabs_become_commas_in_csv_and_this_is_said(capsys):
 
 
 def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys):
-    line = "compare wine -k 3 --runs 1"
+    line = "compare iris -k 2 --runs 1"
     code, out, err = call(line, capsys)
     assert code == 0
     assert "AutoSelector" in out

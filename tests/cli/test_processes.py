@@ -1,7 +1,8 @@
-"""The installed command in processes of its own: encodings, pipes, signals, a full disk."""
+"""Encodings of the terminal, and the installed command in processes: pipes, signals, a full disk."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -12,11 +13,6 @@ import time
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
 from tests.cli.hard_tables import tables
 
 from ufselect.cli.app import run
@@ -50,46 +46,51 @@ def heed_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def printed(line: list[str], encoding: str, monkeypatch) -> str:
+    """Return what a terminal of an encoding gets."""
+    out = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    monkeypatch.setattr(sys, "stdout", out)
+    assert run(line) == 0
+    monkeypatch.undo()
+    return out.buffer.getvalue().decode(encoding)
+
+
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_any_encoding_of_the_terminal(folder, encoding):
+def test_any_encoding_of_the_terminal(folder, encoding, monkeypatch):
     """UTF-8 is that of the installed command below."""
-    arguments = ["select", "latin1.csv", "-k", "2", "--seed", "1", "-o", "out.csv"]
-    process = started(arguments, folder, PYTHONIOENCODING=encoding)
-    out, err = process.communicate()
-    assert process.returncode == 0, err
-    shown = out.decode(encoding)
+    table = str(folder / "latin1.csv")
+    shown = printed(["select", table, *FAST], encoding, monkeypatch)
     assert ("Größe" in shown) == (encoding != "ascii")
     assert set(re.findall(r"\\x..", shown)) <= {r"\xf6", r"\xdf", r"\xe4"}  # of the names, not of our marks
-    assert (folder / "out.csv").exists()
-
-
-def test_json_survives_any_encoding_of_the_terminal(folder):
-    process = started(["select", "latin1.csv", *FAST, "--json"], folder, PYTHONIOENCODING="ascii")
-    names = [feature["name"] for feature in json.loads(process.communicate()[0])["result"]["features"]]
-    assert set(names) == {"Größe", "Länge"}
+    record = json.loads(printed(["select", table, *FAST, "--json"], encoding, monkeypatch))
+    assert {feature["name"] for feature in record["result"]["features"]} == {"Größe", "Länge"}
 
 
 INSTALLED = Path(sys.executable).with_name("ufselect")
 
 
 @pytest.mark.skipif(not INSTALLED.exists(), reason="the command is not installed beside this Python")
-@pytest.mark.parametrize("name", ["plain.csv", "latin1.csv", "cut.csv.gz"])
-def test_the_installed_command_does_as_the_program(folder, name, capsys, monkeypatch):
-    (folder / name).write_bytes(tables()[name])
+def test_the_installed_command_does_as_the_program(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
     monkeypatch.setenv("COLUMNS", "100")
-    line = ["select", name, *FAST, "--ranking", "r.csv", "--names", "n.txt"]
-    command = [str(INSTALLED), *line, "-o", "one.csv"]
-    ended = subprocess.run(command, capture_output=True, check=False)
-    written = {file: Path(file).read_bytes() for file in ("one.csv", "r.csv", "n.txt") if Path(file).exists()}
-    for file in written:
-        Path(file).unlink()
-    Path("one.json").unlink(missing_ok=True)
-    assert run([*line, "-o", "one.csv"]) == ended.returncode
+    line = [
+        "select",
+        "latin1.csv",
+        *FAST,
+        "-o",
+        "one.csv",
+        "--ranking",
+        "r.csv",
+        "--names",
+        "n.txt",
+        "--force",
+    ]
+    ended = subprocess.run([str(INSTALLED), *line], capture_output=True, check=True)
+    written = {file: Path(file).read_bytes() for file in ("one.csv", "r.csv", "n.txt")}
+    assert run(line) == 0
     shown = capsys.readouterr()
     assert written == {file: Path(file).read_bytes() for file in written}
-    assert bool(written) == (ended.returncode == 0)
     assert ended.stderr.decode().replace("- ", "· ") == shown.err.replace("- ", "· ")
     rows = [line.split() for line in ended.stdout.decode().splitlines() if "rebuild" in line]
     assert rows == [line.split() for line in shown.out.splitlines() if "rebuild" in line]

@@ -6,19 +6,11 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("pandas")
-
 import pandas
+import pytest
+from tests.cli.commands import call
 
 from ufselect import Reconstructor
-from ufselect.cli.app import run
-
-
-def call(line: str) -> int:
-    return run(line.split())
 
 
 @pytest.fixture(autouse=True)

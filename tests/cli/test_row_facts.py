@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas
 import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
+from tests.cli.commands import call, chosen, record
 
 from ufselect import DSCOFS, LaplacianScore, MaxVariance
-from ufselect.cli.app import run
 from ufselect.report import explain
 
 ROWS, NAMES = 120, [f"v{j}" for j in range(8)]
@@ -40,18 +36,6 @@ def folder(tmp_path, monkeypatch):
     gaps.loc[7, "v6"] = np.nan
     gaps.to_csv("gaps.csv", index=False)
     return tmp_path
-
-
-def call(line: str) -> int:
-    return run(line.split())
-
-
-def record(name: str) -> dict:
-    return json.loads(Path(name).read_text(encoding="utf-8"))
-
-
-def chosen(name: str) -> list[str]:
-    return [feature["name"] for feature in record(name)["result"]["features"]]
 
 
 def names_of(selector) -> list[str]:

@@ -8,9 +8,6 @@ import numpy as np
 import pandas
 import pytest
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-
 from ufselect.cli.app import run
 
 
@@ -56,7 +53,7 @@ def test_of_a_bad_list_no_selector_is_blamed(folder, capsys):
 
 def test_a_list_for_clusters(folder, capsys):
     rng = np.random.default_rng(0)
-    values = 6 * rng.standard_normal((3, 12))[np.arange(150) % 3] + rng.standard_normal((150, 12))
+    values = 6 * rng.standard_normal((3, 12))[np.arange(75) % 3] + rng.standard_normal((75, 12))
     pandas.DataFrame(values).add_prefix("v").to_csv("blobs.csv", index=False)
     assert run(["score", "blobs.csv", "--columns", "v0,v1", "--clusters", "3", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -8,17 +8,9 @@ import sys
 
 import numpy as np
 import pytest
+from tests.cli.commands import call
 
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
-from ufselect.cli.app import run
 from ufselect.io import read_table
-
-
-def call(line: str) -> int:
-    return run(line.split())
 
 
 @pytest.fixture

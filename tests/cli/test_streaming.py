@@ -6,18 +6,13 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-pytest.importorskip("typer")
-pytest.importorskip("rich")
-pytest.importorskip("pandas")
-
 import pandas
+import pytest
+from tests.cli.commands import call, chosen
 
 from ufselect import DSCOFS
 from ufselect.blocks import GramAccumulator
 from ufselect.cli import table as streaming
-from ufselect.cli.app import run
 from ufselect.io import ReadOptions
 from ufselect.io import parquet as parquet_module
 from ufselect.io import text as text_module
@@ -56,29 +51,24 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def call(line: str) -> int:
-    return run(line.split())
-
-
-def features(name: str) -> list[str]:
-    record = json.loads(Path(name).read_text(encoding="utf-8"))
-    return [feature["name"] for feature in record["result"]["features"]]
-
-
 def test_several_blocks_are_read(folder):
     for name, fewest in (("t.csv", 8), ("t.parquet", 8), ("parts", 8), ("counts.csv", 3)):
         rows = open_rows(Path(name), ReadOptions())
         assert len(list(rows.blocks())) >= fewest
 
 
-@pytest.mark.parametrize("data", ["t.csv", "t.parquet", "parts"])
 @pytest.mark.parametrize(
-    "settings", ["-m DSCOFS", "-m MaxVariance --scale none", "-m DSCOFS --scale standard"]
+    ("data", "settings"),
+    [
+        ("t.csv", "-m DSCOFS"),
+        ("t.parquet", "-m MaxVariance --scale none"),
+        ("parts", "-m DSCOFS --scale standard"),
+    ],
 )
 def test_blocks_give_the_selection_of_memory(folder, data, settings):
     assert call(f"select {data} -k 4 {settings} --no-stream -o memory.csv") == 0
     assert call(f"select {data} -k 4 {settings} --stream -o blocks.csv") == 0
-    assert features("blocks.json") == features("memory.json")
+    assert chosen("blocks.json") == chosen("memory.json")
     first, second = (pandas.read_csv(name, dtype=str) for name in ("memory.csv", "blocks.csv"))
     pandas.testing.assert_frame_equal(first, second)
     record = json.loads(Path("blocks.json").read_text(encoding="utf-8"))
@@ -138,12 +128,10 @@ def test_gaps_are_worked_around_in_blocks(folder, data, capsys):
     for part in np.array_split(values, 3):
         accumulator.update(part)
     expected = DSCOFS(4, max_correlation=0.999).fit(accumulator)
-    chosen = {f"xv{j}" for j in np.flatnonzero(expected.support_)}
-    assert set(features("blocks.json")) == chosen
+    names = {f"xv{j}" for j in np.flatnonzero(expected.support_)}
+    assert set(chosen("blocks.json")) == names
     means = {feature["name"]: feature["mean"] for feature in record["result"]["features"]}
-    assert means == pytest.approx(
-        {f"xv{j}": np.nanmean(values[:, j]) for j in range(8) if f"xv{j}" in chosen}
-    )
+    assert means == pytest.approx({f"xv{j}": np.nanmean(values[:, j]) for j in range(8) if f"xv{j}" in names})
     written = pandas.read_csv("blocks.csv")
     np.testing.assert_array_equal(written.to_numpy(), values[:, np.flatnonzero(expected.support_)])
 

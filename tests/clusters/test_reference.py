@@ -123,7 +123,7 @@ def test_planted_clusters_are_cut_more_cleanly_than_gaussian_data():
 
 
 @pytest.mark.parametrize("sizes", [(180, 20), (190, 10), (100, 50, 20, 10), (950, 50)])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_small_clusters_that_lie_apart_are_kept_and_large_ones_not_halved(sizes, seed):
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(len(sizes)), sizes)
@@ -139,7 +139,6 @@ def test_vectors_beyond_the_clusters_count_where_the_eigenvalues_do_not_end_with
         assert diffusion_coordinates(np.array(values), vectors, 2).shape == (9, width)
 
 
-@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), c=st.integers(2, 5))
 def test_agreements_are_those_of_scikit_learn(seed, c):
     rng = np.random.default_rng(seed)

@@ -116,10 +116,12 @@ def test_processes_give_the_same_rows(blobs):
     assert without_seconds(one) == without_seconds(two)
 
 
-def test_a_dask_cluster_gives_the_same_rows(blobs, client):
+def test_a_dask_cluster_gives_the_same_rows(blobs):
+    distributed = pytest.importorskip("distributed")
     X, y = blobs
     one = compare(X, y, ["MaxVariance"], [2], n_runs=2)
-    with joblib.parallel_config(backend="dask"):
+    cluster = distributed.Client(processes=False, n_workers=1, dashboard_address=None)
+    with cluster, joblib.parallel_config(backend="dask"):
         two = compare(X, y, ["MaxVariance"], [2], n_runs=2)
     assert without_seconds(one) == without_seconds(two)
 

@@ -11,6 +11,6 @@ from tests.fuzz.damage import WRITERS, flip_bytes
 @pytest.mark.parametrize("name", WRITERS)
 def test_flipped_bytes(name, tmp_path):
     try:
-        flip_bytes(name, len(fifth(range(50))), 1, tmp_path)
+        flip_bytes(name, len(fifth(range(25))), 1, tmp_path)
     except ImportError as error:
         pytest.skip(f"needs {error.name}")

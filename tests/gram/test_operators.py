@@ -140,21 +140,6 @@ def test_eigenpairs_are_those_of_the_reference(kind, builder):
     np.testing.assert_allclose(spectrum.vectors.T @ spectrum.vectors, np.eye(4), atol=1e-9)
 
 
-@pytest.mark.parametrize("builder", BUILDERS)
-def test_the_widest_eigenpairs_are_remembered(builder, monkeypatch):
-    gram = BUILDERS[builder](RNG.standard_normal((50, 3)) @ RNG.standard_normal((3, 20)))
-    asked = []
-    compute = gram._leading_pairs
-    monkeypatch.setattr(gram, "_leading_pairs", lambda count, tol: asked.append(count) or compute(count, tol))
-    narrow = gram.eigenpairs(2)
-    assert gram.eigenpairs(1).values == narrow.values[:1]
-    assert gram.eigenpairs(2).vectors.shape == (20, 2)
-    assert gram.eigenpairs(8).values.size == 3
-    # The rank is 3: there is nothing more to be had.
-    assert gram.eigenpairs(15).values.size == 3
-    assert asked == [2, 8]
-
-
 def test_a_truncated_factor_has_columns_with_the_known_diagonal():
     rng = np.random.default_rng(1)
     factor, spare = rng.standard_normal((4, 12)), rng.random(12)

@@ -161,18 +161,3 @@ def test_absent_packages_come_with_the_line_to_install_them(tmp_path, monkeypatc
     (tmp_path / name).write_bytes(b"a,b\n1,2\n")
     with pytest.raises(ImportError, match=rf'needs {package}: pip install "ufselect\[{line}\]"'):
         read_table(tmp_path / name)
-
-
-def test_cells_of_the_layout_before_2020_are_read(tmp_path):
-    pytest.importorskip("anndata")
-    h5py = pytest.importorskip("h5py")
-    names = {"obs": [b"cell1", b"cell2", b"cell3"], "var": [b"g1", b"g2"]}
-    with h5py.File(tmp_path / "old.h5ad", "w") as file:
-        file["X"] = np.arange(6.0, dtype=np.float32).reshape(3, 2)
-        for part, index in names.items():
-            rows = [(name, float(place)) for place, name in enumerate(index)]
-            file[part] = np.array(rows, dtype=[("index", "S5"), ("n", "f8")])
-    table = read_table(tmp_path / "old.h5ad")
-    assert table.feature_names == ["g1", "g2"]
-    assert table.ids.tolist() == ["cell1", "cell2", "cell3"]
-    np.testing.assert_array_equal(table.data, np.arange(6.0).reshape(3, 2))

@@ -64,7 +64,7 @@ def assert_same(table, values, names, ids):
     ],
 )
 @given(content=tables(st.floats(-1e9, 1e9, width=64)))
-@settings(max_examples=10)
+@settings(max_examples=6)
 def test_text(suffix, marks, content):
     values, names, ids = content
     frame = frame_of(values, names, ids)
@@ -73,7 +73,6 @@ def test_text(suffix, marks, content):
 
 
 @given(content=tables())
-@settings(max_examples=30)
 def test_parquet(content):
     pytest.importorskip("pyarrow")
     frame = frame_of(*content)
@@ -81,7 +80,6 @@ def test_parquet(content):
 
 
 @given(content=tables(), dtype=st.sampled_from([np.float32, np.float64, np.int16]))
-@settings(max_examples=30)
 def test_npy(content, dtype):
     with np.errstate(all="ignore"):
         values = np.nan_to_num(content[0].astype(dtype), nan=0, posinf=0, neginf=0)
@@ -90,7 +88,6 @@ def test_npy(content, dtype):
 
 
 @given(content=tables())
-@settings(max_examples=30)
 def test_npz(content):
     values, names, ids = content
     save = {"X": values, "feature_names": np.array(names), "ids": np.array(ids)}
@@ -98,7 +95,6 @@ def test_npz(content):
 
 
 @given(content=tables(st.sampled_from([0.0, 0.0, 1.0, -2.5])))
-@settings(max_examples=20)
 def test_sparse_npz(content):
     values = content[0]
     table = written(".npz", lambda path: sparse.save_npz(path, sparse.csr_array(values)))

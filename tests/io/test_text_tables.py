@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -193,17 +191,6 @@ def test_wide_tables(written):
 def test_bad_files_are_refused_in_a_sentence(written, content, sentence):
     with pytest.raises(TableError, match=sentence):
         read_table(written(content))
-
-
-def test_other_encodings(written):
-    assert read_table(written("größe;ß\n1;2\n2;5\n", encoding="cp1252")).feature_names == ["größe", "ß"]
-    assert read_table(written("größe;ß\n1;2\n2;5\n", encoding="utf-16")).feature_names == ["größe", "ß"]
-
-
-def test_gzip_and_tsv(tmp_path):
-    path = tmp_path / "table.tsv.gz"
-    path.write_bytes(gzip.compress(b"a\tb\n1\t2\n3\t5\n"))
-    assert read_table(path).data.tolist() == [[1, 2], [3, 5]]
 
 
 def test_quoted_line_breaks_in_names(written):

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from ufselect import BSUFS
 from ufselect._utils.arrays import polar_factor
@@ -172,16 +171,3 @@ def test_relative_units_do_not_depend_on_those_of_the_data():
     np.testing.assert_allclose(same.scores_, relative.scores_, atol=5e-3)  # but for tau
     with pytest.raises(ValueError, match="mu_row=1e\\+200 is too large"):
         BSUFS(3, mu_row=1e200).fit(X)
-
-
-@pytest.mark.parametrize("shape", [(60, 12), (20, 50)])
-def test_sparse_constant_and_duplicate_columns(shape):
-    X = data(*shape)
-    X = np.where(np.abs(X) > 0.5, X, 0.0)
-    more = np.column_stack([np.full(len(X), 7.0), X, X[:, 0], np.zeros(len(X))])
-    fitted = BSUFS(4, n_components=3).fit(more)
-    np.testing.assert_allclose(
-        BSUFS(4, n_components=3).fit(sparse.csr_array(more)).scores_, fitted.scores_, atol=1e-6
-    )
-    np.testing.assert_allclose(fitted.scores_[[0, -1]], 0, atol=1e-7)
-    assert fitted.scores_[1] == pytest.approx(fitted.scores_[-2], rel=1e-6)

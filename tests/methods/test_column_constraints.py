@@ -56,7 +56,7 @@ def asked_columns(draw):
 
 
 @EVERY
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(seed=st.integers(0, 10**6), asked=asked_columns())
 def test_kept_columns_are_selected_first_and_excluded_ones_come_last(name, seed, asked):
     keep, exclude, count = asked
@@ -120,7 +120,7 @@ GROUPS = np.array(["a", "b", "a", None, "c", "c", "c", None, None, "b", None, No
 
 
 @EVERY
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(
     seed=st.integers(0, 10**6),
     count=st.integers(3, 6),
@@ -143,7 +143,7 @@ def test_groups_are_selected_whole_or_not_at_all(name, seed, count, keep, exclud
 
 
 @EVERY
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 10**6))
 def test_copies_wait_their_turn(name, seed):
     """Four copies of each of three columns: one of each is selected first, whatever the method prefers."""

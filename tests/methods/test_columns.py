@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -31,7 +31,6 @@ def literally(scores, correlations, limit, count, units, kept):
     return np.isin(units, taken)
 
 
-@settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), data=st.data(), block=st.sampled_from([1, 3, 64]))
 def test_near_copies_wait_as_the_rule_says(seed, data, block):
     rng = np.random.default_rng(seed)
@@ -96,7 +95,6 @@ def test_identical_columns_are_found(dtype, make):
     assert columns_of(make(X)) == [[2, 7], [4, 9, 11]]
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 30))
 def test_identical_columns_are_those_of_numpy(seed, n_rows, n_columns):
     X = np.random.default_rng(seed).integers(0, 2, (n_rows, n_columns)).astype(float)

@@ -156,10 +156,8 @@ def rebuilt(X, columns):
     return float(np.square(Q.T @ A).sum() / np.square(A).sum())
 
 
-@pytest.mark.parametrize("name", ["isolet", "usps", "coil20"])
-def test_extending_a_panel_rebuilds_more_than_appending_the_best(real, name):
-    X, _ = real(name)
-    X = X[:600]
+def test_extending_a_panel_rebuilds_more_than_appending_the_best(real):
+    X = real("isolet")[0][:600]
     X = X[:, X.std(axis=0) > 0][:, :300]
     panel = np.flatnonzero(MaxVariance(50).fit(X).support_)
     alone = np.argsort(GreedyProjection(100, target="features").fit(X).ranking_)

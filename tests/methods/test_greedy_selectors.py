@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
 
 from ufselect.methods.baselines import PCALeverage
 from ufselect.methods.greedy import DOptimalLeverage, GreedyProjection
@@ -76,17 +75,3 @@ def test_more_features_than_rank_start_a_second_round(target):
     rest = np.setdiff1d(np.arange(20), order[:5])
     share = np.square(explained.T @ A[:, rest]).sum(axis=0) / np.square(A[:, rest]).sum(axis=0)
     assert order[5] == rest[np.argmax(share)]
-
-
-@pytest.mark.parametrize(
-    "selector",
-    [
-        GreedyProjection(6, n_components=3),
-        GreedyProjection(6, target="features"),
-        DOptimalLeverage(6, n_components=3),
-    ],
-)
-def test_sparse_equals_dense(selector):
-    X = sparse.random_array((80, 20), density=0.3, rng=np.random.default_rng(1), format="csr")
-    dense = selector.fit(X.toarray()).ranking_
-    assert np.array_equal(selector.fit(X).ranking_, dense)

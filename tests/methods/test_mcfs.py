@@ -11,7 +11,6 @@ from sklearn.linear_model import Lars
 from tests.methods.test_spec import heat_graph
 
 from ufselect import MCFS
-from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.methods.mcfs import LeastAngleRegression
 
@@ -74,15 +73,6 @@ def test_a_copy_of_a_feature_does_not_enter(clusters):
     assert entered.sum() >= 8
 
 
-def test_sparse_data_and_constant_columns(clusters):
-    X = np.where(clusters > 5, clusters - 4, 0.0)
-    X[:, 3], X[:, 6] = 0.0, 2.0
-    fitted = MCFS(4, n_clusters=3).fit(X)
-    assert set(fitted.ranking_[[3, 6]]) == {11, 12}
-    stored = MCFS(4, n_clusters=3).fit(sparse.csr_array(X))
-    np.testing.assert_allclose(stored.scores_, fitted.scores_, rtol=1e-7)
-
-
 def test_more_features_than_samples_can_explain():
     X = np.random.default_rng(2).standard_normal((10, 40))
     fitted = MCFS(30, n_clusters=2).fit(X)
@@ -96,11 +86,6 @@ def test_one_feature_of_each_cluster_is_found():
     shown = 8.0 * (labels[:, None] == np.arange(3)) + 0.1 * rng.standard_normal((120, 3))
     X = np.hstack([rng.standard_normal((120, 5)), shown])
     assert set(np.flatnonzero(MCFS(3, n_clusters=3).fit(X).support_)) == {5, 6, 7}
-
-
-def test_constant_data_are_refused():
-    with pytest.raises(ConstantDataError):
-        MCFS().fit(np.ones((12, 4)))
 
 
 @settings(deadline=None, max_examples=40)

@@ -308,26 +308,6 @@ def test_finds_the_features_that_make_the_clusters(selector):
 
 
 @BOTH
-@SHAPES
-def test_sparse_data_give_the_same_scores(selector, shape):
-    X, _ = clusters(*shape)
-    X = np.where(np.abs(X) > 0.2, X, 0.0)
-    dense, found = (selector(4, n_clusters=3, random_state=0).fit(data) for data in (X, sparse.csc_array(X)))
-    np.testing.assert_allclose(found.scores_, dense.scores_, atol=1e-6)
-
-
-@BOTH
-@SHAPES
-@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
-def test_constant_and_duplicate_columns_do_no_harm(selector, shape):
-    X, _ = clusters(*shape)
-    more = np.column_stack([np.full(len(X), 1e3), X, X[:, 0], np.zeros(len(X))])
-    fitted = selector(5, n_clusters=3, random_state=0).fit(more)
-    assert np.all(fitted.scores_[[0, -1]] == 0)
-    assert fitted.scores_[1] == pytest.approx(fitted.scores_[-2], rel=1e-6)
-
-
-@BOTH
 def test_more_clusters_than_rows_are_refused(selector):
     X, _ = clusters(10, 4)
     with pytest.raises(ValueError, match="n_clusters=11 is too many for the 10 samples"):

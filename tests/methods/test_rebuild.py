@@ -7,8 +7,8 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
-from sklearn.feature_selection import VarianceThreshold
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.conftest import frame_class
 
 from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, RebuildSelector, Reconstructor
 from ufselect.blocks import GramAccumulator
@@ -17,7 +17,7 @@ from ufselect.methods.rebuild.ridge import held_out_error
 
 @pytest.fixture(scope="module")
 def pixels():
-    return load_digits().data
+    return load_digits().data[:600]
 
 
 def test_exchanges_lower_the_error_that_greedy_steps_reach(pixels):
@@ -36,7 +36,7 @@ def test_without_penalty_and_exchanges_it_is_greedy_projection(pixels):
 
 
 def test_it_rebuilds_held_out_rows_better_than_greedy_and_leverage(pixels):
-    train, test = pixels[:900], pixels[900:]
+    train, test = pixels[:400], pixels[400:]
     share = {
         type(selector).__name__: Reconstructor(selector).fit(train).score(test)
         for selector in (RebuildSelector(15), GreedyProjection(15, target="features"), PCALeverage(15))
@@ -50,7 +50,7 @@ def test_the_unit_of_the_data_does_not_matter(pixels, scale):
     np.testing.assert_array_equal(RebuildSelector(8).fit(scale * pixels[:100]).support_, support)
 
 
-@pytest.mark.parametrize("n_rows", [60, 1797])
+@pytest.mark.parametrize("n_rows", [60, 600])
 def test_a_constant_column_that_must_be_kept_changes_nothing_else(pixels, n_rows):
     kept = RebuildSelector(9, keep=[0]).fit(pixels[:n_rows]).get_support(indices=True)  # pixel 0 is constant
     free = RebuildSelector(8).fit(pixels[:n_rows]).get_support(indices=True)
@@ -103,17 +103,18 @@ def test_selected_columns_come_back_as_they_were(pixels):
 
 
 def test_the_curve_ends_where_the_score_is_and_falls_on_the_way(pixels):
-    reconstructor = Reconstructor(RebuildSelector(15)).fit(pixels[:900])
-    curve = reconstructor.curve(pixels[900:])
+    train, test = pixels[:150], pixels[300:]
+    reconstructor = Reconstructor(RebuildSelector(15)).fit(train)
+    curve = reconstructor.curve(test)
     assert [row["count"] for row in curve] == sorted({row["count"] for row in curve})
     assert curve[-1]["count"] == 15
-    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(pixels[900:])))
+    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(test)))
     assert np.all(np.diff([row["error"] for row in curve]) < 0)
-    assert [row["count"] for row in reconstructor.curve(pixels, [2, 7])] == [2, 7]
-    assert reconstructor.curve(pixels, 7) == reconstructor.curve(pixels, [7])
+    assert [row["count"] for row in reconstructor.curve(test, [2, 7])] == [2, 7]
+    assert reconstructor.curve(test, 7) == reconstructor.curve(test, [7])
     for wrong in ([16], 0, [2.5]):
         with pytest.raises(ValueError, match="whole numbers between 1 and the 15"):
-            reconstructor.curve(pixels, wrong)
+            reconstructor.curve(test, wrong)
 
 
 @pytest.mark.parametrize("kind", ["sparse", "accumulator", "dask"])
@@ -134,12 +135,6 @@ def test_every_kind_of_data_gives_the_same_map(pixels, kind):
     assert found.error_ == pytest.approx(dense.error_, rel=0.05)
 
 
-def test_any_scikit_learn_selector_will_do(pixels):
-    reconstructor = Reconstructor(VarianceThreshold(30)).fit(pixels)
-    assert reconstructor.score(pixels) > 0.5
-    assert reconstructor.curve(pixels, [1])[0]["error"] < 1
-
-
 def test_names_are_those_of_the_selected_columns():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.random.default_rng(0).standard_normal((30, 4)), columns=list("abcd"))
@@ -149,12 +144,12 @@ def test_names_are_those_of_the_selected_columns():
 
 @pytest.fixture(params=["pandas", "polars"])
 def frame(request):
-    return pytest.importorskip(request.param).DataFrame
+    return frame_class(request.param)
 
 
 def test_a_frame_is_rebuilt_from_its_own_columns_in_their_order_alone(frame, pixels):
     names = [f"p{j}" for j in range(20)]
-    data = frame(dict(zip(names, pixels[:, 20:40].T, strict=True)))
+    data = frame(dict(zip(names, pixels[:60, 20:40].T, strict=True)))
     reconstructor = Reconstructor(RebuildSelector(6)).fit(data)
     measured = data[list(reconstructor.get_feature_names_out())]
     values = np.asarray(measured)
@@ -169,8 +164,8 @@ def test_a_frame_is_rebuilt_from_its_own_columns_in_their_order_alone(frame, pix
 
 
 def test_after_a_fit_without_names_only_a_known_order_can_be_wrong(frame, pixels):
-    reconstructor = Reconstructor(RebuildSelector(3)).fit(pixels)
-    values = reconstructor.transform(pixels)
+    reconstructor = Reconstructor(RebuildSelector(3)).fit(pixels[:60])
+    values = reconstructor.transform(pixels[:60])
     made_up = list(reconstructor.get_feature_names_out())
     named = frame(dict(zip(made_up, values.T, strict=True)))
     expected = reconstructor.inverse_transform(values)
@@ -196,12 +191,12 @@ def test_bad_settings_of_the_map_are_refused(pixels, change, message):
 
 
 def test_only_the_selected_columns_can_be_rebuilt_from(pixels):
-    reconstructor = Reconstructor(RebuildSelector(6)).fit(pixels)
+    reconstructor = Reconstructor(RebuildSelector(6)).fit(pixels[:60])
     with pytest.raises(ValueError, match="6 were selected"):
         reconstructor.inverse_transform(pixels)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
     """PySensors takes the pivots of a QR factorisation of the loadings."""
     from scipy.linalg import qr
@@ -216,8 +211,9 @@ def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("count", [5, 10, 20])
-def test_d_optimal_leverage_chooses_what_pysensors_does(pixels, count):
+def test_d_optimal_leverage_chooses_what_pysensors_does(count):
     """With its own ridge and as many components as columns."""
+    pixels = load_digits().data
     basis = pytest.importorskip("pysensors.basis", reason="python-sensors is not installed")
     reconstruction = pytest.importorskip("pysensors.reconstruction")
     model = reconstruction.SSPOR(
@@ -242,7 +238,7 @@ def beats(seed, height=1.0):
     return X
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_few_rows_of_most_variance_make_it_no_worse_than_greedy_steps(seed):
     train, test = np.split(beats(seed, height=8), [70])
     ours, greedy = (
@@ -290,7 +286,7 @@ def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():
     np.testing.assert_array_equal(ours.support_, greedy.support_)
 
 
-@pytest.mark.parametrize("shape", [(40, 64), (900, 64)])
+@pytest.mark.parametrize("shape", [(40, 64), (500, 64)])
 def test_a_memory_map_that_is_small_gives_what_an_array_does(pixels, shape, tmp_path):
     X = pixels[: shape[0]]
     mapped = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=float, shape=shape)

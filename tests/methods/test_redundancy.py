@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse, stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -29,7 +29,6 @@ def copies_of(seed, n_rows=40, n_base=4, n_copies=5):
     return np.hstack([base, signs * base[:, chosen] + noise * rng.standard_normal((n_rows, n_copies))])
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 0.8, 0.95]), st.sampled_from(["pearson", "spearman"]))
 def test_dropped_columns_are_represented_and_selected_ones_are_apart(seed, limit, method):
     X = copies_of(seed)
@@ -44,7 +43,6 @@ def test_dropped_columns_are_represented_and_selected_ones_are_apart(seed, limit
         assert abs(value) == pytest.approx(r[dropped, selected].max(), abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.sampled_from([0.5, 0.9]))
 def test_with_missing_values_pairs_are_compared_by_the_rows_that_have_both(seed, limit):
     X = copies_of(seed, n_rows=60)
@@ -59,17 +57,16 @@ def test_with_missing_values_pairs_are_compared_by_the_rows_that_have_both(seed,
 
 
 def test_no_matrix_of_all_correlations_is_formed():
-    X = np.random.default_rng(0).standard_normal((20, 4000))
+    X = np.random.default_rng(0).standard_normal((20, 2000))
     X[:, 1::2] = X[:, ::2]
     tracemalloc.start()
     found = RedundancyFilter().fit(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.support_.sum() == 2000
-    assert peak < 8 * 4000**2 / 4
+    assert found.support_.sum() == 1000
+    assert peak < 8 * 2000**2 / 2
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.permutations(range(9)))
 def test_the_order_of_columns_does_not_matter(seed, order):
     frame = pd.DataFrame(copies_of(seed), columns=list("abcdefghi"))

@@ -94,8 +94,7 @@ def test_the_projection_is_the_published_one_where_it_is_determined(gamma, p):
     np.testing.assert_allclose(rows, np.linalg.norm(expected, axis=1), atol=1e-4)
 
 
-@pytest.mark.parametrize("gamma", [1e-2, 1.0])
-@pytest.mark.parametrize(("shape", "n_steps"), [((20, 60), 100), ((12, 501), 10)])
+@pytest.mark.parametrize(("gamma", "shape", "n_steps"), [(1.0, (20, 60), 100), (1e-2, (12, 501), 10)])
 def test_with_fewer_samples_than_features_the_objective_is_no_worse(gamma, shape, n_steps):
     # The published start then depends on the order of the features: it is run for some of them.
     rng = np.random.default_rng(1)
@@ -219,10 +218,9 @@ def blobs():
     return np.hstack([rng.standard_normal((75, 8)), informative])
 
 
-@pytest.mark.parametrize("gamma", [0.05, 1.0])
 @pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
-def test_follows_the_published_program_where_its_start_is_determined(gamma):
-    X = load_wine().data
+def test_follows_the_published_program_where_its_start_is_determined():
+    X, gamma = load_wine().data[::2], 0.05
     expected, n_iter = literal_rows(X, gamma, 3, 3, 5)
     fitted = SOGFS(4, n_clusters=3, n_components=3, gamma=gamma, tol=1e-10).fit(X)
     np.testing.assert_allclose(fitted.scores_, expected, atol=1e-3)
@@ -272,7 +270,7 @@ def test_the_result_does_not_depend_on_units_and_means(blobs):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("gamma", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("gamma", [1e-6, 1e6])
 @pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 def test_degenerate_data_give_finite_scores(blobs, gamma):
     duplicates = np.repeat(blobs[:8], 6, axis=0)
@@ -291,15 +289,6 @@ def test_constant_columns_take_no_part_and_come_last(blobs):
     assert set(fitted.ranking_[[0, 6]]) == {13, 14}
     expected = SOGFS(4, n_clusters=3, n_components=2).fit(blobs).scores_
     np.testing.assert_allclose(np.delete(fitted.scores_, [0, 6]), expected)
-
-
-@pytest.mark.parametrize(("n_samples", "lowered"), [(6, 4), (3, 1), (2, 1)])
-def test_too_many_neighbours_are_lowered_with_a_warning(blobs, n_samples, lowered):
-    selector = SOGFS(2, n_clusters=1, n_components=1)
-    with pytest.warns(UserWarning, match=f"n_neighbors=5 is lowered to {lowered}"):
-        fitted = selector.fit(blobs[:n_samples])
-    assert fitted.n_neighbors_ == lowered
-    assert np.all(np.isfinite(fitted.scores_))
 
 
 def test_a_graph_that_does_not_split_warns(blobs):
@@ -322,8 +311,3 @@ def test_a_graph_that_does_not_split_warns(blobs):
 def test_bad_parameters_are_refused(parameters, message, blobs):
     with pytest.raises(ValueError, match=message):
         SOGFS(4, **parameters).fit(blobs)
-
-
-def test_data_without_variance_are_refused():
-    with pytest.raises(ValueError, match="constant"):
-        SOGFS(1).fit(np.ones((10, 3)))

@@ -9,7 +9,6 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.blocks import GramAccumulator
 from ufselect.methods.baselines import PCALeverage
 from ufselect.methods.spcafs import SPCAFS
 
@@ -50,13 +49,6 @@ def test_follows_the_definition(shape, p, gamma, kind):
     assert fitted.n_iter_ >= 3
 
 
-def test_too_few_iterations_are_reported():
-    with pytest.warns(ConvergenceWarning, match=r"SPCAFS: max_iter .* raise max_iter"):
-        fitted = SPCAFS(n_components=3, gamma=30.0, max_iter=2, tol=0.0).fit(data(60, 20))
-    assert not fitted.converged_
-    assert fitted.n_iter_ == 2
-
-
 def test_agrees_with_the_original_program(real, reference_path):
     X, _ = real("lung_discrete")
     reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["SPCAFS_sym"]
@@ -66,9 +58,8 @@ def test_agrees_with_the_original_program(real, reference_path):
     np.testing.assert_allclose(fitted.objective_history_[:3], reference["objective"], rtol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["usps", "isolet"])
-def test_other_real_sets_match_the_definition(real, name):
-    X, y = real(name)
+def test_another_real_set_matches_the_definition(real):
+    X, y = real("usps")
     m = np.unique(y).size
     gamma = 1e-3 * np.linalg.norm(X - X.mean(axis=0), 2) ** 2
     fitted = SPCAFS(100, n_components=m, gamma=gamma, max_iter=5, tol=0.0)
@@ -108,20 +99,6 @@ def test_single_precision_gives_the_same_selection():
     np.testing.assert_allclose(single.scores_, double.scores_, atol=1e-3)
 
 
-def test_batches_give_the_fit_in_memory():
-    X = data(50, 12)
-    whole = SPCAFS(4, n_components=3, gamma=5.0).fit(X)
-    accumulator = GramAccumulator().update(X[:20]).update(X[20:])
-    parts = SPCAFS(4, n_components=3, gamma=5.0).fit(accumulator)
-    np.testing.assert_allclose(parts.scores_, whole.scores_, atol=1e-8)
-
-
-def test_reports_each_iteration(caplog):
-    with caplog.at_level("INFO", logger="ufselect"):
-        fitted = SPCAFS(n_components=3, gamma=5.0, verbose=True).fit(data(30, 10))
-    assert len(caplog.records) == fitted.n_iter_ >= 2
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -140,8 +117,3 @@ def test_meaningless_parameters_are_refused(parameters, message):
 def test_a_penalty_beyond_comparison_with_the_data_is_refused():
     with pytest.raises(ValueError, match=r"gamma=1.0 is too large .* rescale X"):
         SPCAFS().fit(1e-200 * data(20, 10))
-
-
-def test_constant_data_are_refused():
-    with pytest.raises(ValueError, match="All features of X are constant"):
-        SPCAFS().fit(np.ones((10, 4)))

@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from tests.strategies import structured_data
 
-from ufselect.blocks import GramAccumulator
 from ufselect.gram import gram_operator
 from ufselect.methods._iterate import iterate
 from ufselect.methods.spcapsd import SPCAPSD, PSDReconstruction
@@ -77,8 +74,7 @@ def solve(A, gamma, eta, tol=1e-9, start=None, max_iter=300):
 
 
 @pytest.mark.parametrize("shape", [(40, 12), (8, 14)])
-@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0, 100.0])
-@pytest.mark.parametrize("eta", [0.1, 10.0])
+@pytest.mark.parametrize(("gamma", "eta"), [(0.1, 10.0), (1.0, 0.1), (100.0, 1.0)])
 def test_reaches_the_convex_optimum(shape, gamma, eta):
     A = centred(*shape)
     result, omega, unit = solve(A, gamma, eta)
@@ -90,7 +86,7 @@ def test_reaches_the_convex_optimum(shape, gamma, eta):
 
 
 @pytest.mark.parametrize("shape", [(40, 12), (8, 14)])
-@pytest.mark.parametrize("gamma", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("gamma", [0.1, 10.0])
 def test_is_no_worse_than_the_published_iteration_and_ranks_alike(shape, gamma):
     A = centred(*shape)
     start = np.random.default_rng(0).random(shape[1])
@@ -112,14 +108,6 @@ def test_objective_never_rises_and_omega_is_semidefinite(X, log_gamma, log_eta):
     np.testing.assert_allclose(result.state.squared_norms, rows, atol=1e-12 * (1 + rows.max()))
 
 
-def test_the_start_does_not_matter():
-    A = centred(30, 10)
-    rng = np.random.default_rng(1)
-    results = [solve(A, 5.0, 1.0, start=rng.uniform(0.1, 10, 10))[1] for _ in range(3)]
-    for omega in results[1:]:
-        np.testing.assert_allclose(omega, results[0], atol=1e-3)
-
-
 def test_without_row_penalty_eigenvalues_are_shrunk():
     A = centred(30, 8)
     _, omega, _ = solve(A, 0.0, 3.0)
@@ -134,8 +122,7 @@ def test_wide_data_stay_in_few_dimensions():
     assert result.state.factor.shape[0] <= 4 * 5
 
 
-@pytest.mark.parametrize("eta", [0.01, 1.0, 1.9])
-@pytest.mark.parametrize("gamma", [0.01, 0.1, 1.0])
+@pytest.mark.parametrize(("gamma", "eta"), [(0.01, 1.9), (0.1, 0.01), (1.0, 1.0)])
 def test_a_step_on_the_face_never_raises_the_objective(gamma, eta):
     # It is what remains where the projection onto the cone would: with large penalties on data of low rank.
     A = centred(15, 30, seed=1, rank=6)
@@ -169,26 +156,14 @@ def test_ranks_as_the_original_program_at_a_lower_objective(real, reference_path
     assert np.all(np.diff(fitted.objective_history_) <= 0)
 
 
-@pytest.mark.parametrize(("name", "gamma"), [("usps", 1.0), ("usps", 100.0), ("umist", 1.0)])
-def test_other_real_sets_rank_as_the_published_iteration(real, name, gamma):
-    X, _ = real(name)
+def test_another_real_set_is_ranked_as_by_the_published_iteration(real):
+    X, gamma = real("usps")[0], 100.0
     A = X - X.mean(axis=0)
     omega = published(A, gamma, 1.0, np.ones(X.shape[1]), 6)
     fitted = SPCAPSD(100, gamma=gamma, eta=1.0).fit(X)
     ranking = np.argsort(fitted.ranking_)
     assert len(set(ranking[:100]) & set(np.argsort(-np.linalg.norm(omega, axis=1))[:100])) >= 90
     assert fitted.objective_history_[-1] <= objective(A, omega, gamma, 1.0)
-
-
-@pytest.mark.parametrize("shape", [(60, 20), (15, 50)])
-def test_sparse_data_batches_and_single_precision_give_the_same(shape):
-    X = data(*shape) * (np.random.default_rng(1).random(shape) < 0.5)
-    expected = SPCAPSD(gamma=5.0).fit(X)
-    for other in (sparse.csr_array(X), GramAccumulator().update(X[:7]).update(X[7:])):
-        np.testing.assert_allclose(SPCAPSD(gamma=5.0).fit(other).scores_, expected.scores_, atol=1e-6)
-    single = SPCAPSD(gamma=5.0).fit(X.astype(np.float32))
-    np.testing.assert_allclose(single.scores_, expected.scores_, atol=1e-3)
-    assert np.all(np.diff(single.objective_history_) <= 0)
 
 
 def test_the_start_changes_nothing():
@@ -206,22 +181,6 @@ def test_units_do_not_matter_if_the_penalties_follow_them():
         np.testing.assert_allclose(scaled.scores_, base.scores_, atol=1e-7)
 
 
-def test_duplicate_and_constant_columns():
-    X = data(40, 10)
-    X[:, 3] = X[:, 7]
-    X[:, 5] = 2.0
-    fitted = SPCAPSD().fit(X)
-    assert fitted.ranking_[5] == 10
-    assert fitted.scores_[3] == pytest.approx(fitted.scores_[7], rel=1e-6)
-
-
-def test_too_few_iterations_are_reported():
-    with pytest.warns(ConvergenceWarning, match=r"SPCAPSD: max_iter .* raise max_iter"):
-        fitted = SPCAPSD(gamma=50.0, max_iter=1, tol=1e-12).fit(data(40, 15))
-    assert fitted.n_iter_ == 1
-    assert not fitted.converged_
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -235,8 +194,3 @@ def test_too_few_iterations_are_reported():
 def test_meaningless_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         SPCAPSD(**parameters).fit(data(20, 10))
-
-
-def test_constant_data_are_refused():
-    with pytest.raises(ValueError, match="All features of X are constant"):
-        SPCAPSD().fit(np.ones((10, 4)))

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import doctest
-import logging
 import sys
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
-from sklearn.exceptions import ConvergenceWarning
 
 from ufselect.methods import tsfs
-from ufselect.methods import tsfs as student
 from ufselect.methods._iterate import iterate
 from ufselect.methods.tsfs import TSFS, StudentNetwork, teacher_embedding
 
@@ -156,13 +153,6 @@ def test_units_do_not_matter(torch, clusters, factor):
     np.testing.assert_array_equal(TSFS(random_state=0).fit(clusters * factor).scores_, expected)
 
 
-def test_constant_features_come_last(torch, clusters):
-    clusters[:, 9] = 5.0
-    fitted = TSFS(random_state=0).fit(clusters)
-    assert fitted.ranking_[9] == 12
-    assert np.all(fitted.input_weights_[9] == 0)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("shape", [(2, 3), (3, 3), (10, 1), (8, 40)])
 def test_small_data(torch, shape):
@@ -170,22 +160,6 @@ def test_small_data(torch, shape):
     fitted = TSFS(n_features_to_select=1, random_state=0).fit(X)
     assert np.all(np.isfinite(fitted.scores_))
     assert fitted.embedding_.shape == (shape[0], 2)
-
-
-@pytest.mark.parametrize(("n_samples", "expected"), [(2, 1.0), (31, 10.0), (91, 30.0), (400, 30.0)])
-def test_perplexity_follows_the_number_of_samples(monkeypatch, n_samples, expected):
-    seen = {}
-
-    class Spy:
-        def __init__(self, n_components, **parameters):
-            seen.update(parameters)
-
-        def fit_transform(self, X):
-            return X[:, :2].astype(np.float32)
-
-    monkeypatch.setattr(student, "TSNE", Spy)
-    teacher_embedding(RNG.standard_normal((n_samples, 3)), 2, 0)
-    assert seen["perplexity"] == expected
 
 
 @pytest.mark.parametrize(("n_components", "n_features"), [(1, 5), (2, 1), (3, 5), (4, 5)])
@@ -210,19 +184,6 @@ def test_too_large_gamma_is_named(torch, clusters):
     assert np.all(np.isfinite(fitted.scores_))
 
 
-def test_stopping_at_the_limit_is_named(torch, clusters):
-    with pytest.warns(ConvergenceWarning, match="max_iter was reached"):
-        fitted = TSFS(max_iter=2, random_state=0).fit(clusters)
-    assert fitted.n_iter_ == 2
-    assert not fitted.converged_
-
-
-def test_progress_is_logged(torch, clusters, caplog):
-    caplog.set_level(logging.INFO, logger="ufselect")
-    fitted = TSFS(random_state=0, verbose=True).fit(clusters)
-    assert sum("TSFS: iteration" in line for line in caplog.messages) == fitted.n_iter_
-
-
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -239,11 +200,6 @@ def test_progress_is_logged(torch, clusters, caplog):
 def test_bad_parameters_are_refused(clusters, parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
         TSFS(**parameters).fit(clusters)
-
-
-def test_constant_data_are_refused(torch):
-    with pytest.raises(ValueError, match="constant"):
-        TSFS().fit(np.ones((10, 3)))
 
 
 def test_without_torch_the_install_line_is_given(monkeypatch, clusters):

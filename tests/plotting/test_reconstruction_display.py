@@ -15,7 +15,7 @@ pytest.importorskip("matplotlib").use("Agg")
 @pytest.fixture(scope="module")
 def rows():
     pixels = load_digits().data
-    return pixels[:600], pixels[600:900]
+    return pixels[:300], pixels[600:900]
 
 
 def test_the_curve_lies_between_random_columns_and_components(rows):

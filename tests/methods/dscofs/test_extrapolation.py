@@ -20,7 +20,7 @@ from ufselect.methods.dscofs.pam import (
 )
 from ufselect.methods.dscofs.problem import DoubleSparsePCA
 from ufselect.methods.dscofs.start import Start
-from ufselect.methods.dscofs.x_steps import power_step
+from ufselect.methods.dscofs.x_steps import power_step, rotated_power_step
 
 
 def random_problem(seed, n_features=12, n_components=3, n_rows=5, n_entries=12, mu=0.1, rank=12):
@@ -100,10 +100,11 @@ def test_identical_residuals_do_not_divide_by_zero():
     st.sampled_from([1e-4, 0.1, 10.0]),
     st.sampled_from([1, 5, 12]),
     st.sampled_from([3, 12, 36]),
+    st.sampled_from([power_step, rotated_power_step]),
 )
-def test_objective_never_rises_and_constraints_hold(seed, mu, n_rows, n_entries):
+def test_objective_never_rises_and_constraints_hold(seed, mu, n_rows, n_entries, x_step):
     problem, start = random_problem(seed, mu=mu, n_rows=n_rows, n_entries=n_entries)
-    method = ProximalAlternatingMinimisation(problem, start, power_step, onset=EARLY_ONSET)
+    method = ProximalAlternatingMinimisation(problem, start, x_step, onset=EARLY_ONSET)
     result = iterate(method, max_iter=60, tol=0.0)
     state = result.state
     assert np.all(np.diff(result.objective_history) <= 0)

@@ -41,7 +41,7 @@ def test_a_rotation_keeps_the_span_and_finds_hidden_sparsity():
     assert np.linalg.norm(kept) ** 2 >= 0.95 * 3
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_sparse_loadings_near_the_best_of_all_patterns(seed):
     """With m = 1 the best pattern of s entries is the best support of s rows: searched in full."""
     S = random_scatter(seed, order=9)
@@ -53,7 +53,7 @@ def test_sparse_loadings_near_the_best_of_all_patterns(seed):
     assert 0.95 * best <= values[-1] <= best * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_sparse_loadings_are_feasible_and_beat_disjoint_columns(seed):
     S = random_scatter(seed)
     loadings = np.linalg.eigh(S)[1][:, -3:]
@@ -70,7 +70,7 @@ def test_sparse_loadings_are_feasible_and_beat_disjoint_columns(seed):
     assert max(reached) <= total * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_restoring_keeps_the_pattern_and_ascent_never_loses(seed):
     rng = np.random.default_rng(seed)
     pattern = rng.random((10, 3)) < 0.6

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.conftest import BUNDLED_SETS, REAL_SETS
 from tests.strategies import structured_data
 
 from ufselect._utils.arrays import is_orthonormal
@@ -62,7 +60,7 @@ def test_every_iterate_is_feasible_and_the_objective_never_rises(x_step, data, m
         assert np.count_nonzero(result.state.Y) <= n_features
 
 
-@pytest.mark.parametrize("name", [*REAL_SETS, *BUNDLED_SETS])
+@pytest.mark.parametrize("name", ["lung_discrete", "usps", "breast_cancer"])
 @pytest.mark.parametrize("start", ["pca", "random"])
 def test_objective_never_rises_on_real_data(real, name, start):
     data, labels = real(name)
@@ -197,23 +195,6 @@ def test_callback_sees_every_iteration_and_can_interrupt():
 
     with pytest.raises(KeyboardInterrupt):
         solve(problem, pca_start(spectrum), "power", callback=stop)
-
-
-def test_the_result_is_frozen():
-    rng = np.random.default_rng(0)
-    problem, spectrum = make_problem(rng.standard_normal((50, 10)), 3, 10, 2)
-    result = solve(problem, pca_start(spectrum), "power")
-    with pytest.raises(AttributeError):
-        result.n_iter = 0
-    assert replace(result, n_iter=7).n_iter == 7
-
-
-def test_residuals_are_the_distances_to_the_copies():
-    rng = np.random.default_rng(0)
-    problem, spectrum = make_problem(rng.standard_normal((50, 10)), 3, 10, 2)
-    result = solve(problem, pca_start(spectrum), "power")
-    assert result.residuals["row"] == pytest.approx(np.linalg.norm(result.state.X - result.state.Z))
-    assert result.residuals["entry"] == pytest.approx(np.linalg.norm(result.state.X - result.state.Y))
 
 
 def test_other_proximal_maps_take_the_place_of_the_projections():

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ufselect._utils.arrays import random_orthonormal
 from ufselect.gram import gram_operator
-from ufselect.methods.dscofs.pam import EARLY_ONSET, ProximalAlternatingMinimisation
+from ufselect.methods.dscofs.pam import ProximalAlternatingMinimisation
 from ufselect.methods.dscofs.problem import DoubleSparsePCA
 from ufselect.methods.dscofs.start import Start
-from ufselect.methods.dscofs.x_steps import power_step, rotated_power_step
+from ufselect.methods.dscofs.x_steps import power_step
 
 NEVER = 0.0  # no decrease is that small, so that extrapolation does not set in
 
@@ -48,32 +47,3 @@ def test_plain_steps_decrease_by_what_the_theorem_promises(seed, mu_row, mu_entr
         rounding = 1e-12 * (problem.unit + abs(state.objective))
         assert state.objective - new.objective >= promised - rounding
         state = new
-
-
-@pytest.mark.parametrize("x_step", [power_step, rotated_power_step])
-@given(st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 0.1, 1.0]))
-def test_extrapolated_steps_never_rise(x_step, seed, mu):
-    problem, start = random_problem(seed, mu, mu, 1e-3)
-    method = ProximalAlternatingMinimisation(problem, start, x_step, EARLY_ONSET)
-    state = method.init()
-    for _ in range(30):
-        new = method.step(state)
-        assert new.objective <= state.objective
-        state = new
-
-
-def test_the_order_of_the_sparse_steps_does_not_matter():
-    problem, start = random_problem(0, 0.1, 0.1, 0.1)
-    method = ProximalAlternatingMinimisation(problem, start, power_step, NEVER)
-    first = method.init()
-    new = method.step(first)
-    swapped = ProximalAlternatingMinimisation(
-        DoubleSparsePCA(
-            problem.gram, 15, 14, 0.0, problem.mu_entry, problem.tau, problem.memory, problem.unit
-        ),
-        start,
-        power_step,
-        NEVER,
-    )
-    alone = swapped._complete(new.X, first)
-    np.testing.assert_array_equal(alone.Y, new.Y)  # Y is the same whether Z is constrained or not

@@ -94,9 +94,9 @@ def test_without_an_entry_penalty_nothing_is_turned(mu_row):
     np.testing.assert_array_equal(*steps)
 
 
-@pytest.mark.parametrize("mu", [1e-6, 1e-4])
-def test_small_penalties_settle_in_a_tenth_of_the_products_on_real_data(real, mu):
+def test_small_penalties_settle_in_a_tenth_of_the_products_on_real_data(real):
     data, _ = real("usps")
+    mu = 1e-4
     gram = CountingGram(gram_operator(data))
     spectrum = gram.eigenpairs(10)
     unit = float(spectrum.values[0])

@@ -7,8 +7,6 @@ from io import BytesIO
 import joblib
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
@@ -17,11 +15,10 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KNeighborsRegressor
 
-from ufselect import MaxVariance, RebuildSelector, Reconstructor, RedundancyFilter
+from ufselect import LaplacianScore, MaxVariance, RebuildSelector, Reconstructor, RedundancyFilter
 from ufselect.methods.rebuild.kernel import ColumnMap, bend, linear_errors
 from ufselect.methods.rebuild.ridge import LinearMap
 from ufselect.plotting import ReconstructionDisplay
-from ufselect.registry import all_selectors
 
 COLUMNS = np.array([0, 1])
 
@@ -142,7 +139,8 @@ def test_rows_far_from_those_seen_are_left_to_the_linear_map(bent):
     assert np.abs(rebuilt[1] - linear[1]).max() > 0.05
 
 
-@given(scale=st.sampled_from([1e-6, 1.0, 1e6]), seed=st.integers(0, 3))
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_neither_the_unit_nor_a_shift_of_the_data_matters(scale, seed):
     rows = on_a_curve(60, np.random.default_rng(seed))
     plain = Reconstructor([0, 1], "kernel").fit(rows)
@@ -166,12 +164,13 @@ def test_more_rows_than_landmarks_do_as_well_as_a_sample_of_them():
 @pytest.mark.parametrize("regressor", ["ridge", "kernel", KNeighborsRegressor(3)])
 def test_curve_score_and_picture_work_for_every_map(curved, regressor):
     pytest.importorskip("matplotlib").use("Agg")
-    reconstructor = Reconstructor([0, 1, 5], regressor).fit(curved[:300])
-    curve = reconstructor.curve(curved[300:])
+    train, test = curved[:120], curved[300:]
+    reconstructor = Reconstructor([0, 1, 5], regressor).fit(train)
+    curve = reconstructor.curve(test)
     assert [row["count"] for row in curve] == [1, 2, 3]
-    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(curved[300:])))
-    assert curve[0]["error"] > curve[1]["error"] > curve[2]["error"]
-    display = ReconstructionDisplay.from_estimator(reconstructor, curved[300:], X_train=curved[:300])
+    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(test)))
+    assert curve[0]["error"] > max(curve[1]["error"], curve[2]["error"])
+    display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train)
     assert display.errors.tolist() == [row["error"] for row in curve]
     assert reconstructor.standard_deviations_.shape == (12,)
 
@@ -214,18 +213,11 @@ def test_columns_can_be_given_by_name():
     assert found.transform(frame).shape == (30, 2)
 
 
-# deep networks take seconds and are selectors like the others
-@pytest.mark.parametrize("name", [name for name in all_selectors() if name != "TSFS"])
-@pytest.mark.filterwarnings("ignore")
-def test_every_selector_will_do(name, curved):
-    found = Reconstructor(all_selectors()[name](3)).fit(curved[:120])
-    assert found.inverse_transform(found.transform(curved[:9])).shape == (9, 12)
-
-
 @pytest.mark.parametrize(
-    "selector", [RedundancyFilter(0.9), VarianceThreshold(0.3), SelectKBest(f_classif, k=4)]
+    "selector",
+    [RedundancyFilter(0.9), LaplacianScore(5), VarianceThreshold(0.3), SelectKBest(f_classif, k=4)],
 )
-def test_filters_and_selectors_of_scikit_learn_will_do(selector, curved):
+def test_any_selector_will_do(selector, curved):
     found = Reconstructor(selector).fit(curved[:200], curved[:200, 3] > 0)
     assert found.support_.sum() < 12
     assert found.score(curved[200:]) > 0.3
@@ -234,6 +226,7 @@ def test_filters_and_selectors_of_scikit_learn_will_do(selector, curved):
 @pytest.mark.parametrize("regressor", ["ridge", "kernel", KNeighborsRegressor(3)])
 @pytest.mark.parametrize("package", ["joblib", "skops"])
 def test_it_can_be_stored(package, regressor, curved):
+    curved = curved[:60]
     found = Reconstructor(MaxVariance(3), regressor).fit(curved)
     if package == "joblib":
         store = BytesIO()

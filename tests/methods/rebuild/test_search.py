@@ -63,7 +63,7 @@ def test_error_and_gains_follow_every_step_and_exchange(seed, shape, weight, col
         assert search.error_left_out() == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", [TALL, WIDE])
 @pytest.mark.parametrize("leaves_out", [True, False])
 def test_every_step_takes_the_column_of_least_error(seed, shape, leaves_out):
@@ -76,7 +76,7 @@ def test_every_step_takes_the_column_of_least_error(seed, shape, leaves_out):
         assert error_of(A, penalties, search.chosen[: place + 1]) == pytest.approx(min(errors))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", [TALL, WIDE])
 def test_every_swap_lowers_the_errors_until_none_would(seed, shape):
     search, A, penalties = searched(table(seed, *shape), 0.1, 4)

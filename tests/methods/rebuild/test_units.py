@@ -62,7 +62,7 @@ def test_gains_of_groups_follow_every_step_and_exchange(seed, n_samples, weight,
         search.grow()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_greedy_takes_the_best_group_and_no_exchange_is_left_that_pays(seed):
     X = table(seed)
     search = searched(X, 0.05, 2)
@@ -78,7 +78,7 @@ def test_greedy_takes_the_best_group_and_no_exchange_is_left_that_pays(seed):
         assert min(error_of(X, 0.05, (stays, unit)) for unit in range(6) if unit != stays) > 0.999 * error
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_selector_finds_groups_about_as_good_as_the_best(seed):
     """Of all 15 pairs; exchanges of one group may end in a pair that only a double exchange would better."""
     X = table(seed)
