@@ -20,6 +20,7 @@ document.addEventListener("DOMContentLoaded", () => {
       cell.classList.toggle("middling", text.length > 14);
       cell.classList.toggle("number", /^[−+]?[\d.]/.test(text) && text.length < 16);
     }
+    for (const word of box.querySelectorAll("code .pre")) word.classList.toggle("short", word.textContent.length < 18);
     addCue(box, "more columns: scroll →");
     // A first column that fills the box would hide the others when it stays.
     new ResizeObserver(() => {
