@@ -48,6 +48,7 @@ class ResultTable(SphinxDirective):
                 if any(row[place] != "not available" for row in table["rows"])
             ]
             columns, *rows = ([each[place] for place in shown] for each in (table["columns"], *table["rows"]))
+            rows = [[unbroken(str(cell)) for cell in row] for row in rows]
             lines = markdown_table(columns, rows)
         except NOT_THERE as error:
             raise self.error(f"No table {self.arguments[0]!r} in the results: {error!r}.") from error
@@ -62,6 +63,11 @@ class SelectorTable(SphinxDirective):
             [f"{{class}}`~ufselect.{name}`", *cells(selector)] for name, selector in all_selectors().items()
         ]
         return self.parse_text_to_nodes("\n".join(markdown_table(list(HEADER), rows)))
+
+
+def unbroken(cell: str) -> str:
+    """Keep a number and its uncertainty in one line, with spaces that do not break."""
+    return re.sub(" ([±→]) ", "\u00a0\\1\u00a0", cell)
 
 
 def markdown_table(columns: list[str], rows: list[list[Any]]) -> list[str]:
@@ -80,7 +86,8 @@ def offer_tables(app: Any, doctree: nodes.document, page: str) -> None:
         name = f"{page.replace('/', '-')}-{place}.csv"
         with (folder / name).open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows(
-                [entry.astext() for entry in row.findall(nodes.entry)] for row in table.findall(nodes.row)
+                [entry.astext().replace("\u00a0", " ") for entry in row.findall(nodes.entry)]
+                for row in table.findall(nodes.row)
             )
         link = f'<p class="csv"><a download href="{up}_tables/{name}">csv</a></p>'
         table.parent.insert(table.parent.index(table) + 1, nodes.raw("", link, format="html"))

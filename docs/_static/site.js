@@ -17,8 +17,10 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const cell of box.querySelectorAll("td")) {
       const text = cell.textContent.trim();
       cell.classList.toggle("long", text.length > 35);
+      cell.classList.toggle("middling", text.length > 14);
       cell.classList.toggle("number", /^[−+]?[\d.]/.test(text) && text.length < 16);
     }
+    for (const word of box.querySelectorAll("code .pre")) word.classList.toggle("short", word.textContent.length < 18);
     addCue(box, "more columns: scroll →");
     // A first column that fills the box would hide the others when it stays.
     new ResizeObserver(() => {
@@ -30,10 +32,17 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const picture of document.querySelectorAll(".bd-article :is(p, .figure, figure) > img, img.sphx-glr-single-img")) {
     const frame = () => {
       picture.style.setProperty("--readable", `${Math.min(672, 0.85 * picture.naturalWidth)}px`);
-      picture.parentElement.classList.add("picture-box");
-      addCue(picture.parentElement, "wider picture: scroll →");
+      let box = picture.parentElement;
+      if (!box.matches("p, figure, .figure")) {
+        box = document.createElement("div");  // a picture of the gallery stands in its section
+        picture.replaceWith(box);
+        box.append(picture);
+      }
+      box.classList.add("picture-box");
+      addCue(box, "wider picture: scroll →");
     };
     if (picture.complete) frame();
     else picture.addEventListener("load", frame);
   }
+  for (const formula of document.querySelectorAll(".bd-article div.math")) addCue(formula, "wider formula: scroll →");
 });

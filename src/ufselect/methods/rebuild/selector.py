@@ -102,8 +102,8 @@ class RebuildSelector(PlacedSelector):
     >>> selector = RebuildSelector(n_features_to_select=20).fit(pixels)
     >>> round(selector.objective_history_[-1], 2)
     0.18
-    >>> apart = RebuildSelector(n_features_to_select=5, min_distance=10).fit(pixels)
-    >>> bool((apart.get_support(indices=True)[1:] - apart.get_support(indices=True)[:-1] >= 10).all())
+    >>> apart = RebuildSelector(5, min_distance=10).fit(pixels).get_support(indices=True)
+    >>> bool((apart[1:] - apart[:-1] >= 10).all())
     True
     """
 
