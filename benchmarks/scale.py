@@ -154,7 +154,7 @@ def sketch_cost(client: distributed.Client, folder: Path) -> Sequence[object]:
         seconds.append(cluster_seconds(client, partial(reduce_data, X)))
     design = np.column_stack([np.ones(len(cells)), cells]) / np.array(seconds)[:, None]
     constant, per_entry = np.linalg.lstsq(design, np.ones(len(cells)), rcond=None)[0]
-    return f"{constant:.2g}", f"{1e9 * per_entry:.2g}", f"{per_entry * 1e14 / 3600:.0f}"
+    return f"{constant:.2g}", f"{1e9 * per_entry:.2g}", f"{round(per_entry * 1e14 / 3600, -2):.0f}"
 
 
 def main() -> None:
