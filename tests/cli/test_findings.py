@@ -374,7 +374,7 @@ def test_notes_name_options_that_the_command_has():
     table.insert(0, "sample", [f"s{row}" for row in range(len(table))])
     table.iloc[2:5, 3] = np.nan
     table.to_csv("t.csv", index=False)
-    said = ufselect("select t.csv -k 3 --save-map -o picked.csv").stderr
+    said = ufselect("select t.csv -k auto --save-map -o picked.csv").stderr
     assert "filled by the column's median, also in the output; --impute keep leaves them missing" in said
     for line in ("apply picked.json t.csv -o again.csv", "reconstruct picked.json t.csv -o all.csv"):
         assert "--no-guess for none" in ufselect(line).stderr

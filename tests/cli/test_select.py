@@ -132,6 +132,8 @@ def test_missing_values_name_the_columns_and_the_remedy(folder, capsys):
     assert call("select holes.csv -k 3 --impute error") == 1
     assert "g3 (1); add --impute median" in capsys.readouterr().err
     assert call("select holes.csv -k 3") == 0
+    assert "1 missing value in 1 column was left as it is" in capsys.readouterr().err
+    assert call("select holes.csv -k 3 -m MaxVariance") == 0
     assert "1 missing value in 1 column was filled" in capsys.readouterr().err
 
 

@@ -137,13 +137,23 @@ def test_gaps_are_worked_around_in_blocks(folder, data, capsys):
 
 
 def test_width_is_limited_by_memory_alone(folder, monkeypatch, capsys):
-    assert streaming.gram_bytes(20_000, "keep") > 2 * streaming.gram_bytes(20_000, None)
-    assert streaming.gram_bytes(20_000, None) > 10 << 30
-    monkeypatch.setattr(streaming, "free_memory", lambda: streaming.gram_bytes(14, None))
+    assert streaming.gram_bytes(20_000) > 10 << 30
+    monkeypatch.setattr(streaming, "free_memory", lambda: streaming.gram_bytes(14))
     assert call("select t.csv -k 3 --stream -m DSCOFS --quiet") == 0
-    monkeypatch.setattr(streaming, "free_memory", lambda: streaming.gram_bytes(14, None) - 1)
+    monkeypatch.setattr(streaming, "free_memory", lambda: streaming.gram_bytes(14) - 1)
     assert call("select t.csv -k 3 --stream -m DSCOFS") == 1
     assert "Reading 14 columns in blocks would take about" in capsys.readouterr().err
+
+
+def test_missing_values_that_are_kept_take_more_memory(folder, monkeypatch, capsys):
+    holes = pandas.read_csv("t.csv")
+    holes.loc[3, "v3"] = np.nan
+    holes.to_csv("holes.csv", index=False)
+    monkeypatch.setattr(streaming, "gram_bytes", lambda n_columns, copies=5: copies)
+    monkeypatch.setattr(streaming, "free_memory", lambda: 5)
+    assert call("select holes.csv -k 3 --stream --impute median --quiet") == 0
+    assert call("select holes.csv -k 3 --stream") == 1
+    assert "GB are free; use --impute median or fewer columns." in capsys.readouterr().err
 
 
 def test_size_decides(folder, monkeypatch):

@@ -130,8 +130,8 @@ IMPUTE = (
     "method that works around them, such as DSCOFS, or stop with an error."
 )
 Impute = Annotated[Imputing, Option("--impute", help=IMPUTE)]
-MEDIAN = "median; keep for --for redundancy"
-GoalImpute = Annotated[Imputing | None, Option("--impute", help=IMPUTE, show_default=MEDIAN)]
+KEPT = "keep; median for --for clusters, --method, -k auto and --normalize"
+GoalImpute = Annotated[Imputing | None, Option("--impute", help=IMPUTE, show_default=KEPT)]
 BATCH = "Column with the batch of each row, such as plate or donor; each batch is centred on its own."
 BatchColumn = Annotated[Word, Option("--batch", metavar="COLUMN", help=BATCH)]
 WeightColumn = Annotated[Word, Option("--weights", metavar="COLUMN", help="Column of row weights.")]

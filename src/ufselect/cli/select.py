@@ -72,8 +72,10 @@ def select(
 
     Example: ufselect select cells.csv -k 50 -o picked.csv --report page.html
     """
-    # the filter compares two columns on the rows that have both values, so it needs no filling
-    typed = {**locals(), "impute": impute or ("keep" if goal == "redundancy" else "median")}
+    # RedundancyFilter and RebuildSelector work around missing values, and select better than with medians
+    rebuilds = goal != "clusters" and clusters is None and method is None and k != "auto"
+    is_kept = goal == "redundancy" or (rebuilds and normalize == "none")
+    typed = {**locals(), "impute": impute or ("keep" if is_kept else "median")}
     if data is not None:
         opt.check_data(data)
     from ufselect.cli import record as records
@@ -89,7 +91,7 @@ def select(
     request, reading = request_from(typed), opt.read_options(typed, keep_constant=image is not None)
     earlier: Mapping[str, Any] | None = None
     if repeat is not None:
-        usual = opt.read_options({"impute": "median"}, keep_constant=reading.keep_constant)
+        usual = opt.read_options({"impute": "keep"}, keep_constant=reading.keep_constant)
         if (request, reading) != (Request(), usual):
             raise typer.BadParameter(
                 "it uses the settings of the record; give no others.", param_hint="--from"

@@ -184,17 +184,26 @@ def is_for_blocks(path: Path, options: ReadOptions, asked: bool | None, normaliz
         return False  # no compression packs numbers so tightly that these could fill the memory
     rows = open_rows(path, options)
     width = len(rows.names)
-    return gram_bytes(width, options.impute) <= free and 8 * width * rows.n_rows > MEMORY_SHARE * free
+    return gram_bytes(width) <= free and 8 * width * rows.n_rows > MEMORY_SHARE * free
 
 
-def gram_bytes(n_columns: int, impute: str | None) -> int:
+def gram_bytes(n_columns: int, copies: int = 5) -> int:
     """Return an estimate of the memory that reading so many columns in blocks takes.
 
     Measured on 4000 and 6000 columns: five copies of the Gram matrix exist while blocks are merged, with
     missing values fifteen, and four of the sample.
     """
-    copies = 15 if impute == "keep" else 5
     return 8 * n_columns * (copies * n_columns + 4 * SAMPLE_ROWS)
+
+
+def check_memory(n_columns: int, copies: int, advice: str) -> None:
+    """Stop if reading so many columns in blocks would take more memory than is free."""
+    needed, free = gram_bytes(n_columns, copies), free_memory()
+    if needed > free:
+        raise TableError(
+            f"Reading {n_columns} columns in blocks would take about {needed / 2**30:.1f} GB of memory, but "
+            f"only {free / 2**30:.1f} GB are free; {advice}"
+        )
 
 
 def free_memory() -> int:
@@ -213,12 +222,7 @@ def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) 
     """Read a text or Parquet file in blocks: once, and again if values are missing."""
     blocks = NumberBlocks(open_rows(path, options), options)
     width = len(blocks.features)
-    needed, free = gram_bytes(width, options.impute), free_memory()
-    if needed > free:
-        raise TableError(
-            f"Reading {width} columns in blocks would take about {needed / 2**30:.1f} GB of memory, but only "
-            f"{free / 2**30:.1f} GB are free; use fewer columns, or --no-stream if there are few rows."
-        )
+    check_memory(width, 5, "use fewer columns, or --no-stream if there are few rows.")
     facts: NDArray | None = None
     accumulator = GramAccumulator()
 
@@ -243,6 +247,8 @@ def stream_table(path: Path, options: ReadOptions, exclude: Sequence[str] = ()) 
         gram = accumulator.gram()
         gram = FormedGram(gram.subgram(kept), gram.n_samples, gram.scale) if kept.size < width else gram
         return replace(table, gram=gram, means=accumulator.mean[kept])
+    if options.impute == "keep":
+        check_memory(kept.size, 15, "use --impute median or fewer columns.")
     fills = np.array([table.fills.get(name, np.nan) for name in table.feature_names])
     accumulator = GramAccumulator()
     for values in blocks:
