@@ -59,7 +59,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
         ("pixels by DSCOFS, the method of the paper", percent(paper.score(X[new]))),
         ("random pixels, median of nine selections", percent(random.score(X[new]))),
     ]
-    heading = f"How much of {new.size} new digits is reconstructed from {N_PIXELS} pixels"
+    heading = f"How much of {new.size} new digits is reconstructed from {N_PIXELS} pixels, these included"
     console.print(grid(heading, ("from", "share of the variance>"), rows))
     found_by = [clustered(support), float(np.mean(accuracies)), clustered(np.ones(64, dtype=bool))]
     tell(
@@ -70,8 +70,8 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     share = reconstructed_share(run.assessment) if run.assessment is not None else float("nan")
     tell(
         console,
-        f"The page has a harder test: a linear map reconstructs {percent(share)} of the variance of the "
-        f"other {64 - N_PIXELS} pixels, with equal weight for each, on held-out rows.",
+        f"The page has a harder test, the other {64 - N_PIXELS} pixels alone: a linear map reconstructs "
+        f"{percent(share)} of their variance on held-out rows, with equal weight for each.",
     )
     with working("Drawing …"):
         figure = draw_digits(table, new, ours, random)
