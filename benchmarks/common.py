@@ -89,11 +89,17 @@ def geometric_mean(values: Sequence[float]) -> float:
     return float(np.exp(np.mean(np.log(values))))
 
 
+def three_digits(value: float) -> str:
+    """Return a number with three digits, large ones as 1,250."""
+    text = f"{value:.3g}"
+    return f"{float(text):,.0f}" if "e+" in text else text
+
+
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a Markdown table."""
     print(f"\n### {title}\n")
     print("| " + " | ".join(header) + " |")
     print("|" + "---|" * len(header))
     for row in rows:
-        cells = [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
+        cells = [three_digits(cell) if isinstance(cell, float) else str(cell) for cell in row]
         print("| " + " | ".join(cells) + " |", flush=True)
