@@ -375,7 +375,8 @@ def test_notes_name_options_that_the_command_has():
     table.iloc[2:5, 3] = np.nan
     table.to_csv("t.csv", index=False)
     said = ufselect("select t.csv -k auto --save-map -o picked.csv").stderr
-    assert "filled by the column's median, also in the output; --impute keep leaves them missing" in said
+    assert "3 missing values in 1 column were filled by the column's median." in said
+    assert "The written table has these medians too" in said
     for line in ("apply picked.json t.csv -o again.csv", "reconstruct picked.json t.csv -o all.csv"):
         assert "--no-guess for none" in ufselect(line).stderr
         assert ufselect(f"{line} --no-guess --force").exit_code == 0

@@ -115,6 +115,8 @@ def select(
         found = records.record_of(run, reading, sys.argv[1:])
     if "table" in outputs:
         found["assumed"] += separator_notes(run.table, outputs["table"])
+        if run.table.fills:
+            found["assumed"].append("The written table has these medians too, in place of missing values.")
     if earlier is not None:
         before, now = ([each["name"] for each in r["result"]["features"]] for r in (earlier, found))
         found["repeats"] = {"record": str(repeat), "same_features": before == now}

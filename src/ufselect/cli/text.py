@@ -145,4 +145,4 @@ def figure(value: Any, digits: int = 3) -> str:
 
 def percent(share: float) -> str:
     """Return a share in per cent."""
-    return f"{100 * share:.0f} %"
+    return f"{100 * share:z.0f} %"

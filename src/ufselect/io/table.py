@@ -261,10 +261,7 @@ def clean(
         fill = float(np.nanmedian(data[:, column]))
         fills[cleaned.feature_names[column]] = data[filled[:, column], column] = fill
     where = "" if table.n_rows is None else " in the sample"
-    note = (
-        f"{_counted(missing)} filled by the column's median{where}, also in the output; --impute keep "
-        "leaves them missing, which often selects better."
-    )
+    note = f"{_counted(missing)} filled by the column's median{where}."
     return replace(cleaned, data=data, fills=fills, filled=filled).with_notes(note)
 
 
