@@ -377,6 +377,10 @@ def test_notes_name_options_that_the_command_has():
     said = ufselect("select t.csv -k auto --save-map -o picked.csv").stderr
     assert "3 missing values in 1 column were filled by the column's median." in said
     assert "The written table has these medians too" in said
+    assert (
+        "3 missing values in 1 column were left as they are."
+        in ufselect("score t.csv --columns c1,c5").stderr
+    )
     for line in ("apply picked.json t.csv -o again.csv", "reconstruct picked.json t.csv -o all.csv"):
         assert "--no-guess for none" in ufselect(line).stderr
         assert ufselect(f"{line} --no-guess --force").exit_code == 0

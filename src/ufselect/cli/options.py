@@ -127,7 +127,7 @@ LABELS = "Column of classes; never used for the selection."
 LabelColumn = Annotated[Word, Option("--labels", metavar="COLUMN", help=LABELS)]
 IMPUTE = (
     "What to do with missing values: fill them with the column's median, drop such columns, keep them for a "
-    "method that works around them, such as DSCOFS, or stop with an error."
+    "method that works around them, such as RebuildSelector or DSCOFS, or stop with an error."
 )
 Impute = Annotated[Imputing, Option("--impute", help=IMPUTE)]
 KEPT = "keep; median for --for clusters, --method, -k auto and --normalize"

@@ -21,7 +21,7 @@ def score(
     exclude: opt.Exclude = None,
     scale: opt.Scale = "auto",
     normalize: opt.Normalize = "none",
-    impute: opt.Impute = "median",
+    impute: opt.GoalImpute = None,
     id_column: opt.IdColumn = None,
     label_column: opt.LabelColumn = None,
     separator: opt.Separator = None,
@@ -44,7 +44,8 @@ def score(
 
     Example: ufselect score cells.csv --columns panel.txt --add 10
     """
-    typed = {**locals(), "k": None, "keep": None}
+    is_kept = goal != "clusters" and clusters is None and normalize == "none"  # as in select
+    typed = {**locals(), "k": None, "keep": None, "impute": impute or ("keep" if is_kept else "median")}
     opt.check_data(data)
     import numpy as np
 
