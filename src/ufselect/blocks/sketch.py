@@ -24,10 +24,14 @@ from ufselect.gram.spectrum import leading_spectrum
 
 
 class GramTimes:
-    """S times fixed columns and, in a last column, the diagonal of S."""
+    """S times fixed columns and, in a last column, the diagonal of S; zero without ``with_diagonal``.
 
-    def __init__(self, vectors: NDArray) -> None:
+    The diagonal of sparse data takes a third of a pass, and one pass tells it.
+    """
+
+    def __init__(self, vectors: NDArray, with_diagonal: bool = True) -> None:
         self.vectors = vectors
+        self.with_diagonal = with_diagonal
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.vectors.nbytes
@@ -38,7 +42,8 @@ class GramTimes:
     def add_rows(self, second: NDArray, centred: NDArray) -> None:
         vectors = self.vectors.astype(centred.dtype, copy=False)
         second[:, :-1] += ((centred @ vectors).T @ centred).T
-        second[:, -1] += np.einsum("ij,ij->j", centred, centred)
+        if self.with_diagonal:
+            second[:, -1] += np.einsum("ij,ij->j", centred, centred)
 
     def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
         """Add Xᵀ(W − mean(W)) with W = XV, in which the correction for the left factor vanishes."""
@@ -47,15 +52,16 @@ class GramTimes:
         scores -= (mean @ self.vectors).astype(block.dtype)
         scores -= scores.mean(axis=0, dtype=np.float64).astype(block.dtype)
         second[:, :-1] += block.T @ scores
-        # the squares of stored entries about the mean, and of the zeros
-        squares = (block.data - mean[block.indices]) ** 2
-        stored = np.bincount(block.indices, weights=squares, minlength=mean.size)
-        n_zeros = block.shape[0] - np.bincount(block.indices, minlength=mean.size)
-        second[:, -1] += stored + n_zeros * mean**2
+        if self.with_diagonal:  # the squares of stored entries about the mean, and of the zeros
+            squares = (block.data - mean[block.indices]) ** 2
+            stored = np.bincount(block.indices, weights=squares, minlength=mean.size)
+            n_zeros = block.shape[0] - np.bincount(block.indices, minlength=mean.size)
+            second[:, -1] += stored + n_zeros * mean**2
 
     def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
         second[:, :-1] += np.outer(weight * direction, direction @ self.vectors)
-        second[:, -1] += weight * direction**2
+        if self.with_diagonal:
+            second[:, -1] += weight * direction**2
 
 
 def krylov_gram(
@@ -73,10 +79,11 @@ def krylov_gram(
     width = min(n_features, max(24, (n_components or 0) + 12))
     rng = np.random.default_rng(20240917)  # fixed, so that the same data give the same factor
     basis = np.linalg.qr(rng.standard_normal((n_features, width)))[0]
-    product = np.empty((n_features, 0))
+    product, diagonal = np.empty((n_features, 0)), np.empty(0)
     fresh = basis
     for n_passes in range(1, max_passes + 1):
-        moments = multiply(GramTimes(fresh))
+        moments = multiply(GramTimes(fresh, with_diagonal=n_passes == 1))
+        diagonal = moments.second[:, -1] if n_passes == 1 else diagonal
         found = moments.second[:, :-1]
         product = np.hstack([product, found])
         resolution = n_features * float(np.finfo(moments.dtype).eps)
@@ -102,7 +109,7 @@ def krylov_gram(
         np.ascontiguousarray((rotated / np.sqrt(values)).T, dtype=moments.dtype),
         moments.n_samples,
         moments.scale,
-        np.clip(moments.second[:, -1], 0, None),
+        np.clip(diagonal, 0, None),
         moments.common_mean,
         ritz_values=values,
         residuals=np.linalg.norm(rotated - (basis @ rotation) * values, axis=0),

@@ -183,6 +183,16 @@ AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for sc
 Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]
 
 
+def imputing(typed: Mapping[str, Any]) -> str:
+    """Return what to do with missing values: as typed, else keep them where the selector handles them.
+
+    RedundancyFilter and RebuildSelector do, and select better than with medians.
+    """
+    rebuilds = typed["goal"] != "clusters" and typed["clusters"] is None and typed.get("method") is None
+    rebuilds = rebuilds and typed["normalize"] == "none" and typed.get("k") != "auto"
+    return typed["impute"] or ("keep" if rebuilds or typed["goal"] == "redundancy" else "median")
+
+
 def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:
     """Return the options for reading a table from those that were typed."""
     from dataclasses import fields

@@ -44,8 +44,8 @@ def score(
 
     Example: ufselect score cells.csv --columns panel.txt --add 10
     """
-    is_kept = goal != "clusters" and clusters is None and normalize == "none"  # as in select
-    typed = {**locals(), "k": None, "keep": None, "impute": impute or ("keep" if is_kept else "median")}
+    typed = {**locals(), "k": None, "keep": None}
+    typed["impute"] = opt.imputing(typed)
     opt.check_data(data)
     import numpy as np
 

@@ -72,10 +72,8 @@ def select(
 
     Example: ufselect select cells.csv -k 50 -o picked.csv --report page.html
     """
-    # RedundancyFilter and RebuildSelector work around missing values, and select better than with medians
-    rebuilds = goal != "clusters" and clusters is None and method is None and k != "auto"
-    is_kept = goal == "redundancy" or (rebuilds and normalize == "none")
-    typed = {**locals(), "impute": impute or ("keep" if is_kept else "median")}
+    typed: dict[str, Any] = {**locals()}
+    typed["impute"] = opt.imputing(typed)
     if data is not None:
         opt.check_data(data)
     from ufselect.cli import record as records
