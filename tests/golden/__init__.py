@@ -1,0 +1,1 @@
+"""A record of what is selected, which a redesign must not change: see ``__main__``."""
