@@ -1,6 +1,6 @@
 """How often the assessment says "better" on data without structure, and on data with structure.
 
-``python benchmarks/calibration.py [--draws 40] [--kinds gauss ar95 …] [--goals clusters rebuild]``
+``python benchmarks/calibration.py [--draws 40] [--kinds gauss ar95 …] [--goals clusters reconstruct]``
 
 Draws data of each kind, selects columns for each goal with `AutoSelector`, and counts verdicts. The verdicts
 and the tables are kept in ``benchmarks/results/calibration.json`` with the commit of the code; draws that are
@@ -25,8 +25,8 @@ from ufselect import AutoSelector
 N_TUNED = {
     "clusters: autoregressive, 0.9": 30,
     "clusters: rare 0/1": 50,
-    "rebuild: autoregressive, 0.99": 25,
-    "rebuild: one run of drifts": 25,
+    "reconstruct: autoregressive, 0.99": 25,
+    "reconstruct: one run of drifts": 25,
 }
 RESULTS = Path(__file__).resolve().parent / "results" / "calibration.json"
 Draw = tuple[np.ndarray, int, int]  # data, columns to select, clusters to look for
@@ -174,7 +174,7 @@ def sensors(rng: Rng) -> Draw:
     return drift @ rng.standard_normal((3, 30)) + 0.5 * rng.standard_normal((200, 30)), 5, 4
 
 
-REBUILT: dict[str, Callable[[Rng], Draw]] = {
+RECONSTRUCTED: dict[str, Callable[[Rng], Draw]] = {
     "4 factors, 60 columns": lambda rng: (factors(rng, 120, 60), 4, 4),
     "4 factors, 60 × 200": lambda rng: (factors(rng, 60, 200), 5, 4),
     "smooth spectra": lambda rng: (spectra(rng), 6, 4),
@@ -195,8 +195,8 @@ REBUILT: dict[str, Callable[[Rng], Draw]] = {
 STUDY = {
     ("clusters", "without structure"): STRUCTURELESS | NO_CLUSTERS,
     ("clusters", "with structure"): CLUSTERED,
-    ("rebuild", "without structure"): STRUCTURELESS | UNRELATED,
-    ("rebuild", "with structure"): REBUILT,
+    ("reconstruct", "without structure"): STRUCTURELESS | UNRELATED,
+    ("reconstruct", "with structure"): RECONSTRUCTED,
 }
 
 
@@ -226,7 +226,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--kinds", nargs="*", help="parts of names")
-    parser.add_argument("--goals", nargs="*", default=["clusters", "rebuild"])
+    parser.add_argument("--goals", nargs="*", default=["clusters", "reconstruct"])
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
     stored = json.loads(options.results.read_text(encoding="utf-8")) if options.results.exists() else {}

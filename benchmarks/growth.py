@@ -32,8 +32,8 @@ from common import print_table
 from scipy import linalg
 from sklearn.decomposition import PCA, TruncatedSVD
 
-from ufselect.methods._base import GramSelector
-from ufselect.registry import all_selectors
+from ufselect._registry import all_selectors
+from ufselect.base import GramSelector
 
 ROWS, COLUMNS = (100, 1_000, 10_000, 100_000), (10, 100, 1_000, 10_000)
 N_COMPONENTS = 10  # of the data; methods take as many where they have the parameter

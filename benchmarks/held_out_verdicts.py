@@ -36,7 +36,7 @@ def accuracy(X: np.ndarray, y: np.ndarray, columns: np.ndarray | None, n_runs: i
 def judged(X: np.ndarray, y: np.ndarray) -> dict[str, float | str]:
     """Return the accuracy of AutoSelector, its rank among 100 random selections, and its verdict."""
     n_selected = 100 if X.shape[1] >= 200 else X.shape[1] // 3
-    selector = AutoSelector(n_selected, n_clusters=int(y.max()) + 1, random_state=0).fit(X)
+    selector = AutoSelector(n_selected, goal="clusters", n_clusters=int(y.max()) + 1, random_state=0).fit(X)
     ours, rng = accuracy(X, y, selector.support_, 10), np.random.default_rng(0)
     draws = [accuracy(X, y, rng.permutation(X.shape[1])[:n_selected], 2) for _ in range(100)]
     beaten = float(np.mean(np.array(draws) < ours))

@@ -18,8 +18,8 @@ values are left out.
 
 **Parts.** A hash of the name decides. Sets on which settings for clusters were chosen in the past are
 development sets in any case, and so are other views of their rows. (Settings for reconstruction were chosen
-on those of ``rebuild_sets.py``, of which five are held out here: facepatches, gunpoint, indianpines, pbmc68k
-and pigcvp.) The rule on the hash was fixed before
+on those of ``reconstruct_sets.py``, of which five are held out here: facepatches, gunpoint, indianpines,
+pbmc68k and pigcvp.) The rule on the hash was fixed before
 any result was seen, so that images, genes and tables are in both parts.
 
 **Left out.** Fewer than 20 columns, where selecting 20 means nothing: iris, wine, penguins, vehicle,
@@ -49,7 +49,7 @@ from pathlib import Path
 
 import numpy as np
 from common import DATA_DIR, REAL_SETS
-from rebuild_sets import Wheels, genes
+from reconstruct_sets import Wheels, genes
 from sklearn.datasets import load_breast_cancer, load_digits
 
 PACKAGES = (

@@ -45,11 +45,11 @@ from paper.rank_test import rank_test
 from threadpoolctl import threadpool_limits
 
 from ufselect import GraphClustering
-from ufselect.methods._base import UnsupervisedSelector
-from ufselect.methods.rebuild.ridge import LinearMap
+from ufselect._registry import all_selectors, missing_requirements
+from ufselect.base import UnsupervisedSelector
 from ufselect.metrics import clustering_accuracy, evaluate_selection, selection_stability
 from ufselect.preprocessing import AutoScaler
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect.reconstruct.ridge import LinearMap
 
 COUNTS = (20, 50, 100)
 MOST_ROWS = 500

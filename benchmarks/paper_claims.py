@@ -33,12 +33,12 @@ from sklearn.neighbors import NearestNeighbors
 
 from ufselect import DSCOFS, PCALeverage
 from ufselect._utils.threads import one_blas_thread
+from ufselect.compare.protocol import PAPER_COUNTS
 from ufselect.datasets import load_dataset
 from ufselect.datasets.shapes import SHAPES, among_noise
-from ufselect.evaluation.protocol import PAPER_COUNTS
-from ufselect.methods.dscofs import problem
-from ufselect.methods.udfs import local_scatter_laplacian
+from ufselect.dscofs import problem
 from ufselect.metrics import evaluate_selection
+from ufselect.published.udfs import local_scatter_laplacian
 
 RESULTS = Path(__file__).with_name("results") / "paper_claims.json"
 COUNT = 100

@@ -33,8 +33,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 
 from ufselect import DSCOFS
-from ufselect.blocks import open_blocks, reduce_data
 from ufselect.exceptions import ApproximationWarning
+from ufselect.gram import open_blocks, reduce_data
 
 N_COMPONENTS = 10
 COLUMNS = ("data", "fit of DSCOFS, CPU s", "compared with", "CPU s", "ratio", "peak of a worker, GB")

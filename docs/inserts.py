@@ -17,7 +17,7 @@ from figures import figure, look_up_table
 from selector_table import HEADER, cells
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from ufselect.registry import all_selectors
+from ufselect._registry import all_selectors
 
 NOT_THERE = (KeyError, ValueError, IndexError, FileNotFoundError)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from figures import look_up
 
 from ufselect import GramSelector
-from ufselect.methods._base import UnsupervisedSelector
+from ufselect.base import UnsupervisedSelector
 
 # What the columns of a method are for; a method from outside the package says it in its own documentation.
 GOALS = {
@@ -27,7 +27,7 @@ GOALS = {
     "RNE": "neighbourhoods",
     "RUFS": "clusters",
     "RandomSubset": "baseline",
-    "RebuildSelector": "reconstruction",
+    "ReconstructionSelector": "reconstruction",
     "SOGFS": "neighbourhoods",
     "SPCAFS": "variance",
     "SPCAPSD": "variance",
@@ -50,7 +50,7 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
         _word(selector.accepts_sparse),
         "a sample" if samples else _word(issubclass(selector, GramSelector)),
         _word(selector.accepts_missing),
-        "criterion" if "groups" in selector.supports else "ranking",
+        "criterion" if "feature_groups" in selector.supports else "ranking",
         selector.cost,
         *(beaten(name, measure) for measure in ("held-out sets", "reconstruction")),
     ]

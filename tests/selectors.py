@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ufselect import GreedyProjection, PCALeverage
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect._registry import all_selectors, missing_requirements
 
 RUNNABLE = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
 SMALL = {

@@ -90,9 +90,9 @@ def test_a_subset_has_the_selected_genes_alone(cells, counts, copy):
 
 @pytest.mark.parametrize("layer", ["log", "counts"])
 def test_genes_are_kept_left_out_and_grouped_by_name(cells, layer):
-    given = GreedyProjection(6, keep=["g3"], exclude=["g4", "g5"], groups={"pair": ["g6", "g7"]})
+    given = GreedyProjection(6, keep=["g3"], exclude=["g4", "g5"], feature_groups={"pair": ["g6", "g7"]})
     select(cells, given, layer=layer)
-    by_index = GreedyProjection(6, keep=[3], exclude=[4, 5], groups={"pair": [6, 7]})
+    by_index = GreedyProjection(6, keep=[3], exclude=[4, 5], feature_groups={"pair": [6, 7]})
     np.testing.assert_array_equal(cells.var["rank"], by_index.fit(cells.layers[layer]).ranking_)
     assert cells.var.loc["g3", "rank"] == 1
     assert given.keep == ["g3"]
@@ -101,8 +101,10 @@ def test_genes_are_kept_left_out_and_grouped_by_name(cells, layer):
 
 def test_labels_of_groups_are_one_a_gene(cells, counts):
     labels = [None] * 28 + ["pair"] * 2
-    select(cells, MaxVariance(3, groups=labels))
-    np.testing.assert_array_equal(cells.var["rank"], MaxVariance(3, groups=labels).fit(counts).ranking_)
+    select(cells, MaxVariance(3, feature_groups=labels))
+    np.testing.assert_array_equal(
+        cells.var["rank"], MaxVariance(3, feature_groups=labels).fit(counts).ranking_
+    )
 
 
 def test_names_reach_a_selector_inside_another(cells):
@@ -123,7 +125,7 @@ def test_batches_come_from_a_column_of_the_cells(cells, counts):
 
 
 def test_the_verdict_is_written_and_everything_survives_a_file(cells, tmp_path):
-    select(cells, AutoSelector(5, n_clusters=3, random_state=0), layer="log")
+    select(cells, AutoSelector(5, goal="clusters", n_clusters=3, random_state=0), layer="log")
     cells.write_h5ad(tmp_path / "cells.h5ad")
     back = anndata.read_h5ad(tmp_path / "cells.h5ad")
     pandas.testing.assert_frame_equal(back.var, cells.var)
@@ -145,7 +147,11 @@ def test_any_scikit_learn_selector_will_do(cells, counts):
         (MaxVariance(3), {"layer": "logs"}, r"adata has no layer 'logs'; did you mean 'log'\?"),
         (MaxVariance(3), {"batch_key": "day"}, r"adata\.obs has no column 'day'; there are donor\."),
         (MaxVariance(3, keep=["g33"]), {}, r"keep has 'g33', which is not a column of X; did you mean 'g3'"),
-        (MaxVariance(3, groups={"p": ["h"]}), {}, r"groups\['p'\] has 'h', which is not a column"),
+        (
+            MaxVariance(3, feature_groups={"p": ["h"]}),
+            {},
+            r"feature_groups\['p'\] has 'h', which is not a column",
+        ),
     ],
 )
 def test_what_is_not_there_is_refused(cells, selector, given, sentence):

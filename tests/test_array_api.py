@@ -30,9 +30,9 @@ from ufselect.gram import gram_operator
 from ufselect.gram.operator import device_gram
 from ufselect.metrics import (
     clustering_accuracy, evaluate_selection, feature_similarity_rate, neighbours_kept, selection_stability,
-    variance_rebuilt,
+    variance_reconstructed,
 )
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect._registry import all_selectors, missing_requirements
 
 library = sys.argv[1]
 if library == "torch":
@@ -62,7 +62,7 @@ def here(values):
 selectors = [
     DSCOFS(4, n_components=3), DSCOFS(4, n_components=3, init="graph", random_state=0),
     FSPCA(4, n_components=3), SPCAFS(4, n_components=3), GreedyProjection(4),
-    DOptimalLeverage(4), RebuildSelector(4), MaxVariance(4), MaxVariance(4, exclude=[0]),
+    DOptimalLeverage(4), ReconstructionSelector(4), MaxVariance(4), MaxVariance(4, exclude=[0]),
     PCALeverage(4, n_components=3), PCALeverage(4, n_components=3, max_correlation=0.99),
     RedundancyFilter(0.8), RedundancyFilter(0.8, method="spearman"), RandomSubset(4, random_state=0),
 ]
@@ -117,7 +117,7 @@ with sklearn.config_context(array_api_dispatch=True):
             assert found.transform(half).dtype == kind
         for data in (tall, wide):
             try:
-                RebuildSelector(4).fit(there(data).requires_grad_())
+                ReconstructionSelector(4).fit(there(data).requires_grad_())
             except TypeError as error:
                 assert "pass X.detach()" in str(error), error
             else:
@@ -139,7 +139,7 @@ with sklearn.config_context(array_api_dispatch=True):
     classes, mask = np.arange(120) % 2, np.arange(10) < 4
     for metric, *given in (
         (clustering_accuracy, classes, classes), (selection_stability, np.stack([mask, mask[::-1]])),
-        (feature_similarity_rate, mask, mask[::-1]), (variance_rebuilt, tall, mask),
+        (feature_similarity_rate, mask, mask[::-1]), (variance_reconstructed, tall, mask),
         (neighbours_kept, tall, mask),
         (lambda *given: evaluate_selection(*given, n_runs=2).acc_mean, tall, classes, mask),
     ):
@@ -147,7 +147,7 @@ with sklearn.config_context(array_api_dispatch=True):
 
     for refused in (
         lambda X: LaplacianScore(4).fit(X), lambda X: UDFS(4).fit(X), lambda X: GraphClustering(2).fit(X),
-        lambda X: AutoSelector(4).fit(X), lambda X: assess(MaxVariance(4), X),
+        lambda X: AutoSelector(4, goal="clusters").fit(X), lambda X: assess(MaxVariance(4), X),
     ):
         try:
             refused(there(tall))

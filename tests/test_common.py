@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tests.selectors import RUNNABLE
 from ufselect import DSCOFS, RandomSubset
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect._registry import all_selectors, missing_requirements
 
 SELECTORS = [
     pytest.param(

@@ -32,14 +32,14 @@ from ufselect import (
     LaplacianScore,
     MaxVariance,
     PCALeverage,
-    RebuildSelector,
+    ReconstructionSelector,
     Reconstructor,
     RedundancyFilter,
     StableSelector,
     dscofs_path,
     gram_from_covariance,
 )
-from ufselect.blocks import GramAccumulator
+from ufselect.gram import GramAccumulator
 
 RNG = np.random.default_rng(5)
 X = RNG.standard_normal((120, 3)) @ RNG.standard_normal((3, 10)) + 0.3 * RNG.standard_normal((120, 10)) + 7
@@ -48,7 +48,7 @@ GRAM_METHODS = [
     DSCOFS(4, n_components=3),
     FSPCA(4, n_components=3),
     GreedyProjection(4),
-    RebuildSelector(4, penalty=0.01),
+    ReconstructionSelector(4, penalty=0.01),
     RedundancyFilter(0.8),
     PCALeverage(4, n_components=3),
     BSUFS(4),
@@ -72,7 +72,7 @@ def frame(library, rows=X, names=NAMES):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["DSCOFS", "RebuildSelector", "LaplacianScore", "AutoSelector"])
+@pytest.mark.parametrize("name", ["DSCOFS", "ReconstructionSelector", "LaplacianScore", "AutoSelector"])
 def test_a_memory_map_selects_as_an_array_does(name, tmp_path):
     """joblib hands arrays over 1 MB to other processes as memory maps."""
     gaps = np.where(RNG.random(X.shape) < 0.03, np.nan, X) if RUNNABLE[name].accepts_missing else X
@@ -290,7 +290,7 @@ def test_a_lazy_frame_stays_lazy(tmp_path):
 
 @pytest.mark.parametrize("rows_at_once", [1, 7, 1000])
 def test_lazy_tables_are_read_in_batches(rows_at_once, tmp_path):
-    from ufselect.blocks.accumulate import accumulate_table
+    from ufselect.gram.accumulate import accumulate_table
 
     for lazy in (lazy_frame, arrow_dataset):
         gram = accumulate_table(lazy(tmp_path), batch_bytes=80 * rows_at_once).gram()
@@ -454,7 +454,7 @@ def test_a_kept_selection_is_extended():
 
 def test_as_many_columns_as_the_rank_reconstruct_everything():
     rows = RNG.standard_normal((80, 4)) @ RNG.standard_normal((4, 12))
-    reconstructor = Reconstructor(RebuildSelector(4)).fit(rows[:60])
+    reconstructor = Reconstructor(ReconstructionSelector(4)).fit(rows[:60])
     np.testing.assert_allclose(
         reconstructor.inverse_transform(reconstructor.transform(rows[60:])), rows[60:], atol=1e-4
     )
@@ -463,7 +463,7 @@ def test_as_many_columns_as_the_rank_reconstruct_everything():
 
 
 def test_a_row_is_reconstructed_as_among_others():
-    reconstructor = Reconstructor(RebuildSelector(3)).fit(X)
+    reconstructor = Reconstructor(ReconstructionSelector(3)).fit(X)
     small = reconstructor.transform(X)
     together = reconstructor.inverse_transform(small)
     one_by_one = [reconstructor.inverse_transform(small[i : i + 1])[0] for i in range(0, 120, 40)]
@@ -485,9 +485,9 @@ def test_all_columns_reconstruct_themselves():
     [
         *GRAM_METHODS,
         LaplacianScore(4),
-        Reconstructor(RebuildSelector(4)),
+        Reconstructor(ReconstructionSelector(4)),
         GraphClustering(2),
-        AutoSelector(4, random_state=0),
+        AutoSelector(4, goal="clusters", random_state=0),
         StableSelector(MaxVariance(4), n_resamples=4, random_state=0),
     ],
     ids=identify,

@@ -13,7 +13,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ufselect import DSCOFS, AutoSelector, MaxVariance, RandomSubset, RebuildSelector, RedundancyFilter
+from ufselect import DSCOFS, AutoSelector, MaxVariance, RandomSubset, ReconstructionSelector, RedundancyFilter
 from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.preprocessing import AutoScaler, LogCounts
 
@@ -98,7 +98,7 @@ def test_values_beyond_squares_are_refused_by_name():
         AutoScaler().fit(table)
 
 
-@pytest.mark.parametrize("selector", [DSCOFS(3), RebuildSelector(3), MaxVariance(3)])
+@pytest.mark.parametrize("selector", [DSCOFS(3), ReconstructionSelector(3), MaxVariance(3)])
 def test_a_selector_warns_of_a_column_that_decides_by_its_unit(selector):
     with pytest.warns(DominatedByUnitsWarning, match="age has 91 %.* AutoScaler"):
         selector.fit(people())
@@ -107,20 +107,20 @@ def test_a_selector_warns_of_a_column_that_decides_by_its_unit(selector):
 def test_no_warning_where_units_do_not_decide():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RebuildSelector(3).fit(AutoScaler().fit_transform(people()))
-        RebuildSelector(3).set_params(exclude=["age"]).fit(people())
-        RebuildSelector(10).fit(load_digits().data)
+        ReconstructionSelector(3).fit(AutoScaler().fit_transform(people()))
+        ReconstructionSelector(3).set_params(exclude=["age"]).fit(people())
+        ReconstructionSelector(10).fit(load_digits().data)
         RedundancyFilter().fit(people())
         RandomSubset(3, random_state=0).fit(people())
-        RebuildSelector(1).fit(people()[["age", "answer1"]])  # one of two always has half
-        RebuildSelector(2).fit(load_iris().data)  # 68 % in one of four lengths
+        ReconstructionSelector(1).fit(people()[["age", "answer1"]])  # one of two always has half
+        ReconstructionSelector(2).fit(load_iris().data)  # 68 % in one of four lengths
     assert not AutoScaler().fit(load_iris().data).is_scaled_
 
 
 def test_one_warning_for_a_selector_that_fits_others():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        AutoSelector(3, n_clusters=2, random_state=0).fit(people())
+        AutoSelector(3, goal="clusters", n_clusters=2, random_state=0).fit(people())
     assert sum(issubclass(found.category, DominatedByUnitsWarning) for found in caught) == 1
 
 
@@ -153,5 +153,5 @@ def test_a_selector_warns_of_copies_among_its_columns(selector, kind):
         clone(selector).set_params(max_correlation=0.999).fit(data)
         clone(selector).set_params(exclude=[0]).fit(X)
         clone(selector).set_params(n_features_to_select=6).fit(X)  # all of them are no selection
-        AutoSelector(3, n_clusters=2, random_state=0).fit(X)
+        AutoSelector(3, goal="clusters", n_clusters=2, random_state=0).fit(X)
         selector.fit(X[:8])  # too few rows to tell

@@ -12,11 +12,11 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import ufselect
-from ufselect import GramSelector, RedundancyFilter, UnsupervisedSelector, registry
-from ufselect.evaluation import compare
-from ufselect.evaluation.methods import choose_methods
-from ufselect.evaluation.protocol import Protocol, make_problem
-from ufselect.registry import SELECTORS, all_selectors, register
+from ufselect import GramSelector, RedundancyFilter, UnsupervisedSelector, _registry
+from ufselect._registry import SELECTORS, all_selectors, register
+from ufselect.compare import compare
+from ufselect.compare.methods import choose_methods
+from ufselect.compare.protocol import Protocol, make_problem
 
 
 class LeastVariance(GramSelector):
@@ -34,7 +34,7 @@ class LeastVariance(GramSelector):
 
 @pytest.fixture(autouse=True)
 def own_list(monkeypatch):
-    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(_registry, "_registered", {})
 
 
 def test_every_public_selector_is_listed():
@@ -58,7 +58,7 @@ def test_type_checkers_see_every_public_name():
     tree = ast.parse(inspect.getsource(ufselect))
     block = next(node for node in tree.body if isinstance(node, ast.If))
     seen = {(name.asname, line.module) for line in block.body for name in line.names}
-    assert seen == set(registry.PUBLIC.items())
+    assert seen == set(_registry.PUBLIC.items())
 
 
 def test_one_selector_comes_without_the_others_and_without_dask():
@@ -68,8 +68,8 @@ def test_one_selector_comes_without_the_others_and_without_dask():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "ufselect.methods.dscofs.estimator" in loaded
-    assert not loaded & {"ufselect.methods.udfs", "ufselect.auto", "ufselect.io.text", "ufselect.plotting"}
+    assert "ufselect.dscofs.estimator" in loaded
+    assert not loaded & {"ufselect.published.udfs", "ufselect.auto", "ufselect.io.text", "ufselect.plotting"}
     assert not loaded & {"dask", "distributed", "matplotlib"}
 
 

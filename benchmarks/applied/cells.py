@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ufselect import DSCOFS, AutoSelector, GraphClustering, PCALeverage, RebuildSelector
-from ufselect.methods.rebuild.ridge import held_out_error
+from ufselect import DSCOFS, AutoSelector, GraphClustering, PCALeverage, ReconstructionSelector
 from ufselect.metrics import clustering_accuracy, evaluate_selection, neighbours_kept, normalized_mutual_info
+from ufselect.reconstruct.ridge import held_out_error
 
 from .shared import Columns, Table, random_columns, split
 
@@ -115,8 +115,10 @@ def fifty_genes(blood: Blood) -> dict:
         "scanpy: dispersion, seurat": [blood.by_dispersion("seurat")],
         "scanpy: dispersion, cell_ranger": [blood.by_dispersion("cell_ranger")],
         "DSCOFS": [blood.by(DSCOFS(N_GENES))],
-        "RebuildSelector": [blood.by(RebuildSelector(N_GENES))],
-        "AutoSelector": [blood.by(AutoSelector(N_GENES, random_state=seed)) for seed in range(N_SEEDS)],
+        "ReconstructionSelector": [blood.by(ReconstructionSelector(N_GENES))],
+        "AutoSelector": [
+            blood.by(AutoSelector(N_GENES, goal="clusters", random_state=seed)) for seed in range(N_SEEDS)
+        ],
     }.items():
         blood.add(table, name, "no", choosers, blood.scores)
     return table.record()
@@ -135,17 +137,18 @@ def extended_panel(blood: Blood) -> dict:
         return choose
 
     def without_keep(rows: np.ndarray) -> Columns:
-        return np.argsort(RebuildSelector(N_GENES).fit(blood.X[rows]).ranking_)
+        return np.argsort(ReconstructionSelector(N_GENES).fit(blood.X[rows]).ranking_)
 
     draws = [np.random.default_rng(seed).permutation(len(blood.genes)) for seed in range(N_DRAWS)]
     for name, choosers in {
         f"panel of {panel.size} alone": [lambda _: panel],
         "panel + random genes": [appended(lambda _, draw=draw: draw) for draw in draws],
         "panel + scanpy: dispersion, seurat": [appended(blood.ranked_by_dispersion)],
-        "panel + RebuildSelector, without keep": [appended(without_keep)],
-        "RebuildSelector(keep=panel)": [blood.by(RebuildSelector(N_GENES, keep=panel))],
+        "panel + ReconstructionSelector, without keep": [appended(without_keep)],
+        "ReconstructionSelector(keep=panel)": [blood.by(ReconstructionSelector(N_GENES, keep=panel))],
         "AutoSelector(keep=panel)": [
-            blood.by(AutoSelector(N_GENES, keep=panel, random_state=seed)) for seed in range(N_SEEDS)
+            blood.by(AutoSelector(N_GENES, goal="clusters", keep=panel, random_state=seed))
+            for seed in range(N_SEEDS)
         ],
     }.items():
         blood.add(table, name, "panel from tutorials", choosers, blood.kmeans)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ufselect import DSCOFS, PCALeverage, RebuildSelector
-from ufselect.methods.rebuild.ridge import held_out_error
+from ufselect import DSCOFS, PCALeverage, ReconstructionSelector
+from ufselect.reconstruct.ridge import held_out_error
 
 from .shared import Columns, Table, split
 
@@ -69,10 +69,10 @@ def at_random(seed: int) -> Columns:
     )
 
 
-def balanced() -> RebuildSelector:
+def balanced() -> ReconstructionSelector:
     """Return a selector that takes as many items of each scale."""
     quotas = dict.fromkeys(KEYS, (PER_SCALE, PER_SCALE))
-    return RebuildSelector(PER_SCALE * len(KEYS), regions=SCALES, quotas=quotas)
+    return ReconstructionSelector(PER_SCALE * len(KEYS), regions=SCALES, quotas=quotas)
 
 
 def judged(train: np.ndarray, test: np.ndarray, items: Columns) -> list[float]:
@@ -121,10 +121,10 @@ def measure() -> dict[str, dict]:
         "all 25 items": ("no", [lambda _: np.arange(25)]),
         "random, two a scale": ("yes", [lambda _, s=s: at_random(s) for s in range(N_DRAWS)]),
         "item-total rule, two a scale": ("yes", [by_item_total]),
-        "RebuildSelector(quotas=…), two a scale": ("yes", by(balanced)),
+        "ReconstructionSelector(quotas=…), two a scale": ("yes", by(balanced)),
         "PCALeverage": ("no", by(lambda: PCALeverage(count))),
         "DSCOFS": ("no", by(lambda: DSCOFS(count))),
-        "RebuildSelector": ("no", by(lambda: RebuildSelector(count))),
+        "ReconstructionSelector": ("no", by(lambda: ReconstructionSelector(count))),
     }.items():
         rows = []
         for seed in range(N_SPLITS):

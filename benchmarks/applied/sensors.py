@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ufselect import DSCOFS, GreedyProjection, PCALeverage, RebuildSelector
-from ufselect.methods.rebuild.ridge import component_errors, held_out_error
+from ufselect import DSCOFS, GreedyProjection, PCALeverage, ReconstructionSelector
+from ufselect.reconstruct.ridge import component_errors, held_out_error
 
 from .shared import Table, random_columns, split
 
@@ -72,7 +72,7 @@ def against_counts(faces: np.ndarray) -> dict:
         "PCALeverage": PCALeverage,
         "DSCOFS": DSCOFS,
         "GreedyProjection": lambda count: GreedyProjection(count, target="features"),
-        "RebuildSelector": RebuildSelector,
+        "ReconstructionSelector": ReconstructionSelector,
     }.items():
         table.add(name, "no", *selected(make))
     table.add(

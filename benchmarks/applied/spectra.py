@@ -10,7 +10,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from ufselect import DSCOFS, PCALeverage, RebuildSelector
+from ufselect import DSCOFS, PCALeverage, ReconstructionSelector
 
 from .shared import Columns, Table, random_columns
 
@@ -46,10 +46,10 @@ def equidistant(n_columns: int, count: int) -> Columns:
     return ((np.arange(count) + 0.5) * n_columns / count).astype(int)
 
 
-def spaced(positions: np.ndarray, count: int) -> RebuildSelector:
+def spaced(positions: np.ndarray, count: int) -> ReconstructionSelector:
     """Return a selector that keeps a quarter of the equidistant distance between any two wavelengths."""
     distance = np.ptp(positions) / count / 4
-    return RebuildSelector(count, positions=positions[:, None], min_distance=distance)
+    return ReconstructionSelector(count, positions=positions[:, None], min_distance=distance)
 
 
 def by_importance(name: str) -> Chooser:
@@ -83,8 +83,8 @@ def choosers(positions: np.ndarray, pool: np.ndarray | None = None) -> dict[str,
         "chemotools: VIP": ("yes", [by_importance("VIPSelector")]),
         "chemotools: selectivity ratio": ("yes", [by_importance("SRSelector")]),
         "DSCOFS": ("no", by(DSCOFS)),
-        "RebuildSelector": ("no", by(RebuildSelector)),
-        "RebuildSelector(min_distance=…)": ("no", by(lambda count: spaced(positions, count))),
+        "ReconstructionSelector": ("no", by(ReconstructionSelector)),
+        "ReconstructionSelector(min_distance=…)": ("no", by(lambda count: spaced(positions, count))),
     }
 
 

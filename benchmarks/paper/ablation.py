@@ -11,8 +11,8 @@ from benchmarks.paper.methods import TWINS, without_entries
 from benchmarks.paper.printed import ABLATION, TITLES
 from benchmarks.paper.race import RaceOutcome, place_of
 
-from ufselect.evaluation.runner import params_text
-from ufselect.evaluation.tables import Row, Table, best, best_of_each_start
+from ufselect.compare.runner import params_text
+from ufselect.compare.tables import Row, Table, best, best_of_each_start
 from ufselect.metrics import feature_similarity_rate
 
 

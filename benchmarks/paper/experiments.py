@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ufselect import DSCOFS
 from ufselect._utils.threads import one_blas_thread
-from ufselect.evaluation.methods import Method, Point, make_selector
-from ufselect.evaluation.protocol import Problem
-from ufselect.evaluation.runner import Runner, data_key, fit_points
-from ufselect.evaluation.tables import Row
+from ufselect.compare.methods import Method, Point, make_selector
+from ufselect.compare.protocol import Problem
+from ufselect.compare.runner import Runner, data_key, fit_points
+from ufselect.compare.tables import Row
 from ufselect.metrics import selection_stability
 
 

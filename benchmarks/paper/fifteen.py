@@ -7,7 +7,7 @@ The plan was fixed before the run. DSCOFS has one start here, three in the study
 - The sets, 10, 20, …, 100 columns, K-means runs and screening are those of the study of the paper.
 - **oracle**: labels choose the grid point and the number of columns, for ACC and NMI separately. The paper's
   eight are run as it ran them (441 points and one random start for DSCOFS, t = 1 for LapScore, α = 10³ for
-  RNE); the grids of the newer ones are those of ``ufselect.evaluation.methods.PAPER_GRIDS``: IFPCA 1 point,
+  RNE); the grids of the newer ones are those of ``ufselect.compare.methods.PAPER_GRIDS``: IFPCA 1 point,
   MCFS 5, SPEC 15, InfFS 11, NDFS 7, RUFS 7, BSUFS 100.
 - **fixed**: the newer ones with default parameters and 100 columns, no labels; random ones from five seeds.
 - Beside them all columns, random columns and PCA leverage.
@@ -39,10 +39,10 @@ from benchmarks.paper.rank_test import rank_test
 from benchmarks.paper.tables import EIGHT, TABLE_COUNT
 from benchmarks.record import tables as tables_in
 
-from ufselect.datasets import load_dataset
-from ufselect.evaluation.methods import ALL_FEATURES, BEST_DRAW, Method, choose_methods
-from ufselect.evaluation.protocol import PAPER_COUNTS, Problem, Protocol, make_problem
-from ufselect.evaluation.tables import (
+from ufselect._registry import all_selectors
+from ufselect.compare.methods import ALL_FEATURES, BEST_DRAW, Method, choose_methods
+from ufselect.compare.protocol import PAPER_COUNTS, Problem, Protocol, make_problem
+from ufselect.compare.tables import (
     METRICS,
     Row,
     Table,
@@ -52,7 +52,7 @@ from ufselect.evaluation.tables import (
     grouped,
     main_table,
 )
-from ufselect.registry import all_selectors
+from ufselect.datasets import load_dataset
 
 NEWER = ("IFPCA", "MCFS", "SPEC", "InfFS", "NDFS", "RUFS", "BSUFS")
 OF_THE_PAPER = {AS_RUN.get(method, method): all_selectors()[method].label for method in EIGHT}

@@ -14,9 +14,9 @@ from benchmarks.paper.shapes import KINDS, TRUE_FEATURES, shape_draw
 from benchmarks.paper.study import Study
 from numpy.typing import NDArray
 
-from ufselect.evaluation.tables import METRICS, Row, best, choose
+from ufselect._registry import all_selectors
+from ufselect.compare.tables import METRICS, Row, best, choose
 from ufselect.plotting.style import COLOURS, matplotlib
-from ufselect.registry import all_selectors
 
 # A marker goes with each colour, so that grey print will do.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")

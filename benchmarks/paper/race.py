@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ufselect.evaluation.methods import Method
-from ufselect.evaluation.protocol import Problem
-from ufselect.evaluation.runner import Failures, Place, Runner
-from ufselect.evaluation.tables import METRICS, Row, best_of_each_start, grouped
+from ufselect.compare.methods import Method
+from ufselect.compare.protocol import Problem
+from ufselect.compare.runner import Failures, Place, Runner
+from ufselect.compare.tables import METRICS, Row, best_of_each_start, grouped
 
 
 class RaceOutcome(NamedTuple):

@@ -11,15 +11,15 @@ import numpy as np
 from benchmarks.paper.methods import paper_grid
 from numpy.typing import NDArray
 
+from ufselect._registry import all_selectors
+from ufselect.compare.methods import BEST_DRAW, Method, choose_methods, class_count
+from ufselect.compare.protocol import Problem, Protocol, make_problem
+from ufselect.compare.runner import Runner, fit_families, fit_points
+from ufselect.compare.tables import Table
 from ufselect.datasets import load_dataset, make_noisy_shapes
 from ufselect.datasets.catalogue import ENTRIES
 from ufselect.datasets.loading import local_file
 from ufselect.datasets.shapes import POINTS_PER_CLASS, among_noise
-from ufselect.evaluation.methods import BEST_DRAW, Method, choose_methods, class_count
-from ufselect.evaluation.protocol import Problem, Protocol, make_problem
-from ufselect.evaluation.runner import Runner, fit_families, fit_points
-from ufselect.evaluation.tables import Table
-from ufselect.registry import all_selectors
 
 KINDS = {"two_spirals": "2Spiral", "banana": "Banana", "dartboard": "Dartboard"}
 # Where make_noisy_shapes puts the plane of the shape among nine features.

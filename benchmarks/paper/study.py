@@ -34,15 +34,15 @@ from benchmarks.paper.tables import paper_rank_test, study_tables
 from numpy.typing import NDArray
 
 from ufselect import TSFS
+from ufselect._registry import missing_requirements
+from ufselect.compare.methods import Method, choose_methods
+from ufselect.compare.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
+from ufselect.compare.tables import Row, Table
 from ufselect.datasets import DatasetUnavailableError, load_dataset
-from ufselect.evaluation.methods import Method, choose_methods
-from ufselect.evaluation.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
-from ufselect.evaluation.tables import Row, Table
-from ufselect.registry import missing_requirements
 
 # They come with scikit-learn, so that the short version needs no network.
 QUICK_SETS = ("digits", "breast_cancer", "wine")
-logger = logging.getLogger("ufselect.evaluation")
+logger = logging.getLogger("ufselect.compare")
 
 
 @dataclass
@@ -97,7 +97,7 @@ def reproduce(
     scikit-learn. ``methods`` are class names or labels; None takes all that can run here. ``quick`` is a
     short version for the machinery, not for its numbers; ``exact`` scores every parameter point with 50 runs
     instead of screening with five first. ``resume=False`` starts anew. ``progress`` is as in
-    :func:`~ufselect.evaluation.compare`; ``protocol`` has other settings than those of the paper.
+    :func:`~ufselect.compare.compare`; ``protocol`` has other settings than those of the paper.
 
     Raises
     ------

@@ -21,8 +21,9 @@ from benchmarks.paper.printed import (
 from benchmarks.paper.rank_test import RankTest, rank_test
 from benchmarks.paper.shapes import shapes_table
 
-from ufselect.evaluation.methods import ALL_FEATURES
-from ufselect.evaluation.tables import (
+from ufselect._registry import all_selectors
+from ufselect.compare.methods import ALL_FEATURES
+from ufselect.compare.tables import (
     METRICS,
     Row,
     Table,
@@ -33,7 +34,6 @@ from ufselect.evaluation.tables import (
     method_labels,
     words_of,
 )
-from ufselect.registry import all_selectors
 
 if TYPE_CHECKING:
     from benchmarks.paper.study import Study

@@ -1,7 +1,7 @@
 from sklearn.datasets import load_digits
 
-from ufselect import RebuildSelector
+from ufselect import ReconstructionSelector
 from ufselect.plotting import PixelsDisplay
 
 pixels = load_digits().data
-PixelsDisplay.from_estimator(RebuildSelector(20).fit(pixels), (8, 8), background=pixels.mean(axis=0))
+PixelsDisplay.from_estimator(ReconstructionSelector(20).fit(pixels), (8, 8), background=pixels.mean(axis=0))

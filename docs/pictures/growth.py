@@ -3,7 +3,7 @@ from figures import look_up
 
 from ufselect.plotting.style import quiet
 
-NAMED = {"PCA": "black", "DSCOFS": "C3", "RebuildSelector": "C2", "AutoSelector": "C4"}
+NAMED = {"PCA": "black", "DSCOFS": "C3", "ReconstructionSelector": "C2", "AutoSelector": "C4"}
 OTHERS = {"Gram": ("C0", "-"), "rows": ("0.7", "-"), "": ("C1", "--")}  # by what a selector works on
 LABELS = {"Gram": "others, by the Gram matrix", "rows": "others, by the rows", "": "other libraries"}
 

@@ -7,7 +7,7 @@ import pytest
 import selector_table as table
 from sklearn.utils.validation import has_fit_parameter
 
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect._registry import all_selectors, missing_requirements
 
 
 def said_of(selector):
@@ -55,11 +55,11 @@ def test_sparse_groups_and_the_goal_are_as_the_class_says(name):
     selector = all_selectors()[name]
     said = said_of(selector)
     assert said["sparse"] == ("yes" if selector.accepts_sparse else "no")
-    assert (said["groups"] == "criterion") == ("groups" in selector.supports)
+    assert (said["groups"] == "criterion") == ("feature_groups" in selector.supports)
     assert said["columns for"] != "–"
 
 
 def test_ranks_are_those_of_the_results():
     assert table.beaten("RandomSubset", "all sets") == "50"
-    assert int(table.beaten("RebuildSelector", "reconstruction")) > 50
+    assert int(table.beaten("ReconstructionSelector", "reconstruction")) > 50
     assert table.beaten("NotThere", "all sets") == "not measured"

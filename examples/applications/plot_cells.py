@@ -15,12 +15,12 @@ import numpy as np
 import scanpy
 
 import ufselect
-from ufselect import AutoSelector, PCALeverage, RebuildSelector
+from ufselect import AutoSelector, PCALeverage, ReconstructionSelector
 from ufselect.metrics import evaluate_selection
 
 warnings.filterwarnings("ignore", category=FutureWarning)
 cells = scanpy.datasets.pbmc68k_reduced().raw.to_adata()  # logarithms of normalised counts, sparse
-ufselect.anndata.select(cells, AutoSelector(50, random_state=0))
+ufselect.anndata.select(cells, AutoSelector(50, goal="clusters", random_state=0))
 print(cells.uns["ufselect"]["verdict"])
 print("first genes:", *cells.var.sort_values("rank").index[:10])
 
@@ -32,7 +32,7 @@ scanpy.pp.highly_variable_genes(cells, n_top_genes=50)
 panels = {
     "all 765 genes": np.ones(765, dtype=bool),
     "AutoSelector": cells.var["selected"].to_numpy(),
-    "RebuildSelector": RebuildSelector(50).fit(X).support_,
+    "ReconstructionSelector": ReconstructionSelector(50).fit(X).support_,
     "PCALeverage": PCALeverage(50).fit(X).support_,
     "scanpy, dispersion": cells.var["highly_variable"].to_numpy(),
 }

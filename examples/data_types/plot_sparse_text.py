@@ -17,7 +17,7 @@ import scipy.stats
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import train_test_split
 
-from ufselect import RandomSubset, RebuildSelector, Reconstructor
+from ufselect import RandomSubset, ReconstructionSelector, Reconstructor
 
 documents = [
     text
@@ -33,8 +33,8 @@ print(f"{X.shape[0]} documents × {X.shape[1]} words, {X.nnz / np.prod(X.shape):
 # The first words name the subject of a module, such as ``filter``, or belong to a sentence that many
 # docstrings share, such as ``retain``.
 train, test = train_test_split(X, test_size=300, random_state=0)
-selected = Reconstructor(RebuildSelector(n_features_to_select=60)).fit(train)
-words = vectorizer.get_feature_names_out()[np.argsort(selected.selector_.ranking_)]
+selected = Reconstructor(ReconstructionSelector(n_features_to_select=60)).fit(train)
+words = vectorizer.get_feature_names_out()[np.argsort(selected.estimator_.ranking_)]
 print("first words:", *words[:15])
 
 # %%

@@ -13,12 +13,12 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
-from ufselect import RebuildSelector
+from ufselect import ReconstructionSelector
 from ufselect.report import explain, report_html
 
 tumours = load_breast_cancer(as_frame=True).data
 scaled = StandardScaler().set_output(transform="pandas").fit_transform(tumours)
-selector = RebuildSelector(n_features_to_select=6).set_output(transform="pandas")
+selector = ReconstructionSelector(n_features_to_select=6).set_output(transform="pandas")
 selector.fit_transform(scaled).head()
 
 # %%

@@ -10,17 +10,17 @@ with random columns and with as many principal components, which need all column
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
-from ufselect import RebuildSelector, Reconstructor
+from ufselect import ReconstructionSelector, Reconstructor
 from ufselect.plotting import ReconstructionDisplay
 
 pixels = load_digits().data
 train, test = pixels[:1200], pixels[1200:]
-reconstructor = Reconstructor(RebuildSelector(n_features_to_select=45), regressor="ridge").fit(train)
+reconstructor = Reconstructor(ReconstructionSelector(n_features_to_select=45), regressor="ridge").fit(train)
 
 # %%
 # ``n_features_to_select="auto"`` selects the fewest columns whose error is within one standard error of the
 # lowest, and says so if more columns would still help.
-selector = RebuildSelector(n_features_to_select="auto").fit(train)
+selector = ReconstructionSelector(n_features_to_select="auto").fit(train)
 print(next(row["note"] for row in selector.count_curve_ if row["chosen"]))
 
 # %%

@@ -13,12 +13,12 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
-from ufselect import RandomSubset, RebuildSelector
+from ufselect import RandomSubset, ReconstructionSelector
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:600], y[:600]
 counts = [4, 8, 16, 32, 64]
-pipeline = Pipeline([("select", RebuildSelector()), ("classify", KNeighborsClassifier())])
+pipeline = Pipeline([("select", ReconstructionSelector()), ("classify", KNeighborsClassifier())])
 search = GridSearchCV(pipeline, {"select__n_features_to_select": counts}).fit(X, y)
 accuracies = search.cv_results_["mean_test_score"]
 for count, accuracy in zip(counts, accuracies, strict=True):
@@ -36,7 +36,7 @@ random_accuracies = random_search.cv_results_["mean_test_score"].reshape(5, len(
 # %%
 # 32 selected pixels are as good as all 64; 32 random ones are not.
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
-ax.plot(counts, accuracies, marker="o", label="RebuildSelector")
+ax.plot(counts, accuracies, marker="o", label="ReconstructionSelector")
 ax.fill_between(
     counts,
     random_accuracies.min(axis=0),

@@ -12,13 +12,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
-from ufselect import DSCOFS, AutoSelector, LaplacianScore, PCALeverage, RandomSubset, RebuildSelector
+from ufselect import DSCOFS, AutoSelector, LaplacianScore, PCALeverage, RandomSubset, ReconstructionSelector
 from ufselect.metrics import evaluate_selection
 
 X, y = load_digits(return_X_y=True)
 selectors = {
-    "AutoSelector": AutoSelector(20, n_clusters=10, random_state=0),
-    "RebuildSelector": RebuildSelector(20),
+    "AutoSelector": AutoSelector(20, goal="clusters", n_clusters=10, random_state=0),
+    "ReconstructionSelector": ReconstructionSelector(20),
     "DSCOFS": DSCOFS(20, n_components=10),
     "PCALeverage": PCALeverage(20, n_components=10),
     "LaplacianScore": LaplacianScore(20),

@@ -34,7 +34,7 @@ curves = {"AutoSelector": [], "DSCOFS": [], "all columns": []}
 random_accuracies = []
 for count in directions:
     X, clusters = simulate(count)
-    selector = AutoSelector(30, n_clusters=6, random_state=0).fit(X)
+    selector = AutoSelector(30, goal="clusters", n_clusters=6, random_state=0).fit(X)
     print(f"verdict with {count} nuisance directions: {selector.verdict_}")
     curves["AutoSelector"].append(accuracy(X, clusters, selector.support_))
     curves["DSCOFS"].append(accuracy(X, clusters, DSCOFS(30).fit(X).support_))

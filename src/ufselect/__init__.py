@@ -3,52 +3,62 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ufselect.registry import PUBLIC
+from ufselect._registry import PUBLIC
 
 if TYPE_CHECKING:  # for editors and type checkers, which cannot follow the names of the registry
+    from ufselect._registry import register as register
     from ufselect.assessment import Assessment as Assessment
     from ufselect.assessment import StableSelector as StableSelector
     from ufselect.assessment import assess as assess
     from ufselect.auto import AutoSelector as AutoSelector
-    from ufselect.auto import PartitionSelector as PartitionSelector
-    from ufselect.blocks import gram_from_covariance as gram_from_covariance
+    from ufselect.base import GramSelector as GramSelector
+    from ufselect.base import UnsupervisedSelector as UnsupervisedSelector
     from ufselect.clusters import GraphClustering as GraphClustering
-    from ufselect.methods._base import GramSelector as GramSelector
-    from ufselect.methods._base import UnsupervisedSelector as UnsupervisedSelector
-    from ufselect.methods.baselines import MaxVariance as MaxVariance
-    from ufselect.methods.baselines import PCALeverage as PCALeverage
-    from ufselect.methods.baselines import RandomSubset as RandomSubset
-    from ufselect.methods.bsufs import BSUFS as BSUFS
-    from ufselect.methods.dscofs.constrained import ConstrainedDSCOFS as ConstrainedDSCOFS
-    from ufselect.methods.dscofs.estimator import DSCOFS as DSCOFS
-    from ufselect.methods.dscofs.path import DSCOFSPath as DSCOFSPath
-    from ufselect.methods.dscofs.path import dscofs_path as dscofs_path
-    from ufselect.methods.fspca import FSPCA as FSPCA
-    from ufselect.methods.greedy import DOptimalLeverage as DOptimalLeverage
-    from ufselect.methods.greedy import GreedyProjection as GreedyProjection
-    from ufselect.methods.ifpca import IFPCA as IFPCA
-    from ufselect.methods.inffs import InfFS as InfFS
-    from ufselect.methods.laplacian_score import LaplacianScore as LaplacianScore
-    from ufselect.methods.mcfs import MCFS as MCFS
-    from ufselect.methods.ndfs import NDFS as NDFS
-    from ufselect.methods.ndfs import RUFS as RUFS
-    from ufselect.methods.rebuild.reconstructor import Reconstructor as Reconstructor
-    from ufselect.methods.rebuild.selector import RebuildSelector as RebuildSelector
-    from ufselect.methods.redundancy import RedundancyFilter as RedundancyFilter
-    from ufselect.methods.rne import RNE as RNE
-    from ufselect.methods.sogfs import SOGFS as SOGFS
-    from ufselect.methods.spcafs import SPCAFS as SPCAFS
-    from ufselect.methods.spcapsd import SPCAPSD as SPCAPSD
-    from ufselect.methods.spec import SPEC as SPEC
-    from ufselect.methods.tsfs import TSFS as TSFS
-    from ufselect.methods.udfs import UDFS as UDFS
-    from ufselect.registry import register as register
+    from ufselect.clusters.partition import PartitionSelector as PartitionSelector
+    from ufselect.dscofs.constrained import ConstrainedDSCOFS as ConstrainedDSCOFS
+    from ufselect.dscofs.estimator import DSCOFS as DSCOFS
+    from ufselect.dscofs.path import DSCOFSPath as DSCOFSPath
+    from ufselect.dscofs.path import dscofs_path as dscofs_path
+    from ufselect.gram import gram_from_covariance as gram_from_covariance
+    from ufselect.published.baselines import MaxVariance as MaxVariance
+    from ufselect.published.baselines import PCALeverage as PCALeverage
+    from ufselect.published.baselines import RandomSubset as RandomSubset
+    from ufselect.published.bsufs import BSUFS as BSUFS
+    from ufselect.published.fspca import FSPCA as FSPCA
+    from ufselect.published.ifpca import IFPCA as IFPCA
+    from ufselect.published.inffs import InfFS as InfFS
+    from ufselect.published.laplacian_score import LaplacianScore as LaplacianScore
+    from ufselect.published.mcfs import MCFS as MCFS
+    from ufselect.published.ndfs import NDFS as NDFS
+    from ufselect.published.ndfs import RUFS as RUFS
+    from ufselect.published.rne import RNE as RNE
+    from ufselect.published.sogfs import SOGFS as SOGFS
+    from ufselect.published.spcafs import SPCAFS as SPCAFS
+    from ufselect.published.spcapsd import SPCAPSD as SPCAPSD
+    from ufselect.published.spec import SPEC as SPEC
+    from ufselect.published.tsfs import TSFS as TSFS
+    from ufselect.published.udfs import UDFS as UDFS
+    from ufselect.reconstruct.greedy import DOptimalLeverage as DOptimalLeverage
+    from ufselect.reconstruct.greedy import GreedyProjection as GreedyProjection
+    from ufselect.reconstruct.reconstructor import Reconstructor as Reconstructor
+    from ufselect.reconstruct.selector import ReconstructionSelector as ReconstructionSelector
+    from ufselect.redundancy import RedundancyFilter as RedundancyFilter
 
 __version__ = "0.1.0"
 __all__ = [*sorted(PUBLIC), "__version__"]
 
 _ROOMS = frozenset(
-    ["anndata", "blocks", "datasets", "evaluation", "exceptions", "metrics", "plotting", "preprocessing"]
+    [
+        "anndata",
+        "compare",
+        "datasets",
+        "exceptions",
+        "gram",
+        "metrics",
+        "plotting",
+        "preprocessing",
+        "report",
+    ]
 )
 
 

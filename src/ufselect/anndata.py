@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import clone
 
 from ufselect import __version__
+from ufselect._columns import ColumnTable
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
-from ufselect.methods._columns import ColumnTable
 from ufselect.plotting.displays import selected_by
 
 
@@ -65,7 +65,7 @@ def select(
     See Also
     --------
     ufselect.preprocessing.LogCounts : Normalise counts and take logarithms.
-    ufselect.blocks.open_blocks : Open an AnnData file that does not fit into memory.
+    ufselect.gram.open_blocks : Open an AnnData file that does not fit into memory.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def _by_index(selector: Any, names: Any) -> Any:
     named = {
         name: value
         for name, value in fresh.get_params().items()
-        if name.rpartition("__")[2] in ("keep", "exclude", "groups") and value is not None
+        if name.rpartition("__")[2] in ("keep", "exclude", "feature_groups") and value is not None
     }
     if named and not names.is_unique:
         raise ValueError("Gene names are not unique; call adata.var_names_make_unique() first.")
@@ -140,4 +140,6 @@ def _by_index(selector: Any, names: Any) -> Any:
 def _indices(table: ColumnTable, name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         return {label: table.indices(f"{name}[{label!r}]", columns) for label, columns in value.items()}
-    return value if name.endswith("groups") else table.indices(name, value)  # groups: one label per column
+    return (
+        value if name.endswith("feature_groups") else table.indices(name, value)
+    )  # groups: one label per column

@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ufselect._columns import ColumnTable
 from ufselect._utils.validation import tabular
-from ufselect.methods._columns import ColumnTable
 
 
 class _ColumnTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -82,12 +82,12 @@ class AutoScaler(_ColumnTransformer):
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.pipeline import make_pipeline
-    >>> from ufselect import RebuildSelector
+    >>> from ufselect import ReconstructionSelector
     >>> from ufselect.preprocessing import AutoScaler
     >>> wine = load_wine(as_frame=True).data
     >>> print(AutoScaler().fit(wine).reason_)
     Columns differ in scale (proline has 99.8 % of the variance), so each was given mean 0 and variance 1.
-    >>> make_pipeline(AutoScaler(), RebuildSelector(4)).fit_transform(wine).shape
+    >>> make_pipeline(AutoScaler(), ReconstructionSelector(4)).fit_transform(wine).shape
     (178, 4)
     """
 

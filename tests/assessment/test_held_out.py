@@ -14,7 +14,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.clusters.examples import planted, sparse_clusters
 
-from ufselect import DSCOFS, Assessment, MaxVariance, PartitionSelector, RandomSubset, RebuildSelector, assess
+from ufselect import (
+    DSCOFS,
+    Assessment,
+    MaxVariance,
+    PartitionSelector,
+    RandomSubset,
+    ReconstructionSelector,
+    assess,
+)
 from ufselect.assessment.held_out import _Reconstruction, assess_rows, compare
 from ufselect.exceptions import DominatedByUnitsWarning
 
@@ -65,7 +73,7 @@ def test_better_takes_an_effect_all_splits_and_nearly_all_random_columns():
 
 
 def test_factors_are_found_and_the_error_is_that_of_new_rows():
-    found = assess(RebuildSelector(5), factors(), random_state=0)
+    found = assess(ReconstructionSelector(5), factors(), random_state=0)
     assert found.verdict == "better"
     assert found.effect < 0.8
     assert found.interval[0] < found.effect < found.interval[1] < 1
@@ -86,7 +94,7 @@ def test_planted_clusters_are_found():
     assert "show the 4 clusters" in found.message
 
 
-@pytest.mark.parametrize("goal", ["rebuild", "clusters"])
+@pytest.mark.parametrize("goal", ["reconstruct", "clusters"])
 @pytest.mark.parametrize("kind", ["noise", "drift", "triplicates"])
 def test_structureless_data_are_not_called_better(goal, kind):
     rng = np.random.default_rng(1)
@@ -95,10 +103,14 @@ def test_structureless_data_are_not_called_better(goal, kind):
         X = lfilter([1], [1, -0.9], X, axis=0)
     if kind == "triplicates":
         X = rng.permutation(np.repeat(X[:40], 3, axis=0) + 0.2 * rng.standard_normal((120, 30)))
-    chooser = RebuildSelector(6) if goal == "rebuild" else PartitionSelector(6, n_clusters=4, random_state=0)
+    chooser = (
+        ReconstructionSelector(6)
+        if goal == "reconstruct"
+        else PartitionSelector(6, n_clusters=4, random_state=0)
+    )
     found = assess(chooser, X, goal=goal, n_clusters=4, random_state=0)
     assert found.verdict != "better"
-    if goal == "rebuild":  # rows without clusters are not split
+    if goal == "reconstruct":  # rows without clusters are not split
         assert bool(found.notes) == (kind != "noise")
 
 
@@ -128,7 +140,7 @@ def test_stable_and_unstable_selections_are_told_apart():
     assert assess(DSCOFS(5, n_components=2), noise, random_state=0).stability < 0.5
 
 
-@pytest.mark.parametrize("goal", ["rebuild", "clusters"])
+@pytest.mark.parametrize("goal", ["reconstruct", "clusters"])
 def test_sparse_data_and_missing_values_are_assessed(goal):
     X, _ = sparse_clusters()
     options = {"goal": goal, "n_clusters": 3, "random_state": 0}
@@ -142,7 +154,7 @@ def test_sparse_data_and_missing_values_are_assessed(goal):
 
 
 @pytest.mark.parametrize("n_rows", [2, 5, 11])
-@pytest.mark.parametrize("goal", ["rebuild", "clusters"])
+@pytest.mark.parametrize("goal", ["reconstruct", "clusters"])
 def test_too_few_rows_are_undecided_and_say_so(n_rows, goal):
     X = np.random.default_rng(0).standard_normal((n_rows, 6))
     found = assess([0, 1], X, goal=goal, n_clusters=2, random_state=0)
@@ -177,7 +189,7 @@ def test_a_small_gain_is_called_small(effect, said):
     table = [{"columns": name, "mean": mean} for name, mean in (("selected", 0.27), ("random columns", 0.28))]
     assert (
         f"; 6 random columns {said}."
-        in Assessment("rebuild", "better", effect, table=table, n_selected=6).message
+        in Assessment("reconstruct", "better", effect, table=table, n_selected=6).message
     )
 
 
@@ -192,7 +204,7 @@ def test_ties_with_random_columns_count_half():
 def test_rows_are_named_by_their_place_in_the_whole_table():
     X = factors()
     X[40] *= 30
-    found = assess_rows([0, 1, 2], X, np.arange(20, 120), "rebuild", "auto", "kmeans", None, 10, 500, 0)
+    found = assess_rows([0, 1, 2], X, np.arange(20, 120), "reconstruct", "auto", "kmeans", None, 10, 500, 0)
     assert "Row 40 stands" in found.message
     assert found.table == assess([0, 1, 2], X[20:], random_state=0).table
 
@@ -201,8 +213,8 @@ def test_row_groups_are_held_out_together():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(12), 10)
     X = np.repeat(rng.standard_normal((12, 20)), 10, axis=0) + 0.3 * rng.standard_normal((120, 20))
-    found = assess(RebuildSelector(4), X, row_groups=groups, random_state=0)
-    assert "12 row_groups" in found.message
+    found = assess(ReconstructionSelector(4), X, groups=groups, random_state=0)
+    assert "12 groups" in found.message
 
 
 @pytest.mark.parametrize(("options", "name"), [({"goal": "x"}, "goal"), ({"clusterer": "x"}, "clusterer")])
@@ -213,7 +225,7 @@ def test_unknown_choices_are_refused(options, name):
 
 @pytest.mark.parametrize("name", ["sample_weight", "batch"])
 def test_weights_and_batches_are_refused_with_what_to_do(name):
-    with pytest.raises(ValueError, match="row_groups"):
+    with pytest.raises(ValueError, match="groups"):
         assess([0], np.eye(20), **{name: np.ones(20)})
 
 
@@ -225,7 +237,7 @@ def test_the_same_seed_gives_the_same_assessment_of_a_random_selector():
 
 def test_the_plot_names_what_is_compared():
     pytest.importorskip("matplotlib").use("Agg")
-    found = assess(RebuildSelector(5), factors(), random_state=0)
+    found = assess(ReconstructionSelector(5), factors(), random_state=0)
     axes = found.plot()
     assert [label.get_text() for label in axes.get_yticklabels()] == [row["columns"] for row in found.table]
     assert found.plot(ax=axes) is axes
@@ -233,8 +245,8 @@ def test_the_plot_names_what_is_compared():
 
 def test_wrong_lists_and_groups_are_refused():
     X = factors()
-    with pytest.raises(ValueError, match="row_groups has 40 entries, but X has 120 rows"):
-        assess(MaxVariance(5), X, row_groups=np.arange(40))
+    with pytest.raises(ValueError, match="groups has 40 entries, but X has 120 rows"):
+        assess(MaxVariance(5), X, groups=np.arange(40))
     with pytest.raises(ValueError, match="list of columns is empty"):
         assess([], X)
 
@@ -249,23 +261,23 @@ def test_nullable_frames_are_assessed():
 def test_what_cannot_be_assessed_or_drawn_is_said():
     X = np.random.default_rng(0).standard_normal((60, 8))
     with pytest.raises(TypeError, match="Instead of a pipeline, transform X"):
-        assess(make_pipeline(StandardScaler(), RebuildSelector(3)), X)
+        assess(make_pipeline(StandardScaler(), ReconstructionSelector(3)), X)
     pytest.importorskip("matplotlib")
     with pytest.raises(ValueError, match="nothing to draw: No cluster structure"):
-        assess(RebuildSelector(3), X, goal="clusters", random_state=0).plot()
+        assess(ReconstructionSelector(3), X, goal="clusters", random_state=0).plot()
 
 
 def test_rows_are_named_by_indices_or_a_mask():
     X = np.random.default_rng(0).standard_normal((120, 3)) @ np.ones((3, 12)) + 0.1
     X += np.random.default_rng(1).standard_normal(X.shape)
     mask = np.arange(120) < 70
-    how = ("rebuild", "auto", "kmeans", None, 10, 500, 0)
-    found = [assess_rows(RebuildSelector(3), X, rows, *how) for rows in (mask, np.arange(70))]
-    assert found[0].effect == found[1].effect != assess(RebuildSelector(3), X, random_state=0).effect
+    how = ("reconstruct", "auto", "kmeans", None, 10, 500, 0)
+    found = [assess_rows(ReconstructionSelector(3), X, rows, *how) for rows in (mask, np.arange(70))]
+    assert found[0].effect == found[1].effect != assess(ReconstructionSelector(3), X, random_state=0).effect
 
 
 def test_units_are_warned_of_once():
     X = np.random.default_rng(0).standard_normal((90, 10)) * [100, *[1] * 9]
     with pytest.warns(DominatedByUnitsWarning) as caught:
-        assess(RebuildSelector(3), X, random_state=0)
+        assess(ReconstructionSelector(3), X, random_state=0)
     assert len(caught) == 1

@@ -61,7 +61,7 @@ def test_given_groups_are_taken_as_they_are():
     units, is_ordered, notes = row_units(scores, groups)
     assert np.array_equal(units, np.repeat(np.arange(6), 4))
     assert not is_ordered
-    assert "6 row_groups" in notes[0]
+    assert "6 groups" in notes[0]
     with pytest.raises(ValueError, match="four groups"):
         row_units(scores, np.repeat([0, 1], 12))
     with pytest.raises(ValueError, match="inconsistent"):

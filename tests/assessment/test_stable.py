@@ -81,7 +81,7 @@ def test_a_blind_draw_is_not_stable(data):
     stable = StableSelector(RandomSubset(3, random_state=0), random_state=0).fit(data)
     assert not stable.support_.any()
     assert abs(stable.stability_) < 0.1
-    assert stable.selector.random_state == 0
+    assert stable.estimator.random_state == 0
 
 
 def test_every_seed_within_is_set():

@@ -9,9 +9,9 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.preprocessing import scale
 from tests.clusters.examples import planted, sparse_clusters
 
-from ufselect import DSCOFS, AutoSelector, GraphClustering, RebuildSelector
-from ufselect.methods.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect import DSCOFS, AutoSelector, GraphClustering, ReconstructionSelector
 from ufselect.metrics import evaluate_selection, normalized_mutual_info
+from ufselect.published.baselines import MaxVariance, PCALeverage, RandomSubset
 
 WINE = scale(load_wine().data)
 
@@ -29,7 +29,7 @@ def nuisance_data(seed=0, n=240):
 @pytest.fixture(scope="module")
 def fitted_on_nuisance():
     X, y = nuisance_data()
-    return AutoSelector(15, n_clusters=6, random_state=0).fit(X), X, y
+    return AutoSelector(15, goal="clusters", n_clusters=6, random_state=0).fit(X), X, y
 
 
 def test_a_strong_nuisance_is_seen_through(fitted_on_nuisance):
@@ -67,17 +67,17 @@ def test_the_report_has_the_candidate_and_what_it_is_compared_with(fitted_on_nui
 
 def test_another_seed_selects_nearly_the_same_columns(fitted_on_nuisance):
     first, X, _ = fitted_on_nuisance
-    second = AutoSelector(15, n_clusters=6, random_state=1).fit(X)
+    second = AutoSelector(15, goal="clusters", n_clusters=6, random_state=1).fit(X)
     assert np.sum(first.support_ & second.support_) >= 13
 
 
 def test_the_seed_is_the_only_randomness():
-    first, second = (AutoSelector(4, random_state=3).fit(WINE) for _ in range(2))
+    first, second = (AutoSelector(4, goal="clusters", random_state=3).fit(WINE) for _ in range(2))
     assert np.array_equal(first.scores_, second.scores_)
     assert first.assessment_.message == second.assessment_.message
 
 
-@pytest.mark.parametrize("goal", ["clusters", "rebuild"])
+@pytest.mark.parametrize("goal", ["clusters", "reconstruct"])
 def test_noise_is_no_better_than_random(goal):
     X = np.random.default_rng(0).standard_normal((150, 30))
     selector = AutoSelector(10, goal=goal, random_state=0).fit(X)
@@ -87,11 +87,11 @@ def test_noise_is_no_better_than_random(goal):
         assert "No cluster structure" in selector.assessment_.message
 
 
-def test_columns_for_reconstruction_are_those_of_the_rebuild_selector():
+def test_columns_for_reconstruction_are_those_of_the_reconstruct_selector():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 5)) @ rng.standard_normal((5, 40)) + 0.2 * rng.standard_normal((120, 40))
-    selector = AutoSelector(5, goal="rebuild", random_state=0).fit(X)
-    assert np.array_equal(selector.support_, RebuildSelector(5).fit(X).support_)
+    selector = AutoSelector(5, goal="reconstruct", random_state=0).fit(X)
+    assert np.array_equal(selector.support_, ReconstructionSelector(5).fit(X).support_)
     assert selector.verdict_ == "better"
     assert not hasattr(selector, "labels_")
 
@@ -99,12 +99,12 @@ def test_columns_for_reconstruction_are_those_of_the_rebuild_selector():
 def test_the_number_of_columns_for_reconstruction_is_chosen_on_held_out_rows():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((150, 6)) @ rng.standard_normal((6, 40)) + 0.05 * rng.standard_normal((150, 40))
-    selector = AutoSelector("auto", goal="rebuild", random_state=0).fit(X)
+    selector = AutoSelector("auto", goal="reconstruct", random_state=0).fit(X)
     assert 6 <= selector.support_.sum() <= 15
     (chosen,) = (row for row in selector.count_curve_ if row["chosen"])
     assert chosen["count"] == selector.support_.sum()
-    with pytest.raises(ValueError, match='works with goal="rebuild"'):
-        AutoSelector("auto").fit(X)
+    with pytest.raises(ValueError, match='works with goal="reconstruct"'):
+        AutoSelector("auto", goal="clusters").fit(X)
 
 
 def test_outlying_rows_are_set_aside_and_named_when_columns_are_to_reconstruct():
@@ -112,12 +112,14 @@ def test_outlying_rows_are_set_aside_and_named_when_columns_are_to_reconstruct()
     X = rng.standard_normal((120, 4)) @ rng.standard_normal((4, 60)) + 0.3 * rng.standard_normal((120, 60))
     wild = X.copy()
     wild[[3, 70]] = 60 * rng.standard_normal((2, 60))
-    selector = AutoSelector(5, goal="rebuild", random_state=0).fit(wild)
-    assert np.array_equal(selector.support_, RebuildSelector(5).fit(np.delete(X, [3, 70], axis=0)).support_)
+    selector = AutoSelector(5, goal="reconstruct", random_state=0).fit(wild)
+    assert np.array_equal(
+        selector.support_, ReconstructionSelector(5).fit(np.delete(X, [3, 70], axis=0)).support_
+    )
     assert selector.verdict_ == "better"
     assert "Rows 3, 70 stand far apart" in selector.assessment_.message
-    donors = AutoSelector(5, goal="rebuild", row_groups=np.arange(120) % 12, random_state=0).fit(wild)
-    assert "12 row_groups" in donors.assessment_.message
+    donors = AutoSelector(5, goal="reconstruct", groups=np.arange(120) % 12, random_state=0).fit(wild)
+    assert "12 groups" in donors.assessment_.message
 
 
 @pytest.mark.parametrize("kind", ["two rows", "one cell"])
@@ -127,7 +129,7 @@ def test_outliers_hide_no_clusters(kind):
     X[[3, 70]] = 60 * np.random.default_rng(0).standard_normal((2, 40)) if kind == "two rows" else X[[3, 70]]
     if kind == "one cell":
         X[3, -1] = 1e4
-    selector = AutoSelector(6, n_clusters=4, random_state=0).fit(X)
+    selector = AutoSelector(6, goal="clusters", n_clusters=4, random_state=0).fit(X)
     assert selector.verdict_ == "better"
     assert "3" in selector.assessment_.notes[0]
     assert np.flatnonzero(selector.support_).max() < 12
@@ -135,7 +137,7 @@ def test_outliers_hide_no_clusters(kind):
 
 def test_columns_for_graph_clustering_are_assessed_by_it():
     X, y = planted(0, 200, 100, apart=2.5)
-    selector = AutoSelector(8, n_clusters=4, clusterer="graph", random_state=0).fit(X)
+    selector = AutoSelector(8, goal="clusters", n_clusters=4, clusterer="graph", random_state=0).fit(X)
     found = GraphClustering(4, random_state=0).fit_predict(selector.transform(X))
     assert normalized_mutual_info(y, found) > 0.9
     assert selector.verdict_ == "better"
@@ -148,13 +150,15 @@ def test_the_best_of_given_candidates_is_taken():
     ).fit(X)
     assert isinstance(selector.best_estimator_, PCALeverage)
     assert [row["candidate"] for row in selector.report_[:2]] == ["1: PCALeverage", "blind"]
-    masked = AutoSelector(13, candidates=[VarianceThreshold()], n_clusters=3, random_state=0).fit(WINE)
+    masked = AutoSelector(
+        13, goal="clusters", candidates=[VarianceThreshold()], n_clusters=3, random_state=0
+    ).fit(WINE)
     assert masked.support_.all()
 
 
 def test_dscofs_alone_is_tuned_without_labels():
     X, _ = planted()
-    selector = AutoSelector(6, n_clusters=4, candidates="dscofs", random_state=0).fit(X)
+    selector = AutoSelector(6, goal="clusters", n_clusters=4, candidates="dscofs", random_state=0).fit(X)
     assert isinstance(selector.best_estimator_, DSCOFS)
     assert len(selector.report_) == 8
 
@@ -170,7 +174,7 @@ def test_dscofs_alone_is_tuned_without_labels():
 )
 def test_bad_candidates_are_refused(candidates, message):
     with pytest.raises(ValueError, match=message):
-        AutoSelector(4, candidates=candidates, n_clusters=3).fit(WINE)
+        AutoSelector(4, goal="clusters", candidates=candidates, n_clusters=3).fit(WINE)
 
 
 @pytest.mark.parametrize(
@@ -183,9 +187,9 @@ def test_bad_candidates_are_refused(candidates, message):
         {"goal": "fame"},
         {"clusterer": "ward"},
         {"candidates": "all"},
-        {"candidates": "dscofs", "goal": "rebuild"},
-        {"n_clusters": 3, "goal": "rebuild"},
-        {"clusterer": "graph", "goal": "rebuild"},
+        {"candidates": "dscofs", "goal": "reconstruct"},
+        {"n_clusters": 3, "goal": "reconstruct"},
+        {"clusterer": "graph", "goal": "reconstruct"},
     ],
 )
 def test_bad_parameters_are_refused(parameters):
@@ -194,7 +198,7 @@ def test_bad_parameters_are_refused(parameters):
 
 
 def test_constraints_hold_and_reach_the_candidates():
-    selector = AutoSelector(4, n_clusters=3, keep=[1], exclude=[6], random_state=0).fit(WINE)
+    selector = AutoSelector(4, goal="clusters", n_clusters=3, keep=[1], exclude=[6], random_state=0).fit(WINE)
     assert selector.support_[1]
     assert not selector.support_[6]
     assert selector.support_.sum() == 4
@@ -203,14 +207,18 @@ def test_constraints_hold_and_reach_the_candidates():
 
 def test_names_of_columns_tell_the_clusters():
     frame = load_wine(as_frame=True).data
-    selector = AutoSelector(4, n_clusters=3, random_state=0).fit((frame - frame.mean()) / frame.std())
+    selector = AutoSelector(4, goal="clusters", n_clusters=3, random_state=0).fit(
+        (frame - frame.mean()) / frame.std()
+    )
     told = {name for cluster in selector.clusters_ for name, _ in cluster["columns"]}
     assert told <= set(frame.columns)
 
 
 def test_sparse_data_give_what_dense_ones_give():
     X, y = sparse_clusters()
-    stored, dense = (AutoSelector(18, n_clusters=3, random_state=0).fit(kind) for kind in (X, X.toarray()))
+    stored, dense = (
+        AutoSelector(18, goal="clusters", n_clusters=3, random_state=0).fit(kind) for kind in (X, X.toarray())
+    )
     assert normalized_mutual_info(y, stored.labels_) > 0.9
     assert np.sum(stored.support_ & dense.support_) >= 16
     assert np.sum(np.flatnonzero(stored.support_) < 24) >= 16
@@ -218,7 +226,7 @@ def test_sparse_data_give_what_dense_ones_give():
 
 def test_many_rows_are_sampled_and_all_are_labelled():
     X, y = nuisance_data(2, 900)
-    selector = AutoSelector(15, n_clusters=6, max_samples=200, random_state=0).fit(X)
+    selector = AutoSelector(15, goal="clusters", n_clusters=6, max_samples=200, random_state=0).fit(X)
     assert selector.labels_.shape == (900,)
     assert normalized_mutual_info(y, selector.labels_) > 0.8
 
@@ -227,15 +235,15 @@ def test_dask_arrays_are_sampled():
     dask_array = pytest.importorskip("dask.array")
     X, y = nuisance_data(2, 900)
     lazy = dask_array.from_array(X, chunks=(300, 100))
-    selector = AutoSelector(15, n_clusters=6, max_samples=300, random_state=0).fit(lazy)
+    selector = AutoSelector(15, goal="clusters", n_clusters=6, max_samples=300, random_state=0).fit(lazy)
     assert evaluate_selection(X, y, selector.support_, n_runs=10, seeding="k-means++").acc_mean > 70
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 4, 6])
-@pytest.mark.parametrize("options", [{}, {"clusterer": "graph"}, {"goal": "rebuild"}, {"n_clusters": 2}])
+@pytest.mark.parametrize("options", [{}, {"clusterer": "graph"}, {"goal": "reconstruct"}, {"n_clusters": 2}])
 def test_a_handful_of_rows_gets_an_answer(n_rows, options):
     X = np.random.default_rng(n_rows).standard_normal((n_rows, 6))
-    selector = AutoSelector(3, random_state=0, **options).fit(X)
+    selector = AutoSelector(3, **{"goal": "clusters", **options}, random_state=0).fit(X)
     assert selector.support_.sum() == 3
     assert not selector.better_than_random_
     assert selector.assessment_.message
@@ -244,6 +252,6 @@ def test_a_handful_of_rows_gets_an_answer(n_rows, options):
 def test_a_column_and_its_copy_in_another_unit_are_not_both_selected():
     X, _ = planted()
     X = np.column_stack([X, 32 + 1.8 * X[:, :12]])
-    selected = np.flatnonzero(AutoSelector(6, n_clusters=4, random_state=0).fit(X).support_)
+    selected = np.flatnonzero(AutoSelector(6, goal="clusters", n_clusters=4, random_state=0).fit(X).support_)
     originals = np.where(selected >= X.shape[1] - 12, selected - (X.shape[1] - 12), selected)
     assert np.unique(originals).size == 6

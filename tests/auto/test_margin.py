@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime, minimize
 
-from ufselect.auto.partition import CentreMargin
-from ufselect.methods._iterate import iterate
+from ufselect._solver.iterate import iterate
+from ufselect.clusters.partition import CentreMargin
 
 
 def problem(seed, n=40, d=9, c=3):

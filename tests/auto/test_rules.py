@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from tests.clusters.examples import reference_with, sparse_clusters
 
-from ufselect.auto.partition import (
+from ufselect.clusters.partition import (
     RULES,
     partition_scores,
     ranked_by,

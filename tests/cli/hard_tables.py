@@ -112,7 +112,7 @@ def tables() -> dict[str, bytes]:
                 "v5": [f"{7 * v:.2f}" for v in np.roll(VALUES[:, 0], 7)],
             }
         ).encode(),
-        # the two columns of largest variance rebuild a little less than others do
+        # the two columns of largest variance reconstruct a little less than others do
         "near.csv": csv(
             {
                 name: [f"{v:.5f}" for v in column]

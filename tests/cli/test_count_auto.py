@@ -45,12 +45,12 @@ def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
 
 
 def test_a_given_count_has_no_curve(folder, capsys):
-    assert run(["select", "t.csv", "-k", "3", "--for", "rebuild", "--json"]) == 0
+    assert run(["select", "t.csv", "-k", "3", "--for", "reconstruct", "--json"]) == 0
     assert "count" not in json.loads(capsys.readouterr().out)
 
 
 def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
-    assert run(["select", "t.csv", "-k", "auto", "--for", "rebuild", "--stream", "--json"]) == 0
+    assert run(["select", "t.csv", "-k", "auto", "--for", "reconstruct", "--stream", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["result"]["n_selected"] == record["count"]["chosen"]
 
@@ -58,13 +58,13 @@ def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
 def test_clusters_have_no_curve(folder, capsys, monkeypatch):
     monkeypatch.setattr("ufselect.cli.table.open_data", None)  # it is refused before anything is read
     assert run(["select", "t.csv", "-k", "auto", "--for", "clusters"]) == 2
-    assert "auto works only with --for rebuild" in capsys.readouterr().err
+    assert "auto works only with --for reconstruct" in capsys.readouterr().err
 
 
 def test_too_few_rows_to_hold_out_are_said_with_flags(folder, capsys):
     lines = (folder / "t.csv").read_text(encoding="utf-8").splitlines()[:9]
     (folder / "few.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert run(["select", "few.csv", "-k", "auto", "--for", "rebuild"]) == 1
+    assert run(["select", "few.csv", "-k", "auto", "--for", "reconstruct"]) == 1
     err = capsys.readouterr().err
     assert "-k auto holds out rows and needs at least 10 of them, not 8; give -k a number." in err
 

@@ -100,14 +100,14 @@ def test_the_answer_comes_first_in_plain_words():
     assert [name in result.stdout for name in names(answer("select t.csv -k 4"))] == [True] * 4
     assert lines[-1].startswith(("Good: ", "Doubtful: ", "Bad: "))
     assert "reconstructed with a relative error of" in lines[-1]
-    for word in ("criterion", "candidate", "seconds", "score", "RebuildSelector"):
+    for word in ("criterion", "candidate", "seconds", "score", "ReconstructionSelector"):
         assert word not in result.stdout
     assert result.stderr.splitlines()[-2:] == [
         "Wrote the table to picked.csv",
         "Wrote the record to picked.json",
     ]
     detailed = ufselect("select t.csv -k 4 --details").stdout
-    assert "RebuildSelector(" in detailed
+    assert "ReconstructionSelector(" in detailed
     assert "score, 0 to 100" in detailed
     assert all(0 <= each["score"] <= 100 for each in answer("select t.csv -k 4")["result"]["features"])
 
@@ -117,7 +117,7 @@ def test_without_clusters_the_other_goal_is_named():
     pandas.DataFrame(rng.standard_normal((120, 10))).add_prefix("x").to_csv("noise.csv", index=False)
     result = ufselect("select noise.csv -k 3 --for clusters")
     assert "Doubtful: No cluster structure found." in result.stdout
-    assert "--for rebuild" in result.stdout
+    assert "--for reconstruct" in result.stdout
 
 
 def test_options_people_type():

@@ -54,7 +54,7 @@ def test_json_and_a_table_do_not_share_a_stream(capsys):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("select t.csv -k 2 --for rebuild --clusters 3", "--for rebuild looks for no clusters"),
+        ("select t.csv -k 2 --for reconstruct --clusters 3", "--for reconstruct looks for no clusters"),
         ("select t.csv --for redundancy --clusters 3", "--for redundancy looks for no clusters"),
         ("select t.csv --for redundancy -k 3", "takes no method and no number"),
         ("select t.csv --for redundancy -m DSCOFS", "takes no method and no number"),
@@ -101,7 +101,7 @@ def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys
     code, out, err = call(line, capsys)
     assert code == 0
     assert "AutoSelector" in out
-    assert "Rebuild" in out
+    assert "Reconstruction" in out
     left_out = "ConstrainedDSCOFS, PartitionSelector, TSFS"
     assert f"All methods but {left_out} were compared; name these with -m." in err
     assert f"all but {left_out.replace(', TSFS', ' and TSFS')}." in " ".join(

@@ -92,8 +92,8 @@ def test_the_installed_command_does_as_the_program(folder, capsys, monkeypatch):
     shown = capsys.readouterr()
     assert written == {file: Path(file).read_bytes() for file in written}
     assert ended.stderr.decode().replace("- ", "· ") == shown.err.replace("- ", "· ")
-    rows = [line.split() for line in ended.stdout.decode().splitlines() if "rebuild" in line]
-    assert rows == [line.split() for line in shown.out.splitlines() if "rebuild" in line]
+    rows = [line.split() for line in ended.stdout.decode().splitlines() if "reconstruct" in line]
+    assert rows == [line.split() for line in shown.out.splitlines() if "reconstruct" in line]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")

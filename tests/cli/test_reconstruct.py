@@ -43,18 +43,18 @@ def test_the_whole_table_comes_from_the_selected_columns(tables, scale, capsys):
     new.to_csv("tomorrow.csv", index=False)
     assert call("reconstruct picked.json tomorrow.csv -o all.csv --errors errors.csv") == 0
     assert "9 columns are reconstructed from 3 measured ones" in capsys.readouterr().out
-    rebuilt, wanted = pandas.read_csv("all.csv"), tables[200:].reset_index(drop=True)
-    assert list(rebuilt.columns) == list(wanted.columns)
-    assert rebuilt["id"].tolist() == wanted["id"].tolist()
-    np.testing.assert_allclose(rebuilt[["c0", "c1", "c2"]], wanted[["c0", "c1", "c2"]])
+    reconstructed, wanted = pandas.read_csv("all.csv"), tables[200:].reset_index(drop=True)
+    assert list(reconstructed.columns) == list(wanted.columns)
+    assert reconstructed["id"].tolist() == wanted["id"].tolist()
+    np.testing.assert_allclose(reconstructed[["c0", "c1", "c2"]], wanted[["c0", "c1", "c2"]])
     errors = pandas.read_csv("errors.csv").set_index("column")
     assert errors["measured"].sum() == 3
-    left = (rebuilt - wanted[rebuilt.columns[1:]])[rebuilt.columns[1:]].iloc[:, 3:]
+    left = (reconstructed - wanted[reconstructed.columns[1:]])[reconstructed.columns[1:]].iloc[:, 3:]
     np.testing.assert_allclose(left.std(), errors["standard_deviation_of_error"][3:], rtol=1.0)
     if scale == "none":
         numbers = tables.drop(columns="id").to_numpy()
         expected = Reconstructor([0, 1, 2]).fit(numbers[:200]).inverse_transform(numbers[200:, :3])
-        np.testing.assert_allclose(rebuilt.iloc[:, 1:], expected)
+        np.testing.assert_allclose(reconstructed.iloc[:, 1:], expected)
 
 
 def test_rows_far_from_those_seen_are_named(tables, capsys):

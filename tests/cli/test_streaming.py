@@ -11,8 +11,8 @@ import pytest
 from tests.cli.commands import call, chosen
 
 from ufselect import DSCOFS
-from ufselect.blocks import GramAccumulator
 from ufselect.cli import table as streaming
+from ufselect.gram import GramAccumulator
 from ufselect.io import ReadOptions
 from ufselect.io import parquet as parquet_module
 from ufselect.io import text as text_module

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ufselect.blocks import GramAccumulator
+from ufselect.gram import GramAccumulator
 
 Make = Callable[[np.random.Generator, int, int], np.ndarray]
 

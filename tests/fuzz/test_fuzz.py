@@ -93,7 +93,8 @@ def test_fits_in_overlapping_threads_leave_the_process_as_it_was():
     filters, threads = filter_rules(), blas_threads()
     with ThreadPoolExecutor(3) as pool:
         selectors = [
-            AutoSelector(2, candidates=[PCALeverage(), MaxVariance()], random_state=0) for _ in range(6)
+            AutoSelector(2, goal="clusters", candidates=[PCALeverage(), MaxVariance()], random_state=0)
+            for _ in range(6)
         ]
         fits = [pool.submit(selector.fit, X) for selector in selectors]
         supports = [fit.result().support_ for fit in fits]

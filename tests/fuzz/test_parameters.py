@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tests.fuzz.cases import SELECTORS, Case, fifth, run
 from tests.fuzz.data import DATA
-from tests.methods.test_udfs import dense_laplacian
+from tests.published.test_udfs import dense_laplacian
 from ufselect import DSCOFS, SPCAFS, UDFS, DOptimalLeverage, MaxVariance, PCALeverage
-from ufselect.methods.udfs import local_scatter_laplacian
+from ufselect.published.udfs import local_scatter_laplacian
 
 TALL, WIDE = (np.random.default_rng(0).standard_normal(shape) for shape in ((40, 6), (6, 40)))
 KINDS = sorted(set(DATA) - {"with NaN", "with infinity"})

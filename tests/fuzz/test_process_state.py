@@ -16,7 +16,7 @@ from tests.fuzz.cases import SELECTORS
 from tests.fuzz.data import unsorted_csr
 from ufselect import MaxVariance, PCALeverage
 from ufselect.gram import spectrum as eigen
-from ufselect.methods import tsfs
+from ufselect.published import tsfs
 
 
 def fake_torch(n_threads):

@@ -9,10 +9,10 @@ from scipy import sparse
 from tests.strategies import structured_data
 
 from ufselect._utils.arrays import row_blocks
-from ufselect.blocks import GramAccumulator, reduce_data
 from ufselect.gram import (
     FactoredGram,
     FormedGram,
+    GramAccumulator,
     GramOperator,
     ImplicitGram,
     LowRankGram,
@@ -21,6 +21,7 @@ from ufselect.gram import (
     TallGram,
     correlations,
     gram_operator,
+    reduce_data,
 )
 from ufselect.gram.centring import centre_and_scale, power_of_two_near
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import NearestNeighbors
 
-from ufselect.metrics import neighbours_kept, variance_rebuilt
+from ufselect.metrics import neighbours_kept, variance_reconstructed
 
 
 @pytest.fixture(scope="module")
@@ -25,21 +25,21 @@ def test_variance_is_that_of_a_linear_model(data, targets):
     model = LinearRegression().fit(data[:, features], target)
     errors = target - model.predict(data[:, features])
     expected = 1 - errors.var(axis=0).sum() / target.var(axis=0).sum()
-    assert variance_rebuilt(data, features, targets) == pytest.approx(expected, rel=1e-10)
+    assert variance_reconstructed(data, features, targets) == pytest.approx(expected, rel=1e-10)
     mask = np.isin(np.arange(12), features)
-    assert variance_rebuilt(data, mask, targets) == pytest.approx(expected, rel=1e-10)
+    assert variance_reconstructed(data, mask, targets) == pytest.approx(expected, rel=1e-10)
 
 
-def test_a_copy_of_a_feature_rebuilds_nothing_more(data):
+def test_a_copy_of_a_feature_reconstructs_nothing_more(data):
     doubled = np.column_stack([data, 2 * data[:, 0]])
-    assert variance_rebuilt(doubled, [0, 12]) == pytest.approx(variance_rebuilt(doubled, [0]))
-    assert variance_rebuilt(doubled, range(12)) == pytest.approx(1)
+    assert variance_reconstructed(doubled, [0, 12]) == pytest.approx(variance_reconstructed(doubled, [0]))
+    assert variance_reconstructed(doubled, range(12)) == pytest.approx(1)
 
 
-def test_what_does_not_vary_is_rebuilt(data):
-    assert variance_rebuilt(np.ones((5, 3)), [0]) == 1
+def test_what_does_not_vary_is_reconstructed(data):
+    assert variance_reconstructed(np.ones((5, 3)), [0]) == 1
     flat = np.column_stack([data, np.full(80, 3.0)])
-    assert variance_rebuilt(flat, [12]) == pytest.approx(0)
+    assert variance_reconstructed(flat, [12]) == pytest.approx(0)
 
 
 def test_neighbourhoods_agree_with_scikit_learn(data):
@@ -59,7 +59,7 @@ def test_ten_neighbours_without_a_number(data):
 
 def test_what_is_no_column_is_named(data):
     with pytest.raises(ValueError, match=r"^targets"):
-        variance_rebuilt(data, [0], targets=[40])
+        variance_reconstructed(data, [0], targets=[40])
 
 
 def test_neighbours_far_from_the_origin(data):
@@ -75,16 +75,18 @@ def test_order_shift_and_scale_do_not_matter(seed, order, scale):
     changed = scale * X[:, order] + rng.standard_normal(6)
     chosen = np.isin(np.arange(6), [1, 4])
     moved = chosen[list(order)]
-    assert variance_rebuilt(changed, moved) == pytest.approx(variance_rebuilt(X, chosen), rel=1e-9)
+    assert variance_reconstructed(changed, moved) == pytest.approx(
+        variance_reconstructed(X, chosen), rel=1e-9
+    )
     assert neighbours_kept(changed, moved, 3) == pytest.approx(neighbours_kept(X, chosen, 3))
     more = chosen | (np.arange(6) == 0)
-    assert variance_rebuilt(X, more) >= variance_rebuilt(X, chosen) - 1e-12
+    assert variance_reconstructed(X, more) >= variance_reconstructed(X, chosen) - 1e-12
 
 
 @pytest.mark.parametrize("features", [[], [12], [-1], [True, False], [0.5], [[0, 1]]])
 def test_what_names_no_features_is_refused(data, features):
     with pytest.raises(ValueError, match=r"^features "):
-        variance_rebuilt(data, features)
+        variance_reconstructed(data, features)
     with pytest.raises(ValueError, match=r"^features "):
         neighbours_kept(data, features)
 

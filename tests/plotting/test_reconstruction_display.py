@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from ufselect import RebuildSelector, Reconstructor
+from ufselect import ReconstructionSelector, Reconstructor
 from ufselect.plotting import ReconstructionDisplay
 
 pytest.importorskip("matplotlib").use("Agg")
@@ -20,7 +20,7 @@ def rows():
 
 def test_the_curve_lies_between_random_columns_and_components(rows):
     train, test = rows
-    reconstructor = Reconstructor(RebuildSelector(12), "ridge").fit(train)
+    reconstructor = Reconstructor(ReconstructionSelector(12), "ridge").fit(train)
     display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train, counts=[2, 6, 12])
     assert display.counts.tolist() == [2, 6, 12]
     assert display.random.shape == (5, 3)
@@ -34,12 +34,14 @@ def test_the_curve_lies_between_random_columns_and_components(rows):
 
 
 def test_a_selector_alone_is_refused_with_what_is_wanted(rows):
-    with pytest.raises(TypeError, match=r"RebuildSelector does not reconstruct columns; give a fitted R"):
-        ReconstructionDisplay.from_estimator(RebuildSelector(5).fit(rows[0]), rows[1])
+    with pytest.raises(
+        TypeError, match=r"ReconstructionSelector does not reconstruct columns; give a fitted R"
+    ):
+        ReconstructionDisplay.from_estimator(ReconstructionSelector(5).fit(rows[0]), rows[1])
 
 
 def test_the_chosen_count_is_marked(rows):
-    selector = RebuildSelector("auto").fit(rows[0])
+    selector = ReconstructionSelector("auto").fit(rows[0])
     display = ReconstructionDisplay.from_count_curve(selector)
     assert display.chosen == selector.support_.sum()
     assert f"{display.chosen} columns" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
@@ -47,4 +49,4 @@ def test_the_chosen_count_is_marked(rows):
 
 def test_a_selector_that_was_given_its_count_has_no_curve(rows):
     with pytest.raises(ValueError, match='n_features_to_select="auto"'):
-        ReconstructionDisplay.from_count_curve(RebuildSelector(5).fit(rows[0]))
+        ReconstructionDisplay.from_count_curve(ReconstructionSelector(5).fit(rows[0]))

@@ -150,7 +150,7 @@ def test_names_follow_the_order_of_columns_whatever_holds_them():
     pandas = pytest.importorskip("pandas")
     X = np.repeat(np.eye(3), 30, axis=0) @ np.random.default_rng(0).standard_normal((3, 10)) * 5
     X += np.random.default_rng(1).standard_normal(X.shape)
-    selector = AutoSelector(5, n_clusters=3, random_state=0).fit(X)
+    selector = AutoSelector(5, goal="clusters", n_clusters=3, random_state=0).fit(X)
     names = [f"g{j}" for j in range(10)]
     told = [
         explain(selector, X, feature_names=given, assessment=False).clusters
@@ -162,10 +162,10 @@ def test_names_follow_the_order_of_columns_whatever_holds_them():
 @pytest.mark.parametrize(
     ("goal", "verdict", "effect", "error", "trust"),
     [
-        ("rebuild", "better", 0.97, 0.3, "fair"),
-        ("rebuild", "better", 0.6, 0.3, "good"),
-        ("rebuild", "better", 0.6, 0.8, "doubtful"),
-        ("rebuild", "no better", 1.0, 0.3, "doubtful"),
+        ("reconstruct", "better", 0.97, 0.3, "fair"),
+        ("reconstruct", "better", 0.6, 0.3, "good"),
+        ("reconstruct", "better", 0.6, 0.8, "doubtful"),
+        ("reconstruct", "no better", 1.0, 0.3, "doubtful"),
         ("clusters", "better", 0.06, 0.9, "fair"),
         ("clusters", "better", 0.4, 0.9, "good"),
         ("clusters", "worse", -0.4, 0.2, "bad"),

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from ufselect import DSCOFS, AutoSelector, MaxVariance, RebuildSelector, RedundancyFilter
+from ufselect import DSCOFS, AutoSelector, MaxVariance, ReconstructionSelector, RedundancyFilter
 from ufselect.report import explain, report_html
 
 EVIL = '<script>alert("x")</script>'
@@ -154,10 +154,15 @@ def blobs():
 @pytest.mark.parametrize(
     ("make", "trust", "words", "svg"),
     [
-        (lambda: (RebuildSelector(4), *spectra()), "good", "smaller error than random columns", "curve-"),
+        (
+            lambda: (ReconstructionSelector(4), *spectra()),
+            "good",
+            "smaller error than random columns",
+            "curve-",
+        ),
         (lambda: (RedundancyFilter(0.9), *spectra()), "good", "each repeats a selected one", "curve-"),
         (
-            lambda: (AutoSelector(4, n_clusters=3, random_state=0), blobs(), None),
+            lambda: (AutoSelector(4, goal="clusters", n_clusters=3, random_state=0), blobs(), None),
             None,
             "clusters of rows",
             "rows-",
@@ -215,8 +220,8 @@ def test_very_long_names_are_shortened_and_ensembl_ids_stay_whole():
 
 def test_candidates_and_clusters_are_shown_as_text():
     data = blobs()
-    candidates = [(EVIL, MaxVariance(3)), ("other", RebuildSelector(3))]
-    selector = AutoSelector(3, candidates=candidates, n_clusters=3, random_state=0).fit(data)
+    candidates = [(EVIL, MaxVariance(3)), ("other", ReconstructionSelector(3))]
+    selector = AutoSelector(3, goal="clusters", candidates=candidates, n_clusters=3, random_state=0).fit(data)
     names = [QUOTES, *(f"c{j}" for j in range(8))]
     page = report_html(explain(selector, data, feature_names=names))
     reader = read(page)

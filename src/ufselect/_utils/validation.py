@@ -89,7 +89,7 @@ def _what_to_do_instead(X: Any) -> str | None:
     library = type(X).__module__.partition(".")[0]
     if library == "pyspark":
         return (
-            "whose rows are on a cluster; add them up there with ufselect.blocks.GramAccumulator (see Other "
+            "whose rows are on a cluster; add them up there with ufselect.gram.GramAccumulator (see Other "
             "engines in the guide), or pass a sample of them, X.limit(10_000).toPandas()."
         )
     if library in ("duckdb", "_duckdb"):

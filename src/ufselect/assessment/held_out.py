@@ -12,11 +12,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 
+from ufselect._columns import ColumnTable
 from ufselect._utils.messages import listed, without_warnings
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_choice, check_positive_int, is_dask, tabular
 from ufselect.assessment.splits import row_splits, row_units
-from ufselect.blocks.reduce import sample_rows
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import (
     Reference,
@@ -31,10 +31,10 @@ from ufselect.clusters.graph import (
     seed_from,
 )
 from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
-from ufselect.methods._columns import ColumnTable
-from ufselect.methods.rebuild.ridge import RIDGES, component_errors, errors_by_ridge, in_row_space
+from ufselect.gram.reduce import sample_rows
 from ufselect.metrics.kmeans import kmeans_runs
 from ufselect.metrics.stability import selection_stability
+from ufselect.reconstruct.ridge import RIDGES, component_errors, errors_by_ridge, in_row_space
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Assessment:
 
     Attributes
     ----------
-    goal : {"rebuild", "clusters"}
+    goal : {"reconstruct", "clusters"}
         What the columns are for.
     verdict : {"better", "no better", "worse", "undecided"}
         How the selection compares with random columns on held-out rows.
@@ -119,12 +119,12 @@ class Assessment:
                     "with the same correlations can be divided as cleanly. Clusters that differ in one "
                     "direction among many can be missed; plot the columns to see them."
                 )
-            return f'{found} To keep columns that represent the others, use goal="rebuild".'
+            return f'{found} To keep columns that represent the others, use goal="reconstruct".'
         if not self.table:
             return "The selection was not assessed."
         k, d = self.n_selected, self.n_features
         ours, random = self.mean("selected"), self.mean("random columns")
-        if self.goal == "rebuild":
+        if self.goal == "reconstruct":
             measured = f"a relative error of {ours:.2g} on held-out rows (0 is perfect, 1 the column means)"
             found = f"From these {k} columns the other {d - k} are reconstructed with {measured}"
         else:
@@ -133,7 +133,7 @@ class Assessment:
             than = "about as well as" if abs(ours - everything) < 0.05 else than
             measured = f"(agreement {ours:.2f} and {everything:.2f} on held-out rows)"
             found = f"These {k} columns show the {self.n_clusters} clusters {than} all {d} {measured}"
-        slightly = "slightly " if self.goal == "rebuild" and self.effect > 0.9 else ""
+        slightly = "slightly " if self.goal == "reconstruct" and self.effect > 0.9 else ""
         compared = {
             "better": f"; {k} random columns do {slightly}worse ({{}}).",
             "no better": f"; {k} random columns do about as well ({{}}).",
@@ -166,7 +166,7 @@ class Assessment:
         names, means, spreads = zip(*(row.values() for row in self.table), strict=True)
         ax.barh(names, means, xerr=spreads, color=["C0", *["0.75"] * (len(names) - 1)])
         ax.invert_yaxis()
-        is_error = self.goal == "rebuild"
+        is_error = self.goal == "reconstruct"
         ax.set_xlabel("reconstruction error (lower is better)" if is_error else "agreement with the clusters")
         ax.set_title({"undecided": "undecided"}.get(self.verdict, f"{self.verdict} than random columns"))
         return ax
@@ -174,13 +174,13 @@ class Assessment:
 
 @one_blas_thread()  # products this small only lose time in threads
 def assess(
-    selector: Any,
+    estimator: Any,
     X: Any,
     *,
-    goal: str = "rebuild",
+    goal: str = "reconstruct",
     n_clusters: int | str = "auto",
     clusterer: str = "kmeans",
-    row_groups: Any = None,
+    groups: Any = None,
     sample_weight: Any = None,
     batch: Any = None,
     n_random: int = 10,
@@ -190,28 +190,28 @@ def assess(
     """Compare a selection with random columns on held-out rows.
 
     The rows are split several times. The selector is fitted to one side of each split, and its columns are
-    compared with as many random columns on the other side. With ``goal="rebuild"``, the measure is the error
-    of reconstructing the other columns by ridge regression; with ``goal="clusters"``, the agreement (adjusted
-    Rand index) of a clustering on the selected columns with the clusters that all columns show.
+    compared with as many random columns on the other side. With ``goal="reconstruct"``, the measure is the
+    error of reconstructing the other columns by ridge regression; with ``goal="clusters"``, the agreement
+    (adjusted Rand index) of a clustering on the selected columns with the clusters that all columns show.
 
     Parameters
     ----------
-    selector : estimator or sequence of str or int
+    estimator : selector or sequence of str or int
         A scikit-learn selector, which is cloned, or a fixed list of columns.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         The data.
-    goal : {"rebuild", "clusters"}, default="rebuild"
+    goal : {"reconstruct", "clusters"}, default="reconstruct"
         What the columns are for.
     n_clusters : int or "auto", default="auto"
         Number of clusters, for ``goal="clusters"``.
     clusterer : {"kmeans", "graph"}, default="kmeans"
         How rows are clustered on the selected columns: by K-means or :class:`~ufselect.GraphClustering`.
-    row_groups : array-like of shape (n_samples,), optional
+    groups : array-like of shape (n_samples,), optional
         Donor, replicate or batch of each row; rows of one group are held out together. By default,
         near-duplicate rows are held out together, and contiguous runs if neighbouring rows resemble each
         other.
     sample_weight, batch : None
-        Not supported: any other value raises an error. Give batches as ``row_groups``.
+        Not supported: any other value raises an error. Give batches as ``groups``.
     n_random : int, default=10
         Number of random sets of columns; three times as many if these do not decide.
     max_samples : int, default=500
@@ -256,15 +256,15 @@ def assess(
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect import RebuildSelector, assess
-    >>> assess(RebuildSelector(10), load_digits().data, random_state=0).verdict
+    >>> from ufselect import ReconstructionSelector, assess
+    >>> assess(ReconstructionSelector(10), load_digits().data, random_state=0).verdict
     'better'
     """
-    check_choice("goal", goal, ("rebuild", "clusters"))
+    check_choice("goal", goal, ("reconstruct", "clusters"))
     check_choice("clusterer", clusterer, ("kmeans", "graph"))
     if sample_weight is not None or batch is not None:
         raise ValueError(
-            "assess does not support sample_weight and batch. Give batches as row_groups, so that each is "
+            "assess does not support sample_weight and batch. Give batches as groups, so that each is "
             "held out as a whole; instead of weights, give rows sampled in proportion to them."
         )
     check_positive_int("n_random", n_random)
@@ -274,7 +274,7 @@ def assess(
     table = table.tocsr() if sparse.issparse(table) else table
     table = table if hasattr(table, "shape") else np.asarray(table)
     return assess_rows(
-        selector, table, slice(None), goal, n_clusters, clusterer, row_groups, n_random, max_samples, seed
+        estimator, table, slice(None), goal, n_clusters, clusterer, groups, n_random, max_samples, seed
     )
 
 
@@ -285,7 +285,7 @@ def assess_rows(
     goal: str,
     n_clusters: int | str,
     clusterer: str,
-    row_groups: Any,
+    groups: Any,
     n_random: int,
     max_samples: int,
     seed: int,
@@ -294,15 +294,15 @@ def assess_rows(
 
     For ``goal="clusters"``, ``selector`` may also be a function that takes a `Reference` and returns columns.
     """
-    if row_groups is not None and len(row_groups) != table.shape[0]:
-        raise ValueError(f"row_groups has {len(row_groups)} entries, but X has {table.shape[0]} rows.")
-    if goal == "rebuild":  # these rows are made dense: 160 megabytes at most
+    if groups is not None and len(groups) != table.shape[0]:
+        raise ValueError(f"groups has {len(groups)} entries, but X has {table.shape[0]} rows.")
+    if goal == "reconstruct":  # these rows are made dense: 160 megabytes at most
         max_samples = min(max_samples, max(200, 20_000_000 // table.shape[1]))
     places = np.arange(table.shape[0])[rows]
     places = places[sampled_indices(places.size, max_samples, seed)]
     if places.size < table.shape[0]:
         table = _safe_indexing(table, places)
-        row_groups = None if row_groups is None else np.asarray(row_groups)[places]
+        groups = None if groups is None else np.asarray(groups)[places]
     if sparse.issparse(table):
         data = table.astype(np.float64)
     else:
@@ -323,8 +323,8 @@ def assess_rows(
         notes.append(f"{inner.size} rows are too few to hold some out.")
         return Assessment(goal, "undecided", n_features=n_features, n_clusters=count, notes=notes)
     scores, spread, _ = leading_scores(centred, min(20, n_features, inner.size - 1))
-    row_groups = None if row_groups is None else np.asarray(row_groups)[inner]
-    units, is_ordered, how = row_units(scores * spread, row_groups)
+    groups = None if groups is None else np.asarray(groups)[inner]
+    units, is_ordered, how = row_units(scores * spread, groups)
     powers: list[float] = []
     if count:
         # Replicates are neighbours of each other and would pass for clusters, so one of them is used.
@@ -353,7 +353,7 @@ def assess_rows(
         supports = [_selected(selector, table, sides[0], n_features)]
         with without_warnings(DominatedByUnitsWarning, RepeatedColumnsWarning):  # given once already
             supports += [_selected(selector, table, side, n_features) for side in sides[1:]]
-    if goal == "rebuild" and max(support.size for support in supports) == n_features:
+    if goal == "reconstruct" and max(support.size for support in supports) == n_features:
         notes.append("All columns are selected, so none is left to reconstruct.")
         return Assessment(goal, "no better", 1.0, (1.0, 1.0), n_features=n_features, notes=notes)
     ours = measure.values(states, [[support] for support in supports])[0]
@@ -369,7 +369,7 @@ def assess_rows(
     # rare 0/1 columns without clusters reach an agreement of 0.22, planted clusters 0.5 and more
     if goal == "clusters" and verdict == "better" and ours.mean() < 0.3:
         verdict = "undecided"
-    if goal == "rebuild":  # from differences of logarithms to ratios of errors
+    if goal == "reconstruct":  # from differences of logarithms to ratios of errors
         ours, random, effect = np.exp(ours), np.exp(random), float(np.exp(effect))
         interval = (float(np.exp(interval[0])), float(np.exp(interval[1])))
     n_selected = round(float(np.mean([support.size for support in supports])))

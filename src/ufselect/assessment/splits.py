@@ -13,19 +13,19 @@ from scipy.spatial import KDTree
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 
-def row_units(scores: NDArray, row_groups: Any = None) -> tuple[NDArray, bool, list[str]]:
+def row_units(scores: NDArray, groups: Any = None) -> tuple[NDArray, bool, list[str]]:
     """Return which rows stay together, whether sides must be contiguous runs, and what to say about it.
 
     Rows with the same number stay on one side of every split. They are guessed from leading
-    principal-component scores, unless ``row_groups`` are given.
+    principal-component scores, unless ``groups`` are given.
     """
     n_rows = len(scores)
-    if row_groups is not None:
-        check_consistent_length(scores, row_groups)
-        units = np.unique(column_or_1d(np.asarray(row_groups)), return_inverse=True)[1]
+    if groups is not None:
+        check_consistent_length(scores, groups)
+        units = np.unique(column_or_1d(np.asarray(groups)), return_inverse=True)[1]
         if units.max() < 3:
-            raise ValueError("row_groups has fewer than four groups; give smaller groups, or leave it out.")
-        return units, False, [f"Rows of one of the {units.max() + 1} row_groups were held out together."]
+            raise ValueError("groups has fewer than four groups; give smaller groups, or leave it out.")
+        return units, False, [f"Rows of one of the {units.max() + 1} groups were held out together."]
     if is_order_dependent(scores):
         length = 4 * settling_lag(scores)
         is_short = n_rows >= 8 * length

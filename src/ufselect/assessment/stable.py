@@ -28,8 +28,8 @@ from sklearn.utils.validation import (
 from ufselect._utils.messages import warn_user
 from ufselect._utils.validation import check_positive_int, generator
 from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
+from ufselect.base import FitProgress, unchanged_on_error
 from ufselect.exceptions import UnreachableBoundWarning
-from ufselect.methods._base import FitProgress, unchanged_on_error
 from ufselect.metrics.stability import selection_stability
 
 
@@ -45,7 +45,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    selector : estimator
+    estimator : selector
         Any scikit-learn selector, with ``fit`` and ``get_support``.
     n_resamples : int, default=50
         Number of half-samples, an even number: two per pair.
@@ -121,7 +121,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
 
     def __init__(
         self,
-        selector: Any,
+        estimator: Any,
         n_resamples: int = 50,
         threshold: float | str = "auto",
         *,
@@ -131,7 +131,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
-        self.selector = selector
+        self.estimator = estimator
         self.n_resamples = n_resamples
         self.threshold = threshold
         self.max_false = max_false
@@ -187,7 +187,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         """Return the arguments for the selector: those it requests, or all if metadata routing is off."""
         given = {name: value for name, value in row_parameters.items() if value is not None}
         if get_config()["enable_metadata_routing"]:
-            given = dict(process_routing(self, "fit", **given).selector.fit)
+            given = dict(process_routing(self, "fit", **given).estimator.fit)
         for name, value in given.items():
             given[name] = value if hasattr(value, "iloc") else np.asarray(value)
             if np.ndim(given[name]) != 1:
@@ -202,7 +202,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         fit_half = memory.cache(_half_fit, ignore=["X", "y", "arguments"])
         entropy = int(generator(self.random_state).integers(SEED_LIMIT))
         jobs = (
-            delayed(fit_half)(self.selector, X, y, arguments, content, entropy, index)
+            delayed(fit_half)(self.estimator, X, y, arguments, content, entropy, index)
             for index in range(self.n_resamples)
         )
         fits = []
@@ -254,11 +254,11 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     def get_metadata_routing(self) -> MetadataRouter:
         """Return how metadata are routed to the selector's ``fit``."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=type(self).__name__).add(selector=self.selector, method_mapping=mapping)
+        return MetadataRouter(owner=type(self).__name__).add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.selector)
+        inner = get_tags(self.estimator)
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.target_tags.required = inner.target_tags.required

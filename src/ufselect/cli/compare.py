@@ -60,16 +60,16 @@ def compare(
         raise typer.BadParameter("not every method works around missing values.", param_hint="--impute")
     opt.check_data(data)
     opt.check_files({"--output": output_table}, force, data)
+    from ufselect._registry import all_selectors
     from ufselect.cli.record import print_json
     from ufselect.cli.run import dense, find_method, prepare
     from ufselect.cli.table import open_data
     from ufselect.cli.text import grid, note, output, say, short_name, working
-    from ufselect.evaluation.compare import compare as compare_methods
-    from ufselect.evaluation.methods import ON_REQUEST
+    from ufselect.compare.compare import compare as compare_methods
+    from ufselect.compare.methods import ON_REQUEST
     from ufselect.exceptions import TableError
     from ufselect.io.files import write_together
     from ufselect.io.numbers import MISSING, is_missing
-    from ufselect.registry import all_selectors
 
     methods = [find_method(name).__name__ for name in method or ()]
     left_out: list[str] = []

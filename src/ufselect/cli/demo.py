@@ -49,7 +49,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
         paper = Reconstructor(DSCOFS(N_PIXELS, n_components=10)).fit(X[known])
         draws = [Reconstructor(RandomSubset(N_PIXELS, random_state=seed)).fit(X[known]) for seed in range(9)]
         draws.sort(key=lambda draw: draw.score(X[new]))
-        accuracies = [clustered(draw.selector_.get_support()) for draw in draws[::2]]
+        accuracies = [clustered(draw.estimator_.get_support()) for draw in draws[::2]]
     support, random = run.selector.support_, draws[len(draws) // 2]
     console = output()
     console.print(f"{N_PIXELS} of 64 pixels selected from {known.size} handwritten digits, without labels")

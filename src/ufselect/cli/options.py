@@ -21,7 +21,7 @@ DATA_HELP = (
 
 
 def _methods(incomplete: str) -> list[str]:
-    from ufselect.registry import all_selectors
+    from ufselect._registry import all_selectors
 
     return [name for name in ("auto", *all_selectors(), "RedundancyFilter") if name.startswith(incomplete)]
 
@@ -85,12 +85,14 @@ DataOrRecord = Annotated[Word, typer.Argument(help=DATA_HELP, autocompletion=_da
 RUN = "The record of a run, the .json file that select wrote."
 Record = Annotated[Path, typer.Argument(help=RUN, show_default=False)]
 FOR = (
-    "What the columns are for. rebuild, the default: reconstruct all others. clusters: show the clusters of "
-    "rows. redundancy: drop columns that repeat others."
+    "What the columns are for. reconstruct, the default: reconstruct all others. clusters: show the clusters "
+    "of rows. redundancy: drop columns that repeat others."
 )
-Goal = Annotated[Literal["redundancy", "rebuild", "clusters"] | None, Option("--for", help=FOR)]
-SCORED = "What the columns are for. rebuild, the default: reconstruct all others. clusters: show clusters."
-ScoredGoal = Annotated[Literal["rebuild", "clusters"] | None, Option("--for", help=SCORED)]
+Goal = Annotated[Literal["redundancy", "reconstruct", "clusters"] | None, Option("--for", help=FOR)]
+SCORED = (
+    "What the columns are for. reconstruct, the default: reconstruct all others. clusters: show clusters."
+)
+ScoredGoal = Annotated[Literal["reconstruct", "clusters"] | None, Option("--for", help=SCORED)]
 CLUSTERS = "How many clusters there are; implies --for clusters."
 Clusters = Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters, help=CLUSTERS)]
 METHOD = "A selector by name, such as DSCOFS or LaplacianScore."
@@ -127,7 +129,7 @@ LABELS = "Column of classes; never used for the selection."
 LabelColumn = Annotated[Word, Option("--labels", metavar="COLUMN", help=LABELS)]
 IMPUTE = (
     "What to do with missing values: fill them with the column's median, drop such columns, keep them for a "
-    "method that works around them, such as RebuildSelector or DSCOFS, or stop with an error."
+    "method that works around them, such as ReconstructionSelector or DSCOFS, or stop with an error."
 )
 Impute = Annotated[Imputing, Option("--impute", help=IMPUTE)]
 KEPT = "keep; median for --for clusters, --method, -k auto and --normalize"
@@ -186,11 +188,11 @@ Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error."
 def imputing(typed: Mapping[str, Any]) -> str:
     """Return what to do with missing values: as typed, else keep them where the selector handles them.
 
-    RedundancyFilter and RebuildSelector do, and select better than with medians.
+    RedundancyFilter and ReconstructionSelector do, and select better than with medians.
     """
-    rebuilds = typed["goal"] != "clusters" and typed["clusters"] is None and typed.get("method") is None
-    rebuilds = rebuilds and typed["normalize"] == "none" and typed.get("k") != "auto"
-    return typed["impute"] or ("keep" if rebuilds or typed["goal"] == "redundancy" else "median")
+    reconstructs = typed["goal"] != "clusters" and typed["clusters"] is None and typed.get("method") is None
+    reconstructs = reconstructs and typed["normalize"] == "none" and typed.get("k") != "auto"
+    return typed["impute"] or ("keep" if reconstructs or typed["goal"] == "redundancy" else "median")
 
 
 def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:

@@ -28,8 +28,8 @@ from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.io import ReadOptions, Table
 from ufselect.io.files import write_together
 from ufselect.io.write import ranked_rows, write_columns, write_text, written_as
-from ufselect.methods.rebuild.kernel import ColumnMap
-from ufselect.methods.rebuild.reconstructor import Reconstructor
+from ufselect.reconstruct.kernel import ColumnMap
+from ufselect.reconstruct.reconstructor import Reconstructor
 from ufselect.report.explanation import relative_scores
 
 RECORD_FORMAT = 1

@@ -18,26 +18,31 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from ufselect._registry import all_selectors, missing_requirements
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import has_missing
 from ufselect.assessment import Assessment, assess
 from ufselect.assessment.held_out import outlier_note
+from ufselect.base import GramSelector, UnsupervisedSelector
 from ufselect.cli.table import columns_named, names_in
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.gram.operator import FormedGram
 from ufselect.io import Table
-from ufselect.methods._base import GramSelector, UnsupervisedSelector
-from ufselect.methods.rebuild.ridge import LEAST_ROWS
-from ufselect.methods.redundancy import RedundancyFilter
 from ufselect.preprocessing import AutoScaler, LogCounts
-from ufselect.registry import all_selectors, missing_requirements
+from ufselect.reconstruct.ridge import LEAST_ROWS
+from ufselect.redundancy import RedundancyFilter
 from ufselect.report import Explanation, explain
 
-METHODS = {"rebuild": "RebuildSelector", "clusters": "AutoSelector", "redundancy": "RedundancyFilter"}
+METHODS = {
+    "reconstruct": "ReconstructionSelector",
+    "clusters": "AutoSelector",
+    "redundancy": "RedundancyFilter",
+}
 # Set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation.
 OWN_PARAMETERS = {
-    "n_features_to_select", "random_state", "verbose", "keep", "exclude", "groups", "max_correlation", "goal",
+    "n_features_to_select", "random_state", "verbose", "keep", "exclude", "feature_groups",
+    "max_correlation", "goal",
 }  # fmt: skip
 
 
@@ -45,7 +50,7 @@ OWN_PARAMETERS = {
 class Request:
     """What to do, from the options of ``select``."""
 
-    goal: str = "rebuild"
+    goal: str = "reconstruct"
     method: str | None = None  # that of the goal
     n_features: int | float | str | None = None  # a tenth, at least 5 and at most 50, at most half
     n_clusters: int | str = "auto"
@@ -61,7 +66,7 @@ class Request:
 def request_from(typed: Mapping[str, Any]) -> Request:
     """Return the request of the typed options; refuse those that cannot be combined."""
     count, clusters = typed["k"], typed["clusters"]
-    goal = typed["goal"] or ("clusters" if clusters is not None else "rebuild")
+    goal = typed["goal"] or ("clusters" if clusters is not None else "reconstruct")
     parameters = dict(typed.get("param") or ())
     method, limit = typed.get("method"), typed.get("max_correlation")
     if limit is not None and not (0 < limit < 1 or (limit == 1 and goal != "redundancy")):
@@ -82,7 +87,7 @@ def request_from(typed: Mapping[str, Any]) -> Request:
             param_hint=flag,
         )
     if goal == "clusters" and method is None and count == "auto":
-        raise typer.BadParameter("auto works only with --for rebuild; give a number.", param_hint="-k")
+        raise typer.BadParameter("auto works only with --for reconstruct; give a number.", param_hint="-k")
     return Request(
         goal,
         None if method is not None and method.lower() == "auto" else method,
@@ -137,7 +142,7 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
             raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {free}.")
     if request.n_features == "auto" and not method.chooses_count:
         raise TableError(
-            f"{method.__name__} does not choose the number of columns; use a number, or --for rebuild."
+            f"{method.__name__} does not choose the number of columns; use a number, or --for reconstruct."
         )
     count = request.n_features
     if count is None:  # all of a small table would be no selection
@@ -289,7 +294,7 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
     kept = columns_named(request.keep, table, "--keep")
     n_free = n_units(table.groups, range(table.shape[1]))
     selector = make_selector(request, n_free, verbose)
-    constraints = {"keep": kept or None, "groups": table.groups}
+    constraints = {"keep": kept or None, "feature_groups": table.groups}
     known = selector.get_params()
     for name, value in constraints.items():
         if value is not None and name not in known:
@@ -326,7 +331,7 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
     else:
         raise TableError(
             f"{type(selector).__name__} needs the whole table, which does not fit in memory; use --for "
-            "rebuild or --method DSCOFS."
+            "reconstruct or --method DSCOFS."
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -117,7 +117,7 @@ def score(
     console = output()
     tell_finding(console, result["trust"], result["message"])
     if rows:
-        is_error = request.goal == "rebuild"
+        is_error = request.goal == "reconstruct"
         what = "reconstruction error, 0 is best>" if is_error else "agreement with the clusters, 1 is best>"
         lines = [(row["columns"], figure(row["mean"])) for row in rows]
         console.print(grid("On held-out rows", ("columns", what), lines))

@@ -202,7 +202,7 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
     changed = [
         f"{name}={value}"
         for name, value in run.method.get_params().items()
-        if name not in ("verbose", "groups", "keep", "exclude")
+        if name not in ("verbose", "feature_groups", "keep", "exclude")
         and repr(value) != repr(type(run.method)().get_params()[name])
     ]
     e = run.explanation
@@ -216,7 +216,7 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
     console.print(grid(heading, header, rows))
     assessed = found["assessment"]
     if assessed is not None and assessed["table"]:
-        what = "relative error" if found["goal"] == "rebuild" else "agreement with the clusters"
+        what = "relative error" if found["goal"] == "reconstruct" else "agreement with the clusters"
         rows = [(row["columns"], figure(row["mean"]), figure(row["spread"])) for row in assessed["table"]]
         console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows))
     if found.get("count"):

@@ -20,11 +20,11 @@ from tempfile import mkdtemp
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.blocks.accumulate import GramAccumulator
 from ufselect.cli.text import working
 from ufselect.datasets import load_dataset
 from ufselect.datasets.loading import content_sha256
 from ufselect.exceptions import TableError
+from ufselect.gram.accumulate import GramAccumulator
 from ufselect.gram.operator import FormedGram
 from ufselect.io import ReadOptions, Table, read_table
 from ufselect.io.files import MAGIC, readable

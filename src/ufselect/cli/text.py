@@ -34,7 +34,7 @@ def takes_unicode() -> bool:
 
 def with_flags(sentence: str) -> str:
     """Return a sentence of the library with the words of the command line in place of its parameters."""
-    return sentence.replace('goal="rebuild"', "--for rebuild").replace("row_groups", "row groups")
+    return sentence.replace('goal="reconstruct"', "--for reconstruct")
 
 
 def plain_text(text: str) -> str:

@@ -6,7 +6,7 @@ from ufselect.metrics.clustering import (
     evaluate_selection,
     normalized_mutual_info,
 )
-from ufselect.metrics.label_free import neighbours_kept, variance_rebuilt
+from ufselect.metrics.label_free import neighbours_kept, variance_reconstructed
 from ufselect.metrics.stability import feature_similarity_rate, selection_stability
 
 __all__ = [
@@ -17,5 +17,5 @@ __all__ = [
     "neighbours_kept",
     "normalized_mutual_info",
     "selection_stability",
-    "variance_rebuilt",
+    "variance_reconstructed",
 ]

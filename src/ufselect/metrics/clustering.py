@@ -223,7 +223,7 @@ def evaluate_selection(
     See Also
     --------
     ufselect.assess : Measure a selection without labels, on held-out rows.
-    ufselect.evaluation.compare : Evaluate many selectors and baselines at once.
+    ufselect.compare.compare : Evaluate many selectors and baselines at once.
 
     Examples
     --------

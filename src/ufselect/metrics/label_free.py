@@ -13,7 +13,7 @@ from ufselect._utils.validation import as_numpy, tabular
 from ufselect.metrics.stability import selected_index
 
 
-def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
+def variance_reconstructed(X: Any, features: Any, targets: Any = None) -> float:
     r"""Compute the share of the variance of all features that a linear map of selected ones reconstructs.
 
     The map is fitted to the same rows, so the value is optimistic with few rows; `ufselect.assess` measures
@@ -47,9 +47,9 @@ def variance_rebuilt(X: Any, features: Any, targets: Any = None) -> float:
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from ufselect.metrics import variance_rebuilt
+    >>> from ufselect.metrics import variance_reconstructed
     >>> X = load_wine().data
-    >>> round(variance_rebuilt(X, [12]), 3), variance_rebuilt(X, range(13))
+    >>> round(variance_reconstructed(X, [12]), 3), variance_reconstructed(X, range(13))
     (0.998, 1.0)
     """
     centred = check_array(tabular(as_numpy(X)), dtype=np.float64, ensure_min_samples=2)
@@ -86,7 +86,7 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
 
     See Also
     --------
-    variance_rebuilt : Share of the variance that the selection reconstructs.
+    variance_reconstructed : Share of the variance that the selection reconstructs.
     ufselect.assess : Compare a selection with random columns on held-out rows.
 
     Notes

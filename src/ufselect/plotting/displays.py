@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ufselect._utils.validation import generator
-from ufselect.methods.baselines import RandomSubset
-from ufselect.methods.dscofs.path import DSCOFSPath
-from ufselect.methods.rebuild.reconstructor import Reconstructor
-from ufselect.methods.rebuild.ridge import component_errors
+from ufselect.dscofs.path import DSCOFSPath
 from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, matplotlib, plain, quiet
+from ufselect.published.baselines import RandomSubset
+from ufselect.reconstruct.reconstructor import Reconstructor
+from ufselect.reconstruct.ridge import component_errors
 
 
 @dataclass(frozen=True)
@@ -525,10 +525,10 @@ class ReconstructionDisplay(Display):
     Examples
     --------
     >>> from sklearn.datasets import load_digits
-    >>> from ufselect import RebuildSelector, Reconstructor
+    >>> from ufselect import ReconstructionSelector, Reconstructor
     >>> from ufselect.plotting import ReconstructionDisplay
     >>> pixels = load_digits().data
-    >>> reconstructor = Reconstructor(RebuildSelector(10)).fit(pixels[:1200])
+    >>> reconstructor = Reconstructor(ReconstructionSelector(10)).fit(pixels[:1200])
     >>> display = ReconstructionDisplay.from_estimator(reconstructor, pixels[1200:])
     >>> display.ax_.get_xlabel()
     'number of columns'

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
+from ufselect._columns import ColumnTable
 from ufselect.assessment import Assessment, assess
 from ufselect.clusters.graph import outlying_rows, rows_of
-from ufselect.methods._columns import ColumnTable
-from ufselect.methods.redundancy import RedundancyFilter, pairwise_correlations
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
+from ufselect.redundancy import RedundancyFilter, pairwise_correlations
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
 LEAST_GAIN = 0.1  # over random columns, in error or agreement; with less, the result is "fair", not "good"
@@ -33,7 +33,7 @@ def relative_scores(scores: Any) -> NDArray:
 
 def reconstructed_share(assessment: Assessment) -> float:
     """Return the share of the other columns' variance that is reconstructed; NaN unless that is the goal."""
-    error = assessment.mean("selected") if assessment.goal == "rebuild" else float("nan")
+    error = assessment.mean("selected") if assessment.goal == "reconstruct" else float("nan")
     return 1 - min(error, 1.0) ** 2
 
 
@@ -45,7 +45,7 @@ def trust_in(assessment: Assessment) -> str:
     """
     if assessment.verdict != "better" or reconstructed_share(assessment) < LEAST_SHARE:
         return "bad" if assessment.verdict == "worse" else "doubtful"
-    gain = 1 - assessment.effect if assessment.goal == "rebuild" else assessment.effect
+    gain = 1 - assessment.effect if assessment.goal == "reconstruct" else assessment.effect
     return "good" if gain >= LEAST_GAIN else "fair"
 
 
@@ -57,7 +57,7 @@ class Explanation:
     ----------
     method : str
         The method's name.
-    goal : {"rebuild", "clusters", "redundancy"}
+    goal : {"reconstruct", "clusters", "redundancy"}
         What the columns are for.
     parameters : mapping
         Parameters of the selector.
@@ -181,7 +181,7 @@ class Explanation:
         if self.assessment is not None and self.assessment.has_no_clusters:
             return "selected, although no clusters were found"
         return {
-            "rebuild": "from which the others are reconstructed",
+            "reconstruct": "from which the others are reconstructed",
             "clusters": "that show the clusters of rows",
             "redundancy": "after dropping those that repeat others",
         }[self.goal]
@@ -277,10 +277,10 @@ def explain(
     --------
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import scale
-    >>> from ufselect import RebuildSelector
+    >>> from ufselect import ReconstructionSelector
     >>> from ufselect.report import explain
     >>> X = scale(load_wine().data)
-    >>> explanation = explain(RebuildSelector(5).fit(X), X)
+    >>> explanation = explain(ReconstructionSelector(5).fit(X), X)
     >>> explanation.n_selected, explanation.assessment.verdict
     (5, 'better')
     """
@@ -302,7 +302,7 @@ def explain(
     if assessment is True:
         assessment = getattr(selector, "assessment_", None) or _assessed(selector, X, goal, random_state)
     if goal is None:
-        goal = assessment.goal if isinstance(assessment, Assessment) else "rebuild"
+        goal = assessment.goal if isinstance(assessment, Assessment) else "reconstruct"
     ranked = selected.columns
     seen = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
     out = seen.indices("exclude", getattr(selector, "exclude", None))
@@ -374,7 +374,7 @@ def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment 
         return None
     is_ours = hasattr(selector, "ranking_") and hasattr(selector, "label")
     return assess(
-        selector if is_ours else np.flatnonzero(support), X, goal=goal or "rebuild", random_state=seed
+        selector if is_ours else np.flatnonzero(support), X, goal=goal or "reconstruct", random_state=seed
     )
 
 

@@ -315,7 +315,7 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         ax.set_yticks(places, [row["columns"] for row in table])
         ax.invert_yaxis()
         what = "reconstruction error on new rows, less is better"
-        what = what if e.goal == "rebuild" else "agreement with the clusters of new rows, more is better"
+        what = what if e.goal == "reconstruct" else "agreement with the clusters of new rows, more is better"
         ax.set_xlabel(what)
         quiet(ax)
         keep("assessed", ax, what)

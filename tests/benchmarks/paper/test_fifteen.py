@@ -13,10 +13,10 @@ from benchmarks.paper.fifteen import (
 )
 from benchmarks.paper.printed import SEVEN
 from benchmarks.paper.tables import EIGHT
-from tests.evaluation.rows import make_row
+from tests.compare.rows import make_row
 
-from ufselect.evaluation.protocol import make_problem
-from ufselect.registry import all_selectors
+from ufselect._registry import all_selectors
+from ufselect.compare.protocol import make_problem
 
 
 def rows_of(method, acc, sets):

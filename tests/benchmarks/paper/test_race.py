@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from benchmarks.paper.race import Race, contenders, leaders, place_of
 from sklearn.datasets import load_wine
-from tests.evaluation.rows import make_row
+from tests.compare.rows import make_row
 
 from ufselect import RandomSubset
-from ufselect.evaluation.methods import Method
-from ufselect.evaluation.protocol import Protocol, make_problem
-from ufselect.evaluation.runner import Runner
+from ufselect.compare.methods import Method
+from ufselect.compare.protocol import Protocol, make_problem
+from ufselect.compare.runner import Runner
 
 N_RUNS = 50
 

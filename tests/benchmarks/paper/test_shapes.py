@@ -8,9 +8,9 @@ from benchmarks.paper.methods import paper_grid
 from benchmarks.paper.shapes import feasible_grid, shape_draw, shape_methods, shape_problem, shapes_table
 
 from benchmarks.paper import shapes
+from ufselect.compare.protocol import Protocol
+from ufselect.compare.runner import fit_families, fit_points
 from ufselect.datasets import make_noisy_shapes
-from ufselect.evaluation.protocol import Protocol
-from ufselect.evaluation.runner import fit_families, fit_points
 
 
 @pytest.fixture

@@ -15,11 +15,11 @@ from sklearn.utils import Bunch
 
 from benchmarks.paper import __main__ as command
 from benchmarks.paper import study as module
+from ufselect._registry import all_selectors
+from ufselect.compare import Protocol
+from ufselect.compare.protocol import QUICK
+from ufselect.compare.tables import choose
 from ufselect.datasets import DatasetUnavailableError
-from ufselect.evaluation import Protocol
-from ufselect.evaluation.protocol import QUICK
-from ufselect.evaluation.tables import choose
-from ufselect.registry import all_selectors
 
 SETS, METHODS = ["iris", "digits", "mstar_soc_cnn"], ["DSCOFS", "MaxVariance"]
 SMALL = replace(Protocol(), **{**QUICK, "n_runs": 4, "max_points": 3})

@@ -18,7 +18,7 @@ from benchmarks.paper.tables import (
     printed_rank_test,
     teacher_student_table,
 )
-from tests.evaluation.rows import make_row
+from tests.compare.rows import make_row
 
 
 def row(method, runs, start=None, number=0):

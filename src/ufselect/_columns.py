@@ -1,0 +1,414 @@
+"""Column constraints, what they request of a method, and the way from scores to ranking and support."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cached_property, partial
+from hashlib import blake2b
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ufselect._utils.arrays import row_blocks
+from ufselect.gram import GramOperator, RestrictedGram, RowInfo, correlations
+
+
+@dataclass(frozen=True)
+class ColumnTable:
+    """The columns of X: their number and, if X has them, their names."""
+
+    n_columns: int
+    names: NDArray | None
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {} if self.names is None else {name: place for place, name in enumerate(self.names)}
+
+    def indices(self, parameter: str, given: Any) -> NDArray:
+        """Return the indices of columns given by name or index, or by a mask; none for None."""
+        if given is None:
+            return np.empty(0, dtype=np.intp)
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise TypeError(f"{parameter} must be a list of column names or indices; write [{given!r}].")
+        items = list(given)
+        if items and all(isinstance(item, (bool, np.bool_)) for item in items):
+            if len(items) != self.n_columns:
+                raise ValueError(
+                    f"The mask {parameter} has {len(items)} entries and X has {self.n_columns} columns; "
+                    "give one each."
+                )
+            items = np.flatnonzero(items).tolist()
+        found = np.array([self._index(parameter, item) for item in items], dtype=np.intp)
+        columns, counts = np.unique(found, return_counts=True)
+        if np.any(counts > 1):
+            raise ValueError(f"{parameter} has {self.listed(columns[counts > 1])} twice; name it once.")
+        return found
+
+    def _index(self, parameter: str, item: Any) -> int:
+        if isinstance(item, str):
+            if self.names is None:
+                raise ValueError(f"{parameter} has {item!r}, but X has no column names; give indices.")
+            if item not in self._places:
+                near = get_close_matches(item, self._places, n=1)
+                hint = f"; did you mean {near[0]!r}?" if near else "."
+                raise ValueError(f"{parameter} has {item!r}, which is not a column of X{hint}")
+            return self._places[item]
+        if isinstance(item, bool) or not isinstance(item, Integral):
+            raise TypeError(f"{parameter} must have column names or indices, not {item!r}.")
+        if not 0 <= int(item) < self.n_columns:
+            raise ValueError(f"{parameter} has index {item}; the columns of X are 0 to {self.n_columns - 1}.")
+        return int(item)
+
+    def group_codes(self, feature_groups: Any) -> NDArray:
+        """Return the group number of each column, from labels or a mapping; a single column has its own."""
+        if feature_groups is None:
+            return np.arange(self.n_columns)
+        codes = np.full(self.n_columns, -1, dtype=np.intp)
+        if isinstance(feature_groups, Mapping):
+            for code, (label, columns) in enumerate(feature_groups.items()):
+                members = self.indices(f"feature_groups[{label!r}]", columns)
+                if members.size == 0:
+                    raise ValueError(
+                        f"feature_groups[{label!r}] has no columns; name some or drop the group."
+                    )
+                taken = members[codes[members] >= 0]
+                if taken.size:
+                    raise ValueError(
+                        f"feature_groups has {self.listed(taken)} in two groups; put each column in one."
+                    )
+                codes[members] = code
+        else:
+            if isinstance(feature_groups, str) or not hasattr(feature_groups, "__len__"):
+                raise TypeError(
+                    "feature_groups must be one label per column or a mapping of group names to columns, not "
+                    f"{type(feature_groups).__name__}."
+                )
+            if len(feature_groups) != self.n_columns:
+                raise ValueError(
+                    f"feature_groups has {len(feature_groups)} labels and X has {self.n_columns} columns; "
+                    "give one each."
+                )
+            known: dict[Any, int] = {}
+            for column, label in enumerate(feature_groups):
+                if label is not None and label == label:  # not NaN
+                    codes[column] = known.setdefault(label, len(known))
+        alone = codes < 0
+        codes[alone] = codes.max(initial=-1) + 1 + np.arange(np.count_nonzero(alone))
+        return _numbered_by_first(codes)
+
+    def listed(self, columns: NDArray) -> str:
+        """Return the names, or indices, of the first three of some columns, for a message."""
+        shown = [str(column) if self.names is None else repr(str(self.names[column])) for column in columns]
+        return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
+
+
+def _numbered_by_first(codes: NDArray) -> NDArray:
+    """Number groups 0, 1, … by their first columns."""
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    return _places(np.argsort(first))[inverse]
+
+
+def selection_request(selector: Any, n_features: int, requested: int | float) -> SelectionRequest:
+    """Return what a selector's constraints and a number or share request of data with so many columns.
+
+    A group is kept or excluded as a whole.
+    """
+    table = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
+    all_codes = codes = table.group_codes(selector.feature_groups)
+    keep, exclude = (
+        np.flatnonzero(np.isin(codes, codes[table.indices(name, getattr(selector, name))]))
+        for name in ("keep", "exclude")
+    )
+    both = np.intersect1d(keep, exclude)
+    if both.size:
+        raise ValueError(f"keep and exclude both cover {table.listed(both)}; drop it from one of them.")
+    if isinstance(requested, bool) or not isinstance(requested, Real):
+        raise TypeError(
+            f"n_features_to_select must be an integer or a share in (0, 1], not {type(requested).__name__}."
+        )
+    allowed = np.arange(n_features)
+    if exclude.size:
+        allowed = np.setdiff1d(allowed, exclude)
+        codes = _numbered_by_first(codes[allowed])
+    if allowed.size == 0:
+        raise ValueError("exclude covers all columns; exclude fewer.")
+    units = Units(codes)
+    kept = np.unique(units.codes[np.searchsorted(allowed, keep)])
+    if isinstance(requested, Integral):
+        if not 1 <= requested <= units.count:
+            noun = "features that are not excluded" if exclude.size else "features of X"
+            if int(all_codes.max()) + 1 < n_features:
+                noun = "groups and single columns to select from"
+            raise ValueError(
+                f"n_features_to_select={requested} must be between 1 and the {units.count} {noun}."
+            )
+        n_selected = int(requested)
+    elif 0 < requested <= 1:
+        n_selected = max(1, round(float(requested) * units.count))
+    else:
+        raise ValueError(f"n_features_to_select={requested} must be an integer count or a share in (0, 1].")
+    if kept.size > n_selected:
+        raise ValueError(
+            f"keep has {kept.size} columns or groups, and n_features_to_select={requested} asks for only "
+            f"{n_selected}; ask for at least {kept.size}."
+        )
+    return SelectionRequest(n_selected, units, kept, allowed, n_features, selector.max_correlation)
+
+
+@dataclass(frozen=True)
+class Units:
+    """A partition of rows, one per column of X, into units 0, 1, …: groups of rows, or single rows.
+
+    ``codes`` has the unit of each row; every unit has a row.
+    """
+
+    codes: NDArray
+
+    @classmethod
+    def single(cls, n_rows: int) -> Units:
+        """Return the partition in which each row is its own unit."""
+        return cls(np.arange(n_rows))
+
+    @cached_property
+    def count(self) -> int:
+        """Number of units."""
+        return int(self.codes.max()) + 1
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether each row is its own unit, in the order of the rows."""
+        return np.array_equal(self.codes, np.arange(self.codes.size))
+
+    @cached_property
+    def sizes(self) -> NDArray:
+        """Number of rows of each unit."""
+        return np.bincount(self.codes)
+
+    @cached_property
+    def batches(self) -> list[tuple[NDArray, NDArray]]:
+        """The units of more than one row, by size: their numbers, and their rows, one line per unit."""
+        found = [np.flatnonzero(self.sizes == size) for size in np.unique(self.sizes) if size > 1]
+        return [(units, np.array([self.members(int(unit)) for unit in units])) for units in found]
+
+    @cached_property
+    def _members(self) -> list[NDArray]:
+        return np.split(np.argsort(self.codes, kind="stable"), np.cumsum(self.sizes)[:-1])
+
+    def most_rows(self, count: int) -> int:
+        """Return the largest number of rows that so many units can have together."""
+        return int(np.sort(self.sizes)[::-1][:count].sum())
+
+    def fewest_rows(self, count: int) -> int:
+        """Return the smallest number of rows that so many units can have together."""
+        return int(np.sort(self.sizes)[:count].sum())
+
+    def members(self, unit: int) -> NDArray:
+        """Return the rows of a unit, in order."""
+        return np.array([unit]) if self.is_single else self._members[unit]
+
+    def sums(self, values: NDArray) -> NDArray:
+        """Return the sum of one value per row over each unit."""
+        return values if self.is_single else np.bincount(self.codes, weights=values)
+
+    def means(self, values: NDArray) -> NDArray:
+        """Return the mean of one value per row over each unit."""
+        return values if self.is_single else self.sums(values) / self.sizes
+
+    def of_rows(self, per_unit: NDArray) -> NDArray:
+        """Return, for each row, the value of its unit."""
+        return per_unit if self.is_single else per_unit[self.codes]
+
+
+@dataclass(frozen=True)
+class UnitRequest:
+    """How many units a solver selects, the kept ones included, which are always selected.
+
+    Units are numbered by their first column.
+    """
+
+    n_selected: int
+    units: Units
+    kept: NDArray
+
+    @classmethod
+    def single(cls, n_selected: int, n_columns: int) -> UnitRequest:
+        """Select single columns, without any to keep."""
+        return cls(n_selected, Units.single(n_columns), np.empty(0, dtype=np.intp))
+
+    def after(self, order: NDArray) -> Self:
+        """Return what is left to select once some units, the kept ones first, are selected."""
+        return replace(self, n_selected=self.n_selected - order.size, kept=self.kept[order.size :])
+
+    def weights(self, squares: NDArray) -> NDArray:
+        """Return the weight of each unit from squared norms of rows; nothing outweighs a kept unit."""
+        total = np.array(self.units.sums(squares))
+        total[self.kept] = np.inf
+        return total
+
+
+@dataclass(frozen=True)
+class SelectionRequest(UnitRequest):
+    """What is requested of a method, in terms of the columns that it gets: those that are not excluded.
+
+    A *unit* is a group of columns, or a column that is in no group. ``progress(iteration, objective)`` is
+    called once per iteration; ``progress.note(message)`` reports a step that has no objective.
+    """
+
+    columns: NDArray  # those of X that the method gets
+    n_features: int  # columns of X, the excluded ones included
+    max_correlation: float | None = None  # above which a column that resembles a better one is skipped
+    progress: Any = None
+    rows: RowInfo | None = None  # weights and batches of the rows, if given
+    data: Any = None  # in ``_fit_gram``, the rows behind the Gram operator, if they are in memory
+
+    @property
+    def excludes(self) -> bool:
+        """Whether the method gets fewer columns than X has."""
+        return self.columns.size < self.n_features
+
+    @property
+    def rules(self) -> Self | None:
+        """The same for a row-sparse solver; None without groups and kept columns."""
+        return None if self.units.is_single and self.kept.size == 0 else self
+
+    def restrict_gram(self, gram: GramOperator) -> GramOperator:
+        """Return the operator of the columns that the method gets."""
+        return RestrictedGram(gram, self.columns) if self.excludes else gram
+
+    def spread(self, values: NDArray, axis: int = 0, filler: Any = 0) -> NDArray:
+        """Return values, one per column that the method gets, with a filler for each excluded column of X."""
+        if not self.excludes:
+            return values
+        shape = list(values.shape)
+        shape[axis] = self.n_features
+        whole = np.full(shape, filler, dtype=values.dtype)
+        np.moveaxis(whole, axis, 0)[self.columns] = np.moveaxis(values, axis, 0)
+        return whole
+
+    def spread_ranks(self, ranking: NDArray) -> NDArray:
+        """Return the ranks of all columns of X, those of excluded columns last."""
+        whole = self.spread(ranking)
+        excluded = whole == 0
+        whole[excluded] = self.columns.size + 1 + np.arange(np.count_nonzero(excluded))
+        return whole
+
+
+def choose(
+    scores: NDArray, request: SelectionRequest, gram: Callable[[], GramOperator], ties: NDArray | None = None
+) -> tuple[NDArray, NDArray]:
+    """Rank a method's columns by their scores and select as many units as requested.
+
+    Kept units come first. The score of a unit is the mean over its columns, which are ranked one after the
+    other. With ``max_correlation``, units that repeat better ones come later, see `least_redundant`; only
+    then is ``gram`` called, for the Gram operator of these columns. Columns of equal score are ordered by
+    ``ties``, higher first, else by index. Returns distinct ranks, 1 for the best, and the mask of the
+    selected columns.
+    """
+    if ties is not None:
+        order = np.lexsort((np.arange(scores.size)[::-1], ties, scores))
+        scores = _places(order).astype(np.float64)
+    if request.kept.size == 0 and request.units.is_single and request.max_correlation is None:
+        ranking = ranks_from_scores(scores)
+        return ranking, ranking <= request.n_selected
+    order = kept_first(np.argsort(-request.units.means(scores), kind="stable"), request.kept)
+    if request.max_correlation is not None:
+        order = least_redundant(order, request, gram())
+    places = request.units.of_rows(_places(order))
+    ranking = _places(np.lexsort((-scores, places))) + 1
+    return ranking, places < request.n_selected
+
+
+def ranks_from_scores(scores: NDArray) -> NDArray:
+    """Return distinct ranks, 1 for the highest score; among equal scores the lower index comes first."""
+    return _places(np.argsort(-scores, kind="stable")) + 1
+
+
+def kept_first(order: NDArray, kept: NDArray) -> NDArray:
+    """Move kept units to the front, without any other change of order."""
+    is_kept = np.isin(order, kept)
+    return np.append(order[is_kept], order[~is_kept])
+
+
+def apart(
+    order: NDArray,
+    is_kept: NDArray,
+    units: Units,
+    limit: float,
+    correlations_with: Callable[[NDArray], NDArray],
+    block_size: int = 64,
+) -> Iterator[tuple[int, NDArray]]:
+    """Yield units in order, skipping those that repeat others, and their columns' correlations with all.
+
+    A unit is skipped if each of its columns is correlated above the limit with a column of a unit yielded
+    before it; kept units are never skipped. Correlations are computed for a block of units at once, so that
+    some are not used.
+    """
+    is_near = np.zeros(units.codes.size, dtype=bool)  # to a column yielded before
+    while order.size:
+        places = np.flatnonzero(is_kept[order] | (units.sums(~is_near)[order] > 0))[:block_size]
+        if places.size == 0:
+            return
+        block, order = order[places], order[places[-1] + 1 :]
+        columns = np.flatnonzero(np.isin(units.codes, block))
+        found = correlations_with(columns)
+        for unit in block:
+            if is_kept[unit] or not np.all(is_near[units.members(int(unit))]):
+                own = found[:, units.codes[columns] == unit]
+                is_near |= np.any(np.abs(own) > limit, axis=1)
+                yield int(unit), own
+
+
+def least_redundant(
+    order: NDArray, request: SelectionRequest, gram: GramOperator, block_size: int = 64
+) -> NDArray:
+    """Reorder units so that those that repeat better ones come after the selected ones.
+
+    Units are selected in their order by :func:`apart`. If too few remain, a further round begins among those
+    skipped. The others keep their order, those that would be skipped last.
+    """
+    units, limit = request.units, request.max_correlation
+    assert limit is not None
+    is_kept = np.isin(np.arange(units.count), request.kept)
+    selected: list[int] = []
+    while True:
+        is_near = np.zeros(units.codes.size, dtype=bool)
+        for unit, own in apart(order, is_kept, units, limit, partial(correlations, gram), block_size):
+            is_near |= np.any(np.abs(own) > limit, axis=1)
+            selected.append(unit)
+            if len(selected) == request.n_selected:
+                break
+        order = order[~np.isin(order, selected)]
+        if len(selected) == request.n_selected:
+            is_redundant = units.sums(~is_near)[order] == 0
+            return np.concatenate([selected, order[~is_redundant], order[is_redundant]]).astype(np.intp)
+
+
+def _places(order: NDArray) -> NDArray:
+    """Return the place of each element in an order."""
+    places = np.empty(order.size, dtype=np.intp)
+    places[order] = np.arange(order.size)
+    return places
+
+
+def identical_columns(X: Any) -> list[NDArray]:
+    """Return the sets of identical columns, each as indices in order, by first column.
+
+    Floating-point data, dense or sparse, are compared bit by bit; −0 equals 0.
+    """
+    if sparse.issparse(X):
+        X = sparse.csc_array(X, copy=True)
+        X.eliminate_zeros()
+        contents = (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in pairwise(X.indptr))
+    else:
+        parts = row_blocks(X.shape[1], X.shape[0] * X.itemsize, 2**26, min_rows=1)
+        contents = (column for part in parts for column in np.ascontiguousarray(X[:, part].T) + 0.0)
+    found: dict[bytes, list[int]] = {}
+    for column, content in enumerate(contents):
+        found.setdefault(blake2b(content, digest_size=16).digest(), []).append(column)
+    return [np.array(same) for same in found.values() if len(same) > 1]

@@ -1,0 +1,1 @@
+"""Iterations, projections and reweighted eigenproblems that several methods share."""

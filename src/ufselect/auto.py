@@ -1,0 +1,374 @@
+"""AutoSelector: a selection without labels, assessed on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from ufselect._columns import SelectionRequest
+from ufselect._utils.threads import one_blas_thread
+from ufselect._utils.validation import is_dask
+from ufselect.assessment.held_out import Assessment, assess_rows, outlier_note
+from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.clusters.clustering import find_clusters
+from ufselect.clusters.counts import range_note
+from ufselect.clusters.graph import Reference, outlying_rows, rows_of, sampled_indices, seed_from
+from ufselect.clusters.partition import PartitionSelector
+from ufselect.dscofs.estimator import DSCOFS
+from ufselect.gram.reduce import sample_rows
+from ufselect.reconstruct.selector import ReconstructionSelector
+
+
+class AutoSelector(UnsupervisedSelector):
+    r"""Select columns for a goal without labels, and assess them on held-out rows.
+
+    With ``goal="clusters"``, the selected columns show the clusters of the rows
+    (:class:`~ufselect.PartitionSelector`). With ``goal="reconstruct"``, all columns can be reconstructed from
+    the selected ones (:class:`~ufselect.ReconstructionSelector`). ``assessment_`` compares the selection with
+    random columns on held-out rows (:func:`~ufselect.assess`).
+
+    The goal "clusters" fails if the structure lies in directions of small variance, or if rows are too few
+    for the number of clusters; check ``verdict_``.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default=0.1
+        Number of columns, or their share. ``"auto"``, for the goal "reconstruct", finds the number by the
+        held-out error; see ``count_curve_``.
+    goal : {"auto", "reconstruct", "clusters"}, default="auto"
+        What the columns are for: to reconstruct all others, or to show clusters of rows. ``"auto"`` is
+        "clusters" if ``n_clusters`` is a number, else "reconstruct".
+    clusterer : {"kmeans", "graph"}, default="kmeans"
+        How rows are clustered on the selected columns in the assessment: by K-means or
+        :class:`~ufselect.GraphClustering`.
+    candidates : list, "dscofs" or None, default=None
+        Selectors, or pairs of a name and a selector, to compare by their assessments; the best is used.
+        ``"dscofs"`` compares :class:`~ufselect.DSCOFS` with three strengths of its penalties, with and
+        without entry sparsity. None uses the selector of the goal.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters; give it if you know it. ``"auto"`` finds it as
+        :class:`~ufselect.GraphClustering` does.
+    groups : array-like of shape (n_samples,), default=None
+        Donor, replicate or batch of each row; the assessment holds out whole groups.
+    max_samples : int, default=2000
+        Maximum number of rows to find clusters from; if there are more, they are sampled. The assessment uses
+        at most 500.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the sampling, the clusterings and the splits.
+    {verbose}
+    {constraints}
+
+    Attributes
+    ----------
+    scores_, ranking_, support_ : ndarray of shape (n_features,)
+        Those of ``best_estimator_``.
+    best_estimator_ : estimator
+        The fitted selector.
+    best_params_ : dict
+        Its parameters.
+    assessment_ : Assessment
+        Comparison with random columns on held-out rows; ``assessment_.message`` says it in words.
+    verdict_ : {"better", "no better", "worse", "undecided"}
+        How the selection compares with random columns.
+    better_than_random_ : bool
+        Whether the verdict is "better".
+    stability_ : float or None
+        Agreement of the selections from different rows: 1 for the same columns, 0 for chance.
+    report_ : list of dict
+        One row per candidate, the best first: ``candidate``, ``criterion`` (reconstruction error or agreement
+        with the clusters on held-out rows), ``criterion_error``, ``verdict``, ``stability``, ``seconds`` and
+        ``selected``; then random columns and the other rows of the assessment's table, for comparison.
+    labels_ : ndarray of shape (n_samples,)
+        The clusters found with all columns, for the goal "clusters"; for a dask collection, those of the
+        sampled rows.
+    clusters_ : list of dict
+        For each cluster its number, ``size`` and ``columns``: the selected columns that distinguish it, each
+        with the distance of its mean there from its mean elsewhere in standard deviations.
+    n_clusters_ : int
+        The number of clusters, for the goal "clusters".
+    n_clusters_range_ : list of int
+        The smallest and the largest number of clusters that do about as well, for the goal "clusters".
+    {count_curve}
+
+    See Also
+    --------
+    assess : Assess any selector, or a list of columns.
+    RedundancyFilter : Only drop columns that are correlated with others.
+
+    Notes
+    -----
+    The clusters are those of a graph of neighbours in the whitened leading principal-component scores of all
+    columns. Rows that lie far apart from all others, at most a twentieth, are set aside and named in the
+    message.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from ufselect import AutoSelector
+    >>> X = scale(load_wine().data)
+    >>> selector = AutoSelector(n_features_to_select=5, goal="clusters", n_clusters=3, random_state=0).fit(X)
+    >>> selector.transform(X).shape
+    (178, 5)
+    >>> selector.verdict_ in ("better", "no better", "worse", "undecided")
+    True
+    """
+
+    accepts_sparse = True
+    is_stochastic = True
+    label = "AutoSelector"
+    cost = "a PCA + n² c + n d c"
+    chooses_count = True
+    supports = frozenset({"keep", "feature_groups"})  # as far as its candidates do
+
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        "goal": [StrOptions({"auto", "reconstruct", "clusters"})],
+        "clusterer": [StrOptions({"kmeans", "graph"})],
+        "candidates": ["array-like", StrOptions({"dscofs"}), None],
+        "groups": ["array-like", None],
+        "max_samples": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    best_estimator_: Any
+    best_params_: dict[str, Any]
+    assessment_: Assessment
+    verdict_: str
+    better_than_random_: bool
+    stability_: float | None
+    report_: list[dict[str, Any]]
+    labels_: NDArray
+    clusters_: list[dict[str, Any]]
+    n_clusters_range_: list[int]
+    count_curve_: list[dict[str, Any]]
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | str = 0.1,
+        *,
+        goal: str = "auto",
+        clusterer: str = "kmeans",
+        candidates: Sequence[Any] | str | None = None,
+        n_clusters: int | str = "auto",
+        groups: Any = None,
+        max_samples: int = 2000,
+        random_state: Any = None,
+        verbose: bool = False,
+        keep: Columns | None = None,
+        exclude: Columns | None = None,
+        feature_groups: Groups | None = None,
+        max_correlation: float | None = 0.999,
+    ) -> None:
+        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
+        self.goal = goal
+        self.clusterer = clusterer
+        self.candidates = candidates
+        self.n_clusters = n_clusters
+        self.groups = groups
+        self.max_samples = max_samples
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _goal(self) -> str:
+        if self.goal != "auto":
+            return self.goal
+        return "reconstruct" if self.n_clusters == "auto" else "clusters"
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        needs_number = (
+            self._goal != "reconstruct" or self.feature_groups is not None or self.candidates is not None
+        )
+        if self._is_auto and needs_number:
+            raise ValueError(
+                'n_features_to_select="auto" works with goal="reconstruct", without feature_groups and '
+                "candidates; give a number instead."
+            )
+        if self._goal == "reconstruct":
+            for name, default in (("n_clusters", "auto"), ("clusterer", "kmeans")):
+                if getattr(self, name) != default:
+                    raise ValueError(
+                        f'{name}={getattr(self, name)!r} has no effect with goal="reconstruct"; leave it out.'
+                    )
+            if isinstance(self.candidates, str):
+                raise ValueError('candidates="dscofs" works with goal="clusters"; give a list of selectors.')
+
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        return super()._validated(sample_rows(X, self.random_state)[0] if is_dask(X) else X)
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        seed = seed_from(self.random_state)
+        said: list[str] = []
+        attributes: dict[str, Any] = {}
+        pool = self._named_candidates(request, seed)
+        inner = np.arange(X.shape[0])
+        with one_blas_thread():  # products this small only lose time in threads
+            if self._goal == "reconstruct":
+                # A row far from all others would need columns of its own.
+                chosen = sampled_indices(X.shape[0], self.max_samples, seed)
+                outliers = chosen[outlying_rows(rows_of(X[chosen]))]
+                if outliers.size:
+                    inner = np.delete(inner, outliers)
+                    said = [outlier_note(outliers, "the columns were selected without")]
+            elif self.candidates is None:
+                best = clone(pool[0][1]).fit(X)
+                reference, count = best._reference, best.n_clusters_
+                attributes = {"labels_": best.labels_, "n_clusters_range_": best.n_clusters_range_}
+                pool = [(pool[0][0], best._columns_for)]
+            else:
+                reference, labels, count, *between = find_clusters(
+                    X, self.n_clusters, self.max_samples, seed, at_least=2
+                )
+                attributes = {"labels_": labels, "n_clusters_range_": between}
+            if self._goal == "clusters":
+                attributes["n_clusters_"] = count
+                said = range_note(*attributes["n_clusters_range_"])
+            tried = []  # on the same splits; the best comes first
+            for number, (name, estimator) in enumerate(pool, 1):
+                started = perf_counter()
+                outcome = assess_rows(
+                    estimator,
+                    X,
+                    inner,
+                    self._goal,
+                    attributes.get("n_clusters_", "auto"),
+                    self.clusterer,
+                    self.groups,
+                    n_random=10,
+                    max_samples=min(self.max_samples, 500),
+                    seed=seed,
+                )
+                tried.append((name, estimator, outcome, perf_counter() - started))
+                request.progress(number, outcome.mean("selected"))
+            if len(pool) > 1:
+                said.append(f"This is the best of {len(pool)} candidates, so its figures are optimistic.")
+            sign = 1 if self._goal == "reconstruct" else -1
+            tried.sort(key=lambda each: np.nan_to_num(sign * each[2].mean("selected"), nan=np.inf))
+            if self._goal == "reconstruct" or self.candidates is not None:
+                best = clone(tried[0][1]).fit(X[inner] if inner.size < X.shape[0] else X)
+        if self._goal == "clusters":
+            names = getattr(self, "feature_names_in_", np.arange(request.n_features))[request.columns]
+            selected = np.flatnonzero(best.get_support())
+            attributes["clusters_"] = describe_clusters(reference, attributes["labels_"], selected, names)
+        vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector should not hold
+        if hasattr(best, "count_curve_"):
+            attributes["count_curve_"] = best.count_curve_
+        scores = np.asarray(getattr(best, "scores_", best.get_support()), dtype=np.float64)
+        if isinstance(best, UnsupervisedSelector):
+            attributes |= {"ranking_": best.ranking_, "support_": best.support_}
+            if request.excludes:
+                best.set_params(keep=self.keep, exclude=self.exclude, feature_groups=self.feature_groups)
+                best._expand_to_all_columns(request)
+                best.n_features_in_ = request.n_features
+        assessment = replace(tried[0][2], notes=[*said, *tried[0][2].notes])
+        return scores, {
+            **attributes,
+            "best_estimator_": best,
+            "best_params_": best.get_params(),
+            "assessment_": assessment,
+            "verdict_": assessment.verdict,
+            "better_than_random_": assessment.verdict == "better",
+            "stability_": assessment.stability,
+            "report_": _report(tried),
+        }
+
+    def _named_candidates(self, request: SelectionRequest, seed: int) -> list[tuple[str, Any]]:
+        """Return names and selectors, with the count and constraints of this one if they accept them."""
+        pool: list[tuple[str, Any]]
+        if self.candidates is None and self._goal == "reconstruct":
+            pool = [("ReconstructionSelector", ReconstructionSelector())]
+        elif self.candidates is None:
+            partition = PartitionSelector(
+                n_clusters=self.n_clusters, max_samples=self.max_samples, random_state=seed
+            )
+            pool = [("PartitionSelector", partition)]
+        elif isinstance(self.candidates, str):
+            pool = [
+                (
+                    f"DSCOFS, μ={mu:g}, entries={entries or 'all'}",
+                    DSCOFS(init="graph", mu_entry=mu, mu_row=mu / 10, entry_sparsity=entries),
+                )
+                for mu in (0.1, 1.0, 10.0)
+                for entries in ("auto", None)
+            ]
+        else:
+            pool = []
+            for place, item in enumerate(self.candidates):
+                is_pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+                name, estimator = item if is_pair else (f"{place}: {type(item).__name__}", item)
+                if not hasattr(estimator, "fit"):
+                    raise ValueError(
+                        f"Candidate {name!r} has no fit method; give selectors or (name, selector) pairs."
+                    )
+                pool.append((name, estimator))
+            if not pool:
+                raise ValueError("candidates is empty; give at least one selector, or None.")
+            if len({name for name, _ in pool}) < len(pool):
+                raise ValueError(
+                    "Two candidates have the same name; give each (name, selector) pair its own."
+                )
+        asked: dict[str, Any] = {"n_features_to_select": "auto" if self._is_auto else request.n_selected}
+        if request.kept.size:
+            asked["keep"] = np.flatnonzero(np.isin(request.units.codes, request.kept))
+        if not request.units.is_single:
+            asked["feature_groups"] = request.units.codes
+        if self.max_correlation is not None:
+            asked["max_correlation"] = self.max_correlation
+        for place, (name, estimator) in enumerate(pool):
+            copy = clone(estimator)
+            known = copy.get_params()
+            if known.get("max_correlation") is not None:  # a candidate's own limit stays
+                known.pop("max_correlation")
+            pool[place] = (name, copy.set_params(**{key: asked[key] for key in asked if key in known}))
+        return pool
+
+
+def _report(tried: Sequence[tuple[str, Any, Assessment, float]]) -> list[dict[str, Any]]:
+    nothing = {"mean": float("nan"), "spread": float("nan")}
+    rows = [
+        (name, outcome.table[0] if outcome.table else nothing, outcome.verdict, outcome.stability, seconds)
+        for name, _, outcome, seconds in tried
+    ]
+    rows += [(row["columns"], row, "for comparison", None, 0.0) for row in tried[0][2].table[1:]]
+    return [
+        {
+            "candidate": name,
+            "criterion": row["mean"],
+            "criterion_error": row["spread"],
+            "verdict": verdict,
+            "stability": stability,
+            "seconds": seconds,
+            "selected": place == 0,
+        }
+        for place, (name, row, verdict, stability, seconds) in enumerate(rows)
+    ]
+
+
+def describe_clusters(
+    reference: Reference, labels: NDArray, selected: NDArray, names: NDArray
+) -> list[dict[str, Any]]:
+    """Return, for each cluster, its size and the five selected columns that distinguish it most.
+
+    A column is rated by the distance of its mean in the cluster from its mean elsewhere, in units of its
+    standard deviation within clusters; the sign says whether it is high or low there.
+    """
+    rows, sizes = reference.rows, np.bincount(reference.labels)
+    means = rows.cluster_means(reference.labels)[:, selected]
+    within = reference.scatters[1][selected] / rows.shape[0]
+    others = -means * (sizes / np.maximum(rows.shape[0] - sizes, 1))[:, None]
+    floor = np.finfo(float).eps * max(float(within.max()), np.finfo(float).tiny)
+    distance = (means - others) / np.sqrt(np.maximum(within, floor))
+    found = []
+    for cluster, size in enumerate(np.bincount(labels, minlength=sizes.size)):
+        telling = np.argsort(-np.abs(distance[cluster]), kind="stable")[:5]
+        columns = [(str(names[selected[k]]), float(distance[cluster, k])) for k in telling]
+        found.append({"cluster": cluster, "size": int(size), "columns": columns})
+    return found

@@ -1,0 +1,808 @@
+"""The base classes: ``fit`` validates data and sets attributes, ``_fit`` or ``_fit_gram`` scores features."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from numbers import Integral, Real
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._array_api import supported_float_dtypes
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ufselect import gram as grams
+from ufselect._columns import SelectionRequest, choose, identical_columns, selection_request
+from ufselect._utils.messages import listed, warn_user, without_warnings
+from ufselect._utils.validation import (
+    as_numpy,
+    canonical_csr,
+    device_namespace,
+    is_dask,
+    is_lazy_table,
+    is_out_of_core,
+    is_store,
+    like,
+    tabular,
+)
+from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning, RepeatedColumnsWarning
+from ufselect.gram import (
+    GramAccumulator,
+    GramOperator,
+    MissingSummary,
+    ReductionSummary,
+    RowInfo,
+    gram_operator,
+    reduce_data,
+    row_info,
+)
+from ufselect.gram.dask import check_collection, is_frame
+from ufselect.gram.operator import device_gram
+from ufselect.gram.reduce import MAX_ORDER
+
+Method = TypeVar("Method", bound=Callable)
+
+
+class CallbackSupportMixin:
+    """Replace scikit-learn's class of this name, which version 1.8 does not have."""
+
+
+def with_callbacks(method: Method) -> Method:
+    """Replace scikit-learn's decorator, whose types would hide that ``fit`` returns the selector."""
+    return method
+
+
+if not TYPE_CHECKING:
+    with suppress(ImportError):
+        from sklearn.callback import CallbackSupportMixin, with_callbacks
+
+logger = logging.getLogger("ufselect")
+# Descriptions of parameters and attributes that many selectors share.
+SHARED = {
+    "n_features_to_select": """\
+n_features_to_select : int or float, default=0.1
+    Number r of features to select, or a share of all features.""",
+    "n_components": """\
+n_components : int or "auto", default="auto"
+    Number m of components. ``"auto"`` follows the broken-stick rule: it keeps a component while its share of
+    the variance exceeds that of the corresponding piece of a randomly broken stick.""",
+    "n_clusters": """\
+n_clusters : int or "auto", default="auto"
+    Number c of clusters. ``"auto"`` is the number of components by the broken-stick rule, at least 2: those
+    whose share of the variance exceeds that of the corresponding piece of a randomly broken stick.""",
+    "n_neighbors": """\
+n_neighbors : int, default=5
+    Number k of neighbours; lowered to n_samples − 1, with a warning, if there are fewer samples.""",
+    "bandwidth": """\
+bandwidth : float or "auto", default="auto"
+    Bandwidth t of the heat kernel :math:`\\exp(-\\|x_i - x_j\\|^2 / 2t^2)`; ``"auto"`` is the mean distance
+    to the k neighbours.""",
+    "max_iter": """\
+max_iter : int, default=100
+    Maximum number of iterations.""",
+    "random_start": """\
+random_state : int, RandomState, Generator or None, default=None
+    Seed of the random start.""",
+    "verbose": """\
+verbose : bool, default=False
+    Log each iteration.""",
+    "constraints": """\
+keep, exclude : sequence of str or int, default=None
+    Columns, by name or index, that are always or never selected. Excluded columns are not used in the fit.
+feature_groups : sequence or dict, default=None
+    One label per column, None for a column in no group; or a dict of group names to columns. A group is
+    selected as a whole or not at all, and counts as one feature.
+max_correlation : float or None, default=None (AutoSelector: 0.999)
+    Skip columns whose absolute correlation with a higher-ranked one exceeds this, unless too few remain. For
+    data in memory, ``duplicates_`` then lists the sets of identical columns.""",
+    "placement": """\
+costs : array-like of shape (n_features,), optional
+    Cost of each column, above 0. Each greedy step then selects the column with the largest gain per cost.
+budget : float, optional
+    Maximum total cost of the selected columns.
+regions : array-like of shape (n_features,), optional
+    Region of each column, as a label.
+quotas : mapping, optional
+    Maximum number of columns to select in a region, or a pair (minimum, maximum), by label.
+positions : array-like of shape (n_features,) or (n_features, n_dimensions), optional
+    Position of each column, by default its index. Pixels have two coordinates, wavelengths one.
+min_distance : float, optional
+    Minimum distance between the positions of two selected columns.""",
+    "count_curve": """\
+count_curve_ : list of dict
+    With ``n_features_to_select="auto"``: for each ``count`` tried, the held-out ``error`` of reconstructing
+    the other columns, in units of the error of their means, its ``standard_error``, and whether the count
+    was ``chosen``: the smallest one within one standard error of the least error, explained in ``note``.""",
+    "iterations": """\
+n_iter_ : int
+    Number of iterations.
+converged_ : bool
+    Whether the relative decrease of the objective fell to ``tol`` within ``max_iter``.""",
+    "ranking_and_support": """\
+ranking_ : ndarray of shape (n_features,)
+    Rank of each feature, 1 for the best.
+support_ : ndarray of shape (n_features,)
+    Mask of the selected features.""",
+}
+
+
+class FitProgress:
+    """Report the start, the iterations and the end of a fit, to the log and to callbacks.
+
+    It is the context manager around a selector's ``_fit``. A method calls it once per iteration, as
+    ``progress(iteration, objective)``, or passes it to a solver as its callback.
+    """
+
+    def __init__(self, estimator: Any, X: Any) -> None:
+        self._estimator = estimator
+        self._X = X
+        self._context: Any = None
+        self._log = ExitStack()
+
+    def __enter__(self) -> FitProgress:
+        if getattr(self._estimator, "verbose", False):
+            if not logger.hasHandlers():  # the user has not set up logging
+                handler = logging.StreamHandler()
+                handler.setFormatter(logging.Formatter("%(message)s"))
+                logger.addHandler(handler)
+                self._log.callback(logger.removeHandler, handler)
+            if logger.getEffectiveLevel() > logging.INFO:
+                self._log.callback(logger.setLevel, logger.level)
+                logger.setLevel(logging.INFO)
+        if getattr(self._estimator, "_skl_callbacks", None):
+            self._context = self._estimator._init_callback_context(
+                max_subtasks=getattr(self._estimator, "max_iter", None)
+            )
+            self._context.call_on_fit_task_begin(estimator=self._estimator, X=self._X)
+        return self
+
+    def __call__(self, iteration: int, objective: float) -> None:
+        self.note(f"iteration {iteration}, objective {objective:.10g}")
+
+    def note(self, message: str) -> None:
+        """Report a step that has no objective."""
+        if getattr(self._estimator, "verbose", False):
+            logger.info("%s: %s", type(self._estimator).__name__, message)
+        if self._context is not None:
+            step = self._context.subcontext(task_name="iteration")
+            step.call_on_fit_task_begin(estimator=self._estimator)
+            step.call_on_fit_task_end(estimator=self._estimator)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        if self._context is not None and kind is None:
+            self._context.call_on_fit_task_end(estimator=self._estimator, X=self._X)
+        self._log.close()
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Leave an estimator as it was when a fit fails or is interrupted."""
+    state: dict[str, Any] = vars(estimator)
+    before = dict(state)
+    try:
+        yield
+    except BaseException:
+        state.clear()
+        state.update(before)
+        raise
+
+
+def open_if_stored(X: Any) -> Any:
+    """Open paths, zarr arrays and HDF5 datasets; return anything else as it is."""
+    return grams.open_blocks(X) if is_store(X) else X
+
+
+def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
+    """Check the number and names of the features, or store them with ``reset``; return the number."""
+    if is_dask(X):
+        check_collection(X)
+    if is_dask(X) and is_frame(X):
+        stand_in = X._meta
+    elif hasattr(X, "collect_schema"):
+        stand_in = X.collect_schema().to_frame()
+    elif is_lazy_table(X):
+        stand_in = X.schema.empty_table()
+    else:
+        if not hasattr(X, "n_features") and len(X.shape) != 2:
+            raise ValueError(f"X must have two dimensions, rows and columns, not {len(X.shape)}.")
+        n_features = int(X.n_features if hasattr(X, "n_features") else X.shape[1])
+        if n_features == 0:
+            raise ValueError("X has no columns, but at least 1 is required.")
+        stand_in = np.empty((1, n_features))
+    validate_data(selector, stand_in, skip_check_array=True, reset=reset)
+    if getattr(X, "feature_names", None) is not None:  # an accumulator or operator
+        selector.feature_names_in_ = X.feature_names
+    return stand_in.shape[1]
+
+
+def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
+    """Return data in single or double precision, with options of scikit-learn's ``validate_data``."""
+    xp, dtypes = device_namespace(X), [np.float64, np.float32]
+    if xp is not None:  # half precision, which some libraries have, is widened as NumPy's is
+        dtypes = [each for each in supported_float_dtypes(xp, X.device) if xp.finfo(each).bits >= 32]
+    try:
+        # scikit-learn sums all entries to find one that is not finite
+        with np.errstate(over="ignore", invalid="ignore"):
+            return validate_data(selector, X, dtype=dtypes, **options)
+    except ValueError as error:
+        if str(error).startswith("could not convert string") and hasattr(X, "select_dtypes"):
+            words = listed([str(name) for name in X.select_dtypes(exclude=["number", "bool"]).columns], 3)
+            raise ValueError(f"These columns of X hold text: {words}. Drop them, or encode them.") from error
+        if "contains NaN" in str(error):
+            raise ValueError(
+                f"Input X contains NaN, but {type(selector).__name__} cannot handle missing values: fill "
+                "them first, for instance with SimpleImputer, or use ReconstructionSelector or DSCOFS."
+            ) from error
+        if not str(error).startswith("setting an array element"):
+            raise
+        raise ValueError("X has rows of different lengths; give all the same number of values.") from error
+
+
+Columns = Sequence[str] | Sequence[int] | NDArray
+Groups = Sequence[Any] | Mapping[Any, Columns] | NDArray
+FitResult = NDArray | tuple[NDArray, dict[str, Any]]
+
+# Constraints of parameters, for ``_parameter_constraints``.
+SEED = Interval(Integral, 0, None, closed="left")
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+
+
+class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+    """Base class of all selectors.
+
+    A subclass stores its parameters in ``__init__`` and implements ``_fit(X, request)``, which returns one
+    score per feature, higher is better, or a pair of scores and a dict of further attributes. A method that
+    ranks and selects features itself returns ``ranking_`` and ``support_`` in the dict. It reports an
+    iteration with ``request.progress(iteration, objective)``. The attributes are set only after ``_fit`` has
+    returned, so that an interrupted fit leaves no half-fitted estimator.
+
+    ``keep``, ``exclude``, ``feature_groups`` and ``max_correlation`` work for every subclass whose
+    ``__init__`` takes them: ``_fit`` gets X without the excluded columns, and the ranking by scores puts kept
+    columns first, ranks groups by their mean score and skips redundant columns. A method whose criterion
+    includes some of these constraints reads them from ``request`` and names them in ``supports``.
+
+    Attributes
+    ----------
+    accepts_sparse : bool
+        Whether ``_fit`` takes SciPy sparse data; it then receives CSR.
+    accepts_device_arrays : bool
+        Whether ``fit`` takes arrays of other libraries, with scikit-learn's array API dispatch on.
+    accepts_missing : bool
+        Whether NaN in the data marks a missing value; else it is refused.
+    row_metadata : tuple of {"sample_weight", "batch"}
+        Further arguments of ``fit``, with one entry per row; ``request.rows`` holds them.
+    is_stochastic : bool
+        Whether the result depends on ``random_state``.
+    chooses_count : bool
+        Whether ``n_features_to_select`` may be ``"auto"``; ``_fit`` then returns ``support_`` too.
+    label : str
+        The method's name in tables and figures.
+    cost : str
+        Leading cost of a fit in n (samples), d (features), m (components) and k (neighbours).
+    requires : tuple of str
+        Optional packages, by import name, without which ``fit`` cannot run.
+    is_nested : bool
+        Whether one ranking serves every number of features; otherwise comparisons fit each number separately.
+    depends_on_scale : bool
+        Whether the units of the columns matter; ``fit`` then warns if one column has most of the variance.
+    supports : frozenset of {"keep", "feature_groups"}
+        Constraints that are part of the method's criterion; the others only affect its ranking.
+    feature_axes : mapping of str to int
+        Names of fitted attributes, besides the common ones, with the axis that has one entry per feature.
+
+    See Also
+    --------
+    GramSelector : Base class for a method that needs only the Gram matrix of the data.
+    register : Add a selector of your own to comparisons, checks and tables.
+    """
+
+    accepts_sparse: ClassVar[bool] = False
+    accepts_device_arrays: ClassVar[bool] = False
+    accepts_missing: ClassVar[bool] = False
+    row_metadata: ClassVar[tuple[str, ...]] = ()
+    is_stochastic: ClassVar[bool] = False
+    chooses_count: ClassVar[bool] = False
+    label: ClassVar[str]
+    cost: ClassVar[str]
+    requires: ClassVar[tuple[str, ...]] = ()
+    is_nested: ClassVar[bool] = False
+    depends_on_scale: ClassVar[bool] = True
+    supports: ClassVar[frozenset[str]] = frozenset()
+    feature_axes: ClassVar[Mapping[str, int]] = {"components_": 1}
+
+    # A subclass adds its own parameters and overrides those that have another meaning there. Parameters that
+    # count or name columns are checked against X.
+    _parameter_constraints: ClassVar[dict[str, list]] = {
+        "max_correlation": [Interval(Real, 0, 1, closed="right"), None],
+        "random_state": [SEED, np.random.RandomState, np.random.Generator, None],
+        "verbose": ["verbose"],
+        "n_components": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "n_clusters": [AT_LEAST_ONE, StrOptions({"auto"})],
+        "n_neighbors": [AT_LEAST_ONE],
+        "bandwidth": [POSITIVE, StrOptions({"auto"})],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NON_NEGATIVE],
+        "n_jobs": [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"), None],
+    }
+
+    n_features_to_select: Any
+    # for subclasses without these parameters
+    keep: Columns | None = None
+    exclude: Columns | None = None
+    feature_groups: Groups | None = None
+    max_correlation: float | None = None
+
+    scores_: NDArray
+    ranking_: NDArray
+    support_: NDArray
+    n_features_in_: int
+    feature_names_in_: NDArray
+    duplicates_: list[NDArray]
+    # of the methods that have them
+    components_: NDArray
+    n_components_: int
+    n_clusters_: int
+    n_neighbors_: int
+    objective_history_: Any
+    n_iter_: int
+    converged_: bool
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own = vars(cls).get("_parameter_constraints", {})
+        cls._parameter_constraints = {**super(cls, cls)._parameter_constraints, **own}
+        if cls.__doc__:  # replace lines such as {constraints} by the shared text
+            text = inspect.cleandoc(cls.__doc__)
+            cls.__doc__ = re.sub(
+                r"^\{(\w+)\}$", lambda match: SHARED.get(match[1], match[0]), text, flags=re.MULTILINE
+            )
+
+    def __init__(
+        self,
+        n_features_to_select: Any = 0.1,
+        keep: Any = None,
+        exclude: Any = None,
+        feature_groups: Any = None,
+        max_correlation: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.keep = keep
+        self.exclude = exclude
+        self.feature_groups = feature_groups
+        self.max_correlation = max_correlation
+
+    @abstractmethod
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        """Score the features of validated data."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error for invalid or incompatible parameters; called once, before the data are read."""
+        self._validate_params()
+
+    @property
+    def _is_auto(self) -> bool:
+        """Whether the method is to find the number of columns."""
+        asked = self.n_features_to_select
+        return self.chooses_count and isinstance(asked, str) and asked == "auto"
+
+    def _request(self, n_features: int) -> SelectionRequest:
+        """Return what is requested of data with so many columns: all, if the number is yet to be found."""
+        asked = 1.0 if self._is_auto else self.n_features_to_select
+        return selection_request(self, n_features, asked)
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
+        """Select the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The data, without missing values.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        **row_metadata
+            ``sample_weight`` and ``batch`` raise an error: this method cannot use them.
+
+        Returns
+        -------
+        self
+        """
+        for name, value in row_metadata.items():
+            if name not in ("sample_weight", "batch"):
+                raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
+            if value is not None and name not in self.row_metadata:
+                raise TypeError(
+                    f"{type(self).__name__} cannot take {name} into account; use a selector that works "
+                    "through the Gram matrix, such as DSCOFS."
+                )
+        try:
+            with unchanged_on_error(self):
+                self._check_parameters()
+                self._fit_and_set(*self._validated(open_if_stored(X), **row_metadata))
+                self._move_fitted_to(X)
+        except ValueError as error:
+            if not isinstance(X, str | PathLike) or not str(error).startswith("Block "):
+                raise
+            raise ValueError(f"{X}: {error}") from error
+        return self
+
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        """Return the data as ``_fit`` takes them, and their weights and batches, for ``request.rows``.
+
+        The number and names of the features are stored.
+        """
+        if is_out_of_core(X) and not isinstance(X, np.memmap):
+            raise TypeError(
+                f"{type(self).__name__} needs the data in memory: pass X.compute(), for a lazy table "
+                "X.collect() or X.to_table(), or a sample of its rows, "
+                "or use a selector that works through the Gram matrix, such as DSCOFS."
+            )
+        X = tabular(as_numpy(X) if self.accepts_device_arrays else X)
+        # Sorted indices and no duplicates, since it is their sum that must be finite.
+        X = canonical_csr(X) if sparse.issparse(X) and self.accepts_sparse else X
+        X = as_numbers(
+            self,
+            X,
+            accept_sparse="csr" if self.accepts_sparse else False,
+            ensure_all_finite="allow-nan" if self.accepts_missing else True,
+            ensure_min_samples=2,
+        )
+        is_plain = sample_weight is None and batch is None
+        return X, None if is_plain else row_info(as_numpy(sample_weight), as_numpy(batch), X.shape[0])
+
+    def _fit_and_set(self, X: Any, rows: Any = None) -> None:
+        """Fit to validated data and set the attributes."""
+        request = self._request(self.n_features_in_)
+        is_in_memory = (isinstance(X, np.ndarray) or sparse.issparse(X)) and not is_out_of_core(X)
+        allowed = X[:, request.columns] if is_in_memory and request.excludes else X
+        if isinstance(rows, RowInfo):
+            allowed, rows = rows.counted(allowed)
+            rows = rows.scaled()
+        has_choice = request.kept.size < request.n_selected  # else keep names all selected columns
+        if self.depends_on_scale and has_choice:
+            warn_if_dominated(allowed, request.columns, getattr(self, "feature_names_in_", None))
+        # a selector fitted inside this one would repeat them
+        ours = (DominatedByUnitsWarning, RepeatedColumnsWarning)
+        with FitProgress(self, X) as progress, without_warnings(*ours):
+            result = self._fit(allowed, replace(request, progress=progress, rows=rows))
+        scores, attributes = with_selection(result, request, lambda: gram_operator(allowed))
+        if self.max_correlation is not None and is_in_memory:
+            attributes["duplicates_"] = identical_columns(X)
+        elif is_in_memory and has_choice:
+            warn_if_repeated(allowed, attributes, request.columns, getattr(self, "feature_names_in_", None))
+        for stale in {"_accumulator", "reduction_", "duplicates_", "missing_"} & vars(self).keys():
+            delattr(self, stale)
+        self.scores_ = scores
+        for name, value in attributes.items():
+            setattr(self, name, value)
+        self._expand_to_all_columns(request)
+
+    def _move_fitted_to(self, X: Any) -> None:
+        """Put fitted arrays into the library and on the device of X, as scikit-learn's estimators do."""
+        if device_namespace(X) is not None:
+            for name in vars(self).keys() - self.get_params(deep=False).keys():
+                value = getattr(self, name)
+                if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+                    setattr(self, name, like(value, X))
+
+    def _expand_to_all_columns(self, request: SelectionRequest) -> None:
+        """Extend fitted attributes to all columns of X: excluded ones get the lowest score and no weight."""
+        for name, axis in {"support_": 0, **self.feature_axes}.items():
+            if name in vars(self):
+                setattr(self, name, request.spread(getattr(self, name), axis))
+        self.scores_ = request.spread(self.scores_, filler=self.scores_.min())
+        self.ranking_ = request.spread_ranks(self.ranking_)
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns; those of a dask collection or a LazyFrame stay lazy.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or dask collection of shape (n_samples, n_features)
+            The data.
+
+        Returns
+        -------
+        X_selected : of the kind of X, of shape (n_samples, n_selected)
+        """
+        check_is_fitted(self, "support_")
+        X = open_if_stored(X)
+        # scikit-learn would turn a polars frame into an array, and its columns into one type
+        stays_polars = hasattr(X, "collect_schema") and (
+            is_lazy_table(X) or _get_output_config("transform", self)["dense"] == "polars"
+        )
+        xp, fitted = device_namespace(X), device_namespace(getattr(self, "support_", None))
+        if fitted is not None and xp is not fitted:
+            raise ValueError(
+                f"Inputs passed to {type(self).__name__}.transform() must use the same namespace as those of "
+                f"fit(), {fitted.__name__}; convert X, or fit to NumPy arrays, which work with all libraries."
+            )
+        if xp is not None:
+            X = validate_data(
+                self,
+                tabular(X, on_device=True),
+                dtype=None,
+                reset=False,
+                ensure_all_finite="allow-nan" if self.accepts_missing else True,
+            )
+            return xp.take(X, like(np.flatnonzero(self._get_support_mask()), X), axis=1)
+        if not is_dask(X) and not stays_polars:
+            return super().transform(tabular(X))
+        mask = self._get_support_mask()
+        check_columns(self, X, reset=False)
+        if stays_polars:
+            return X.select(np.asarray(X.collect_schema().names())[mask].tolist())
+        columns = np.flatnonzero(mask)
+        return X[[X.columns[column] for column in columns]] if is_frame(X) else X[:, columns]
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return X with columns of zeros in place of the dropped ones.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_selected)
+            The selected columns.
+
+        Returns
+        -------
+        X_all : of the kind of X, of shape (n_samples, n_features)
+        """
+        return like(super().inverse_transform(as_numpy(X)), X)
+
+    def _get_support_mask(self) -> NDArray:
+        check_is_fitted(self, "support_")
+        return np.asarray(as_numpy(self.support_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.accepts_sparse
+        tags.input_tags.allow_nan = self.accepts_missing
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.non_deterministic = False
+        tags.array_api_support = self.accepts_device_arrays
+        return tags
+
+
+def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
+    """Warn if one of at least three columns has half of the variance, estimated on about 20,000 values.
+
+    It must also have ten times the median variance: of a few columns in one unit, one may well have half.
+    """
+    if columns.size < 3:
+        return
+    if isinstance(X, GramOperator):
+        variance = X.diag()[columns]
+    elif isinstance(X, np.ndarray) or sparse.issparse(X):
+        rows = X[:: max(1, min(X.shape[0] // 50, X.shape[0] * X.shape[1] // 20_000))]
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        known = ~np.isnan(rows)
+        count = np.maximum(known.sum(axis=0), 1)  # a column may have no value in these rows
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.sum(rows, axis=0, where=known, dtype=np.float64) / count
+            variance = np.nan_to_num(np.sum(np.square(rows - mean), axis=0, where=known) / count)
+    else:  # outside memory, where it would take a pass over the data
+        return
+    with np.errstate(over="ignore"):
+        largest, total = int(np.argmax(variance)), float(variance.sum())
+    has_half = total > 0 and np.isfinite(total) and variance[largest] >= 0.5 * total
+    if has_half and variance[largest] >= 10 * np.median(variance):
+        place = int(columns[largest])
+        name = f"Column {place}" if names is None else str(names[place])
+        warn_user(
+            f"{name} has {100 * min(variance[largest] / total, 0.999):.3g} % of the variance and decides "
+            "what is selected. If columns have different units, put AutoScaler before the selector.",
+            DominatedByUnitsWarning,
+        )
+
+
+def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names: NDArray | None) -> None:
+    """Warn if two of the best 500 selected columns are correlated above 0.999.
+
+    Pairs are searched for on a hundred rows, which is cheap compared with any fit, and confirmed on all rows.
+    Columns with missing values are not compared.
+    """
+    n_rows, support = X.shape[0], fitted["support_"]
+    if n_rows < 10 or support.all():  # few rows correlate by chance
+        return
+    best = np.argsort(fitted["ranking_"])[: min(500, int(support.sum()))]
+
+    def correlated(rows: Any, chosen: NDArray) -> NDArray:
+        part = rows[:, chosen].toarray() if sparse.issparse(rows) else rows.take(chosen, axis=1)
+        with np.errstate(all="ignore"):  # constant and very large columns
+            part = part - part.mean(axis=0, dtype=np.float64)
+            part /= np.sqrt(np.einsum("ij,ij->j", part, part))
+            return np.abs(part.T @ part)
+
+    pairs = best[np.argwhere(np.triu(correlated(X[:: -(-n_rows // 100)], best) > 0.99, 1))]
+    found = [pair for pair in pairs[:20] if correlated(X, pair)[0, 1] > 0.999]
+    if found:
+        one, other = (f"column {j}" if names is None else str(names[j]) for j in columns[found[0]])
+        more = "" if len(pairs) == 1 else ", and there may be more such pairs"
+        warn_user(
+            f"Selected columns repeat each other: {one} and {other} are correlated above 0.999{more}. Set "
+            "max_correlation=0.999, or put RedundancyFilter before the selector.",
+            RepeatedColumnsWarning,
+        )
+
+
+def with_selection(
+    result: FitResult, request: SelectionRequest, gram: Callable[[], GramOperator]
+) -> tuple[NDArray, dict[str, Any]]:
+    """Return the scores and attributes of a fit, with ranking and support if it gave scores only."""
+    scores, attributes = result if isinstance(result, tuple) else (result, {})
+    if "ranking_" not in attributes:
+        ranking, support = choose(scores, request, gram)
+        attributes = {**attributes, "ranking_": ranking, "support_": support}
+    return scores, dict(attributes)
+
+
+class GramSelector(UnsupervisedSelector):
+    """Base class of the selectors that use only the Gram matrix of the data.
+
+    A subclass implements ``_fit_gram(gram, request)``. Dense and sparse data, dask collections,
+    memory maps, stores, batches and accumulators reach it as one
+    :class:`~ufselect.gram.GramOperator`.
+
+    Attributes
+    ----------
+    copies_wide_data : bool
+        Whether wide dense data are copied and centred once. Otherwise they are centred in every product,
+        which takes less memory and is faster if products are few.
+
+    See Also
+    --------
+    UnsupervisedSelector : Base class for a method that needs the rows of the data.
+    register : Add a selector of your own to comparisons, checks and tables.
+    """
+
+    accepts_sparse = True
+    accepts_device_arrays = True
+    accepts_missing = True
+    row_metadata = ("sample_weight", "batch")
+    copies_wide_data: ClassVar[bool] = True
+
+    reduction_: ReductionSummary
+    missing_: MissingSummary
+
+    @abstractmethod
+    def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
+        """Score the features of data known through their Gram operator."""
+
+    def fit(  # type: ignore[override]  # the base class takes any name, to raise an error
+        self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None
+    ) -> Self:
+        """Select the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The data; NaN marks a missing value. Also a dask array or data frame, a polars LazyFrame, a
+            pyarrow dataset, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store, a
+            :class:`~ufselect.gram.GramAccumulator`, or what :func:`~ufselect.gram_from_covariance` returns.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row: an integer weight equals that many copies of the row, 0 ignores the row.
+            Weights that sum to less than the number of rows are rescaled to a mean of 1.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, such as donor, day or plate. Each batch is centred separately, so that
+            differences between batches are not mistaken for structure. An accumulator or an operator holds
+            no rows, so that neither weights nor batches can be given for it.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y, sample_weight=sample_weight, batch=batch)
+
+    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+        xp = device_namespace(X)
+        if xp is not None and sample_weight is None and batch is None and not self._needs_rows():
+            options = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
+            gram = device_gram(as_numbers(self, tabular(X, on_device=True), **options), xp)
+            if gram is not None:
+                return gram, None
+        if not is_out_of_core(X):
+            return super()._validated(X, sample_weight, batch)
+        check_columns(self, X, reset=True)
+        return X, {"sample_weight": sample_weight, "batch": batch}
+
+    def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        """Reduce the data to their Gram operator, wherever they are, and fit to that."""
+        reduced = None
+        if is_out_of_core(X):
+            given: Any = request.rows or {}  # sample_weight and batch, not yet read
+            reduced = reduce_data(X, self._components_asked(), **given)
+            whole, gram = reduced.gram, request.restrict_gram(reduced.gram)
+            request = replace(request, rows=None)
+        else:
+            whole = gram = gram_operator(X, copy=self.copies_wide_data, rows=request.rows)
+            request = replace(request, data=X)
+        scores, attributes = with_selection(self._fit_gram(gram, request), request, lambda: gram)
+        missing = getattr(whole, "missing", None)
+        if missing is not None:
+            attributes["missing_"] = missing
+            if missing.route == "pairwise" and missing.correction > 0.1:
+                warn_user(
+                    f"{missing.share:.0%} of X is missing, so some pairs of features share too few rows: "
+                    f"the Gram matrix is inconsistent and was changed by {missing.correction:.0%}. Pass X as "
+                    "an array in memory, where missing values are filled in, or drop the features that have "
+                    "the most of them.",
+                    ApproximationWarning,
+                )
+        if reduced is not None:
+            attributes["reduction_"] = reduced.summary(self._n_leading(request, attributes))
+        return scores, attributes
+
+    def _needs_rows(self) -> bool:
+        """Whether the Gram matrix alone would give another result than rows in memory do."""
+        return self.max_correlation is not None
+
+    def _components_asked(self) -> int | None:
+        """Return the number of leading components that will be needed, if it is known before the fit."""
+        asked = getattr(self, "n_components", None)
+        return int(asked) if isinstance(asked, Integral) else None
+
+    def _n_leading(self, request: SelectionRequest, attributes: Mapping[str, Any]) -> int | None:
+        """Return how many leading components of S the scores depend on; None if only on its diagonal."""
+        return attributes.get("n_components_")
+
+    @with_callbacks
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
+        """Add a batch of rows and select the features from all batches so far.
+
+        Memory does not grow with the number of batches. Each call solves the problem again; to solve it
+        only once, fill a :class:`~ufselect.gram.GramAccumulator` with all batches and pass it to ``fit``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            The batch; the first one needs two rows. NaN marks a missing value.
+        y : ignored
+            Present for scikit-learn's pipelines.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each row, as in ``fit``.
+        batch : array-like of shape (n_samples,), optional
+            A label for each row, as in ``fit``: for all calls or for none. The rows of a label are centred
+            together, over all calls.
+
+        Returns
+        -------
+        self
+        """
+        earlier = getattr(self, "_accumulator", None)
+        with unchanged_on_error(self):
+            self._check_parameters()
+            data = as_numbers(
+                self,
+                tabular(as_numpy(X), "The batch"),
+                reset=earlier is None,
+                accept_sparse="csr",
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=2 if earlier is None else 1,
+            )
+            if data.shape[1] > MAX_ORDER:
+                raise ValueError(
+                    "partial_fit holds a matrix of n_features² numbers, so it takes at most "
+                    f"{MAX_ORDER} features, not {data.shape[1]}; select fewer with MaxVariance first."
+                )
+            accumulator = GramAccumulator() if earlier is None else GramAccumulator().merge(earlier)
+            accumulator.update(data, as_numpy(sample_weight), as_numpy(batch))
+            self._fit_and_set(accumulator)
+            self._accumulator = accumulator
+            self._move_fitted_to(X)
+        return self

@@ -1,0 +1,1 @@
+"""Published methods, one a module; only the registry imports them."""

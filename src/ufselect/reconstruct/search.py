@@ -1,0 +1,562 @@
+"""The search for columns that reconstruct all others: greedy steps, exchanges, and a penalty for noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
+
+from ufselect._columns import UnitRequest, Units
+from ufselect._utils.validation import has_missing
+from ufselect.gram import FactoredGram, GramOperator, RowInfo, SparseGram
+from ufselect.gram.operator import FORM_RATIO
+from ufselect.reconstruct.greedy import (
+    AllFeatures,
+    block_gains,
+    choose_in_rounds,
+    crossed,
+    gram_blocks,
+    outer,
+    squared_blocks,
+)
+from ufselect.reconstruct.placement import Placement
+from ufselect.reconstruct.ridge import (
+    N_FOLDS,
+    RIDGES,
+    dense,
+    errors_by_ridge,
+    fold_moments,
+    in_row_space,
+    shrinkage_weight,
+)
+
+MIN_RELATIVE_GAIN = 1e-4  # of the error, by an exchange; less is not worth a product with S
+# A row that is fitted exactly by itself cannot be left out; this bound keeps the quotient finite. The
+# rounding of a squared error, 1e-16 of it, stays small compared with the square of this.
+LEAST_FREEDOM = 1e-6
+
+
+def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDArray, NDArray] | None:
+    """Return the rows behind S, times the roots of their weights, and the weights.
+
+    None if entries are missing, or too many for a dense copy of 160 megabytes.
+    """
+    if X is None or np.prod(X.shape) > 20_000_000 or has_missing(X.data if sparse.issparse(X) else X):
+        return None
+    rows = RowInfo(np.ones(X.shape[0])) if rows is None else rows
+    if type(gram) is FactoredGram and gram.dtype == np.float64:
+        return gram.factor, rows.weights
+    data = dense(X) / gram.scale  # before sums, which could overflow in the user's units
+    return rows.rooted(data - rows.expand(rows.means(data))), rows.weights
+
+
+class Problem:
+    """S of the centred data A, the rules, and what is known before any column is selected.
+
+    ``placement`` has the number of units to select and, for single columns, which may be selected together;
+    ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. With many sparse
+    columns, a product of S with a vector costs more than one with an array of ``most_targets`` columns of S,
+    which then represent all: enough for counts up to about a thousand.
+    """
+
+    def __init__(
+        self,
+        gram: GramOperator,
+        placement: Placement,
+        units: Units | None = None,
+        start: Sequence[int] = (),
+        rows: tuple[NDArray, NDArray] | None = None,
+        most_targets: int = 2000,
+    ) -> None:
+        self.gram, self.placement, self.start, self.rows = gram, placement, list(start), rows
+        self.units = Units.single(gram.shape[0]) if units is None else units
+        self.variances = np.asarray(gram.diag(), dtype=np.float64)
+        self.total = gram.trace()
+        self.factor: Any = None  # A and its row products, if S is given by wide rows
+        self.products: Any = None
+        self.weights: Any = None  # of the rows, if these are so few that the leave-one-out error is used
+        self.targets: Any = None  # weighted columns of S that represent all, if there are many sparse ones
+        # Whether rows are as few and some have more of the variance than in any normal data. They dominate
+        # both the covariances and the held-out error, and say little about new rows.
+        self.is_heavy_tailed = False
+        if type(gram) is FactoredGram:  # the diagonal of a subclass is not that of its rows
+            self.factor = np.asarray(gram.factor, dtype=np.float64)
+            self.products = self.factor @ self.factor.T
+            self._look_at_rows(gram)
+        elif isinstance(gram, SparseGram) and gram.shape[0] > most_targets:
+            # Columns are sampled systematically, without randomness, in proportion to their variance and
+            # divided by its root, so that sums of squares over them estimate those over all columns.
+            expected = most_targets * self.variances / self.variances.sum()
+            places = np.searchsorted(np.cumsum(expected), np.arange(most_targets) + 0.5, side="right")
+            drawn, times = np.unique(np.minimum(places, expected.size - 1), return_counts=True)
+            self.targets = gram.columns(drawn)
+            self.targets *= np.sqrt(times / expected[drawn]).astype(self.targets.dtype)
+        # each column's sum of squared products with the targets, or with all columns
+        if self.targets is not None:
+            self.norms = np.einsum("ij,ij->i", self.targets, self.targets, dtype=np.float64)
+        elif self.factor is not None and gram.dtype == np.float64:  # to the last digit as the operator does
+            self.norms = np.einsum("ij,ij->j", self.factor, self.products @ self.factor)
+        else:
+            self.norms = gram.squared_column_norms()
+
+    def _look_at_rows(self, gram: FactoredGram) -> None:
+        """Set ``weights`` or ``is_heavy_tailed`` if rows are few, and fewer than columns."""
+        weights = np.ones(len(gram.factor)) if gram.row_weights is None else gram.row_weights
+        n_rows = gram.n_samples
+        is_wide = gram.shape[0] > FORM_RATIO * n_rows  # so that weighted rows are treated as repeated ones
+        are_rows = gram.row_weights is not None or len(gram.factor) == n_rows
+        # with more than 200 rows the leave-one-out error selects the same columns as the error, but slower
+        if not (is_wide and are_rows and n_rows <= 200 and self.units.is_single):
+            return
+        # The mean fourth power of the lengths of rows, in units of their squared mean square, is at most 3
+        # for normal data, whatever their covariances. Over n rows of one component it varies by the root of
+        # 24 / n; three times that is seldom chance.
+        squares = self.products.diagonal()
+        fourth = weights.sum() * np.sum(np.square(squares) / weights)
+        most = 3 + 3 * np.sqrt(24 / weights.sum())
+        self.is_heavy_tailed = bool(fourth > most * np.square(squares.sum()))
+        if not self.is_heavy_tailed:
+            self.weights, self.rows = weights, (self.factor, weights)
+
+    def greedy(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the units that ``GreedyProjection(target="features")`` selects, their columns, and gains."""
+        if self.targets is not None:
+            search = Search(self, 0.0)
+            search.grow()
+            return np.array(search.chosen, dtype=np.intp), np.array(search.members), search.gains_outside()
+        request = UnitRequest(self.placement.size, self.units, np.array(self.start, dtype=np.intp))
+        rules = self.placement if self.units.is_single else None
+        order, gains = choose_in_rounds(
+            self.gram, lambda: AllFeatures(self.gram, self.units, self.norms), request, rules
+        )
+        gains[order] = 0.0
+        return order, np.flatnonzero(np.isin(self.units.codes, order)), gains
+
+    def share_left(self, columns: NDArray) -> Callable[[float], float]:
+        """Return the unexplained share of the variance as a function of the weight of penalties."""
+        if columns.size == 0:
+            return lambda weight: 1.0
+        if self.factor is not None:
+            own = self.factor[:, columns]
+            inner, products = own.T @ own, own.T @ self.products @ own
+        else:
+            own = np.asarray(self.gram.columns(columns), dtype=np.float64)
+            through = own if self.targets is None else self.targets[columns].T.astype(np.float64)
+            inner, products = own[columns], through.T @ through
+        values, vectors = _turned(inner)
+        explained = np.einsum("ij,ij->j", vectors, products @ vectors) / self.total
+        return lambda weight: max(1 - float(np.sum(explained / (values + weight))), 0.0)
+
+    def errors_left_out(self, columns: NDArray) -> Callable[[float], NDArray]:
+        """Return the squared error of each row by the map of all others as a function of the same weight.
+
+        The mean is refitted too, up to terms of the order 1/n².
+        """
+        rows, weights = self.rows  # type: ignore[misc]
+        own = rows[:, columns]
+        values, vectors = _turned(own.T @ own)
+        own = own @ vectors
+        fitted = own.T @ self._row_targets
+
+        def errors(weight: float) -> NDArray:
+            shrunk = own / (values + weight)
+            left = self._row_targets - shrunk @ fitted
+            free = 1 - 1 / weights.sum() - np.einsum("ij,ij->i", shrunk, own) / weights
+            return np.einsum("ij,ij->i", left, left) / np.maximum(free, LEAST_FREEDOM) ** 2
+
+        return errors
+
+    def fold_errors(self, columns: NDArray) -> NDArray:
+        """Return the squared errors of the other columns in five folds, at the ridge of least error."""
+        rows, weights = self.rows  # type: ignore[misc]
+        # rows that are equal, and so have equal products with any vector, are in one fold
+        marks = rows @ np.random.default_rng(0).standard_normal(rows.shape[1]) / np.sqrt(weights)
+        _, first, codes = np.unique(marks, return_index=True, return_inverse=True)
+        ranks, n_folds = np.argsort(np.argsort(first))[codes], min(N_FOLDS, first.size)
+        folds = [np.flatnonzero(ranks % n_folds == fold) for fold in range(n_folds)]
+        design, _, _ = in_row_space(rows[:, columns])
+        # the selected columns among the targets are subtracted again
+        targets = np.hstack([self._row_targets, rows[:, columns]])
+        signs = np.repeat([1.0, -1.0], [targets.shape[1] - columns.size, columns.size])
+        _, pairs = fold_moments(targets, design, folds, np.zeros(len(signs)), weights=weights, in_units=True)
+        # every fourth ridge: the errors of neighbours hardly differ
+        errors = [errors_by_ridge(train, test, square, RIDGES[::4], signs) for train, test, square in pairs]
+        return np.array(errors)[:, np.argmin(np.sum(errors, axis=0))]
+
+    @cached_property
+    def _row_targets(self) -> NDArray:
+        """A, or if it is wide as many columns as rows with the same row products, which give equal errors."""
+        rows = self.rows[0]  # type: ignore[index]
+        if rows.shape[1] <= rows.shape[0]:
+            return rows
+        products = (rows @ rows.T if self.products is None else self.products).copy()
+        products[np.diag_indices(len(products))] += 1e-12 * products.trace()  # more than its rounding
+        return linalg.cholesky(products, lower=True, check_finite=False)
+
+    def penalty(self, greedy: NDArray) -> float:
+        """Return the weight of the penalties for the noise in columns, given those of greedy steps.
+
+        The noise in a column is at most what the others leave unexplained. So the weight is that of the best
+        shrinkage times the share of the variance that greedy steps leave, which in turn depends on the
+        weight; the share starts at a half. The best shrinkage of a covariance matrix is not the best for
+        columns selected by it, because selection prefers correlations that are large by chance: four times
+        the weight did best on the development sets.
+        """
+        share = self.share_left(greedy)
+        if self.weights is not None:
+            errors, total = self.errors_left_out(greedy), self.errors_left_out(greedy[:0])(0.0).sum()
+
+            def share(weight: float) -> float:
+                return min(float(errors(weight).sum() / total), 1.0)
+
+        unit = 4 * shrinkage_weight(self.gram, float(self.norms.sum()))
+        weight = unit / 2
+        for _ in range(3):
+            weight = unit * max(share(weight), np.finfo(np.float64).eps)
+        return weight
+
+    def favours(self, columns: NDArray, others: NDArray) -> bool:
+        """Return whether columns are better than others by more than one standard error over five folds.
+
+        Also true with more than 400 rows, each counted by its share of the variance: then a lower error of
+        the fit is a lower error on new rows. On the benchmark sets no error rose by more than .002.
+        """
+        if self.rows is None:
+            return True
+        rows, weights = self.rows
+        squares = np.einsum("ij,ij->i", rows, rows)
+        if np.square(squares.sum()) > 400 * np.sum(np.square(squares) / weights):
+            return True
+        gains = self.fold_errors(others) - self.fold_errors(columns)
+        # a gain in a single fold equals the standard error up to rounding
+        return bool(gains.mean() > (1 + 1e-9) * gains.std(ddof=1) / np.sqrt(gains.size))
+
+
+def _turned(inner: NDArray) -> tuple[NDArray, NDArray]:
+    """Return the eigenvalues of correlations and, in the units of columns, their vectors.
+
+    Components with eigenvalues of the size of rounding are dropped.
+    """
+    roots = np.sqrt(inner.diagonal())
+    roots[roots == 0] = 1.0  # constant columns, which keep or groups may name
+    values, vectors = np.linalg.eigh(inner / np.outer(roots, roots))
+    known = values > values.size * np.finfo(np.float64).eps * values.max(initial=0.0)
+    return values[known], vectors[:, known] / roots[:, None]
+
+
+class Search:
+    r"""A set C of columns, grown and exchanged by the regularised error of reconstructing all from it.
+
+    .. math:: f(C) = \min_W \|A - A_C W\|_F^2 + \sum_{i \in C} \pi_i \|w_i\|^2
+              = \operatorname{tr} S - \operatorname{tr}\, S_{C:}^\top (S_{CC} + \Pi_C)^{-1} S_{C:}
+
+    With :math:`M = I - A_C (S_{CC} + \Pi_C)^{-1} A_C^\top` every column a outside C has a residual variance,
+    :math:`a^\top M a + \pi`, and a sum of squared products with the residuals of all columns,
+    :math:`a^\top M A A^\top M a`. If the column joins, the error falls by the second over the first. When a
+    column joins or leaves, M changes by the outer product of a direction with itself, and both numbers follow
+    from products of all columns with two vectors. If S is given by wide rows, directions are in the space of
+    the rows, which takes two products with A, however many columns are in the set; else in that of the
+    columns, by stored columns of S and S², which takes three products with an n_features × k array. A unit G
+    of several columns has blocks R and N of both numbers, and the error falls by
+    :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})`.
+
+    With few rows, the leave-one-out error decides among the columns of largest gain:
+
+    .. math:: \sum_i \frac{\|e_i\|^2}{(1 - h_i)^2}, \qquad E = M A, \quad h_i = 1 - M_{ii} + 1/n,
+
+    which is exact for the linear map and very accurate for the mean. It disfavours columns that gain by a
+    single outlying row.
+
+    ``penalty`` is the weight of the penalties π in units of the variances. With ``per_price``, greedy steps
+    divide gains by the prices of columns; with ``leaves_out``, few rows are left out one at a time.
+    """
+
+    def __init__(
+        self, problem: Problem, penalty: float, *, per_price: bool = True, leaves_out: bool = True
+    ) -> None:
+        self.problem = problem
+        self.units, self.placement = problem.units, problem.placement
+        self.penalties = penalty * problem.variances
+        self.chosen: list[int] = []
+        self.members: list[int] = []
+        self.inverse = np.empty((0, 0))  # of the members' covariances, penalties included
+        self.variance = problem.variances + self.penalties
+        self.explained = problem.norms
+        self.blocks = [] if self.units.is_single else self._first_blocks()
+        # A column whose residual variance is at most this share of its variance, or the size of rounding,
+        # lies in the span of the members: with it the inverse would be inaccurate.
+        self._floor = self.variance * max(1e-10, 1e3 * np.finfo(problem.gram.dtype).eps)
+        size = self.variance.size if problem.factor is None else len(problem.factor)
+        capacity = self.units.most_rows(self.placement.size)
+        self._own = np.empty((size, capacity), order="F")  # the members' columns of A, or of S
+        self._images = np.empty((size, capacity), order="F")  # A Aᵀ times them, or S
+        prices = self.placement.prices
+        self._prices = prices if prices is not None and per_price else np.ones(self.units.count)
+        self.leaves_out = leaves_out and problem.weights is not None
+        if self.leaves_out:
+            self._squares = problem.products.diagonal().copy()  # the squared errors of the rows
+            self._free = np.full(size, 1 - 1 / problem.weights.sum())  # one less their leverages
+        for unit in problem.start:
+            self.add(unit)
+
+    def _first_blocks(self) -> list[tuple[NDArray, NDArray]]:
+        """Return the blocks of units of several columns before any column has joined."""
+        covariances = gram_blocks(self.problem.gram, self.units)
+        for blocks, (_, members) in zip(covariances, self.units.batches, strict=True):
+            blocks[:, np.arange(members.shape[1]), np.arange(members.shape[1])] += self.penalties[members]
+        if self.problem.targets is None:
+            return list(zip(covariances, squared_blocks(self.problem.gram, self.units), strict=True))
+        rows = [self.problem.targets[members].astype(np.float64) for _, members in self.units.batches]
+        return [(own, row @ row.transpose(0, 2, 1)) for own, row in zip(covariances, rows, strict=True)]
+
+    def grow(self) -> None:
+        """Add the best unit until there are as many as requested, or none may join."""
+        while len(self.chosen) < self.placement.size:
+            unit = self._best(self._gains(self.placement.open_to(self.chosen)), self._prices)
+            if unit < 0:
+                return
+            self.add(unit)
+
+    def add(self, unit: int) -> None:
+        """Add the columns of a unit; those that lie in the span have no effect."""
+        self.chosen = [*self.chosen, unit]
+        # columns that lay in the span before others left may no longer do so
+        columns = [unit] if self.units.is_single else np.flatnonzero(np.isin(self.units.codes, self.chosen))
+        for column in columns:
+            if column not in self.members and self.variance[column] > self._floor[column]:
+                self._join(int(column))
+
+    def sweep(self) -> int:
+        """Exchange units, except kept ones, for better ones; return how many were exchanged.
+
+        Single columns for which none was better when the sweep began are skipped.
+        """
+        worth, n_swaps = MIN_RELATIVE_GAIN * max(self.error(), 0.0), 0
+        units = [unit for unit in self.chosen if unit not in self.problem.start]
+        for unit in self._exchangeable(units, worth) if self.units.is_single else units:
+            columns = [column for column in self.units.members(unit) if column in self.members]
+            if not columns:  # the unit lies in the span of the others
+                continue
+            limit = (1 - MIN_RELATIVE_GAIN) * self.error_left_out() if self.leaves_out else 0.0
+            self._put_last(columns)
+            before = dict(vars(self))
+            lost = self._leave(unit, len(columns))
+            gains = self._gains(self.placement.open_to(self.chosen))
+            gains[unit] = -np.inf
+            gains[gains <= lost + worth] = -np.inf
+            best = self._best(gains, limit=limit)
+            # a column that lies in the span of the others up to rounding is not exchanged
+            if best >= 0 and np.all(self.variance[columns] > self._floor[columns]):
+                self.add(best)
+                n_swaps += 1
+            else:
+                vars(self).update(before)
+        return n_swaps
+
+    def error(self) -> float:
+        """Return the regularised error of the set."""
+        return self.problem.total - float(np.sum(self.inverse * self._at_members(self._images)))
+
+    def gains_outside(self) -> NDArray:
+        """Return by how much each unit would lower the error, whatever the rules; 0 for those selected."""
+        return self._gains(self.placement.allowed, 0.0)
+
+    def order(self) -> NDArray:
+        """Return the units in the order in which greedy steps among them alone would select them.
+
+        Units that lie in the span of earlier ones come last.
+        """
+        variances = self._at_members(self._own) + np.diag(self.penalties[self.members])
+        products, floor = self._at_members(self._images), 1e-10 * variances.diagonal()
+        chosen = np.array(self.chosen, dtype=np.intp)
+        owners = (self.units.codes[self.members][:, None] == chosen).astype(np.float64)
+        parts = [np.flatnonzero(owner) for owner in owners.T]
+        several = [unit for unit, part in enumerate(parts) if part.size > 1]
+        order: list[int] = []
+        for _ in parts:
+            gains = _open_gains(variances.diagonal(), products.diagonal(), floor) @ owners
+            for unit in several:
+                block, limit = np.ix_(parts[unit], parts[unit]), floor[parts[unit]].max(keepdims=True)
+                gains[unit] = block_gains(variances[block][None], products[block][None], limit)[0]
+            gains[order] = -1.0
+            order.append(int(np.argmax(gains)))
+            for place in parts[order[-1]]:
+                if variances[place, place] > floor[place]:
+                    share = variances[:, place] / variances[place, place]
+                    both = share[:, None] * (products[:, place] - products[place, place] / 2 * share)
+                    products -= both
+                    products -= both.T
+                    variances -= share[:, None] * variances[place].copy()
+        return chosen[order]
+
+    def error_left_out(self) -> float:
+        """Return the leave-one-out error; for few rows only."""
+        return float(np.sum(self._squares / np.square(np.maximum(self._free, LEAST_FREEDOM))))
+
+    def _gains(self, allowed: NDArray, closed: float = -np.inf) -> NDArray:
+        """Return what each unit adds; ``closed`` for those selected, in the span or not allowed."""
+        gains = self.units.sums(_open_gains(self.variance, self.explained, self._floor))
+        for (batch, members), (variances, products) in zip(self.units.batches, self.blocks, strict=True):
+            gains[batch] = block_gains(variances, products, self._floor[members].max(axis=1))
+        gains[self.units.sums(allowed & (self.variance > self._floor)) <= 0] = closed
+        gains[self.chosen] = closed
+        return gains
+
+    def _best(self, gains: NDArray, prices: NDArray | None = None, limit: float = np.inf) -> int:
+        """Return the unit of largest gain for its price, −1 if there is none.
+
+        With few rows it is the unit of least leave-one-out error, below a limit, among the 30 of largest
+        gain; among more with fewer than 200 rows, which make gains less reliable and the error cheaper.
+        """
+        if prices is not None:
+            gains = gains / prices
+        short = np.flatnonzero(gains > -np.inf)
+        if short.size == 0 or not self.leaves_out:
+            return int(np.argmax(gains)) if short.size else -1
+        surplus = short.size - max(30, 6000 // self._free.size)
+        if surplus > 0:
+            short = short[np.argpartition(gains[short], surplus)[surplus:]]
+        errors = self._left_out_with(short)
+        falls = self.error_left_out() - errors
+        best = int(np.argmax(falls if prices is None else falls / prices[short]))
+        return int(short[best]) if errors[best] < limit else -1
+
+    def _join(self, column: int) -> None:
+        """Add a column, unless it turns out to lie in the span."""
+        problem, size = self.problem, len(self.members)
+        if problem.factor is not None:
+            own = problem.factor[:, column]
+            image = problem.products @ own
+            overlap = self._own[:, :size].T @ own
+        else:
+            own = np.asarray(problem.gram.columns(np.array([column]))[:, 0], dtype=np.float64)
+            if problem.targets is None:
+                image = problem.gram.matmat(own.astype(problem.gram.dtype)[:, None])[:, 0]
+            else:
+                image = problem.targets @ problem.targets[column]
+            overlap = own[self.members]
+        weights = self.inverse @ overlap
+        left = problem.variances[column] + self.penalties[column] - float(overlap @ weights)
+        if left <= self._floor[column]:  # its updated variance had accumulated rounding
+            self.variance[column] = 0.0
+            return
+        self._own[:, size], self._images[:, size] = own, image
+        self.members = [*self.members, column]
+        inverse, self.inverse = self.inverse, np.zeros((size + 1, size + 1))
+        self.inverse[:size, :size] = inverse
+        self._move(self._directions(np.append(-weights, 1.0)[:, None] / np.sqrt(left)), -1.0)
+
+    def _put_last(self, columns: list[int]) -> None:
+        """Exchange the places of some members and the last ones."""
+        self.members, self.inverse = self.members.copy(), self.inverse.copy()
+        for last in range(len(self.members) - len(columns), len(self.members)):
+            place = next(place for place, member in enumerate(self.members) if member in columns)
+            if place < last:
+                there, back = [place, last], [last, place]
+                self.members[place], self.members[last] = self.members[last], self.members[place]
+                self.inverse[there] = self.inverse[back]
+                self.inverse[:, there] = self.inverse[:, back]
+                for stored in (self._own, self._images):
+                    stored[:, there] = stored[:, back]
+
+    def _leave(self, unit: int, n_last: int) -> float:
+        """Remove the columns of a unit, the last members; return by how much the error rises."""
+        root = np.linalg.cholesky(self.inverse[-n_last:, -n_last:])
+        directions = self._directions(np.linalg.solve(root, self.inverse[-n_last:]).T)
+        self._move(directions, 1.0)
+        self.chosen = [other for other in self.chosen if other != unit]
+        self.members = self.members[:-n_last]
+        self.inverse = self.inverse[:-n_last, :-n_last]
+        return float(directions[-1].trace())
+
+    def _directions(self, weights: NDArray) -> tuple[NDArray, ...]:
+        r"""Return weights, combinations u of the members' columns by them, and images :math:`M A A^\top u`.
+
+        Then follow the products of every column of A with both, and :math:`u^\top A A^\top u`.
+        """
+        members = np.array(self.members)
+        own, images = self._own[:, : members.size], self._images[:, : members.size]
+        direction, image = (weights.T @ own.T).T, (weights.T @ images.T).T  # columns are contiguous
+        inner = image[members] if self.problem.factor is None else own.T @ image
+        seen = self.inverse @ inner
+        image -= (seen.T @ own.T).T
+        along, across = direction, image
+        if self.problem.factor is not None:
+            along, across = (direction.T @ self.problem.factor).T, (image.T @ self.problem.factor).T
+        penalties = self.penalties[members, None]
+        along[members] += penalties * weights
+        across[members] -= penalties * seen
+        return weights, direction, image, along, across, inner.T @ weights
+
+    def _move(self, directions: tuple[NDArray, ...], sign: float) -> None:
+        """Remove directions from the residuals, or add them back for a positive sign."""
+        weights, moved, image, along, across, squared = directions
+        half = 2 * sign * across + along @ squared
+        self.variance = self.variance + sign * np.einsum("ij,ij->i", along, along)
+        self.explained = self.explained + np.einsum("ij,ij->i", along, half)
+        blocks = []
+        for (_, members), (variances, products) in zip(self.units.batches, self.blocks, strict=True):
+            variances, products = variances.copy(), products.copy()
+            for own, other in zip(along.T, half.T, strict=True):
+                variances += sign * outer(own[members])
+                products += crossed(own[members], other[members]) / 2
+            blocks.append((variances, products))
+        self.blocks = blocks
+        self.inverse = self.inverse - sign * (weights @ weights.T)
+        if self.leaves_out:
+            half = 2 * sign * image + moved @ squared
+            self._squares = self._squares + np.einsum("ij,ij->i", moved, half)
+            self._free = self._free + sign * np.einsum("ij,ij->i", moved, moved) / self.problem.weights
+
+    def _exchangeable(self, columns: list[int], worth: float) -> list[int]:
+        """Return those of some members for which another column would lower the error by so much."""
+        columns = [column for column in columns if column in self.members]
+        found: list[int] = []
+        closed = ~self.placement.allowed
+        closed[self.chosen] = True
+        for first in range(0, len(columns), 64):  # arrays of so many columns stay small
+            block = columns[first : first + 64]
+            places = [self.members.index(column) for column in block]
+            *_, along, across, squared = self._directions(
+                self.inverse[:, places] / np.sqrt(self.inverse[places, places])
+            )
+            lengths = squared.diagonal()
+            variance = self.variance[:, None] + np.square(along)
+            explained = self.explained[:, None] + along * (2 * across + along * lengths)
+            gains = _open_gains(variance, explained, self._floor[:, None]) - lengths
+            gains[closed] = -np.inf
+            if not self.placement.is_plain:
+                for gain, column in zip(gains.T, block, strict=True):
+                    others = [other for other in self.chosen if other != column]
+                    gain[~self.placement.open_to(others)] = -np.inf
+            found += np.array(block)[gains.max(axis=0) > worth].tolist()
+        return found
+
+    def _left_out_with(self, columns: NDArray) -> NDArray:
+        """Return the leave-one-out error if one of some columns joined."""
+        own, factor = self._own[:, : len(self.members)], self.problem.factor[:, columns]
+        roots = np.sqrt(self.variance[columns])  # the square of a small variance would underflow
+        seen = (factor - own @ (self.inverse @ (own.T @ factor))) / roots
+        images = self.problem.products @ seen
+        images -= own @ (self.inverse @ (own.T @ images))
+        errors = self._squares[:, None] + seen * (
+            seen * (self.explained[columns] / self.variance[columns]) - 2 * images
+        )
+        free = self._free[:, None] - np.square(seen) / self.problem.weights[:, None]
+        return np.sum(errors / np.square(np.maximum(free, LEAST_FREEDOM)), axis=0)
+
+    def _at_members(self, stored: NDArray) -> NDArray:
+        """Return the members' entries of their stored columns of S, or of their images."""
+        part = stored[:, : len(self.members)]
+        if self.problem.factor is None:
+            return part[self.members]
+        return self._own[:, : len(self.members)].T @ part
+
+
+def _open_gains(variance: NDArray, explained: NDArray, floor: NDArray) -> NDArray:
+    """Return what each column adds; 0 if it lies in the span."""
+    return np.maximum(explained, 0) / np.where(variance > floor, variance, np.inf)

@@ -1,0 +1,239 @@
+"""Containers whose marks NumPy would drop, and things that have no rows and columns of numbers."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ufselect import GraphClustering, LaplacianScore, MaxVariance, PCALeverage, Reconstructor
+from ufselect.gram import GramAccumulator
+from ufselect.metrics import evaluate_selection, neighbours_kept
+
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((24, 6)) * np.arange(1, 7)
+MASK = RNG.random(X.shape) < 0.1
+FAR = np.where(MASK, 1e6, X)  # what lies under the mask must not count
+MASKED = np.ma.masked_array(FAR, MASK)
+WITH_NAN = np.where(MASK, np.nan, X)
+
+
+def dask_masked():
+    dask_array = pytest.importorskip("dask.array")
+    chunks = (7, 6)
+    return dask_array.ma.masked_array(
+        dask_array.from_array(FAR, chunks=chunks), mask=dask_array.from_array(MASK, chunks=chunks)
+    )
+
+
+def dask_nan():
+    return pytest.importorskip("dask.array").from_array(WITH_NAN, chunks=(7, 6))
+
+
+@pytest.mark.parametrize("selector", [MaxVariance(2), PCALeverage(2, n_components=2)])
+@pytest.mark.parametrize(
+    ("masked", "with_nan"),
+    [
+        (lambda: MASKED, lambda: WITH_NAN),
+        (lambda: GramAccumulator().update(MASKED), lambda: GramAccumulator().update(WITH_NAN)),
+        (dask_masked, dask_nan),
+    ],
+    ids=["array", "accumulator", "dask"],
+)
+def test_masked_entries_are_missing_values(selector, masked, with_nan):
+    expected = selector.fit(with_nan()).scores_.copy()
+    np.testing.assert_array_equal(selector.fit(masked()).scores_, expected)
+
+
+def test_masked_entries_of_a_batch_and_of_whole_numbers_are_missing_values():
+    whole = np.ma.masked_array(np.round(FAR).astype(np.int64), MASK)
+    with_nan = np.where(MASK, np.nan, np.round(X))
+    expected = MaxVariance(2).partial_fit(with_nan).scores_
+    np.testing.assert_array_equal(MaxVariance(2).partial_fit(whole).scores_, expected)
+
+
+def test_masked_entries_are_not_passed_on():
+    assert np.isnan(MaxVariance(6).fit(X).transform(MASKED)[MASK]).all()
+
+
+@pytest.mark.parametrize("container", [lambda: MASKED, dask_masked])
+def test_methods_without_missing_values_refuse_masked_entries(container):
+    with pytest.raises(ValueError, match="contains NaN"):
+        LaplacianScore(2).fit(container())
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: GraphClustering(2).fit(data),
+        lambda data: Reconstructor(MaxVariance(2)).fit(X).score(data),
+        lambda data: evaluate_selection(data, np.arange(24) % 2, features=[0, 1]),
+        lambda data: neighbours_kept(data, [0, 1]),
+    ],
+)
+def test_others_refuse_masked_entries_too(call):
+    with pytest.raises(ValueError, match="contains NaN"):
+        call(MASKED)
+
+
+def test_a_mask_without_entries_changes_nothing():
+    free = np.ma.masked_array(X, np.zeros(X.shape, bool))
+    np.testing.assert_array_equal(LaplacianScore(2).fit(free).scores_, LaplacianScore(2).fit(X).scores_)
+
+
+def damaged_csr():
+    matrix = sparse.csr_array(X)
+    matrix.indices[3] = 2_000_000_000
+    return matrix
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: GraphClustering(2).fit(data),
+        lambda data: GraphClustering(2).fit(X).predict(data),
+        lambda data: MaxVariance(2).fit(X).transform(data),
+        lambda data: Reconstructor(MaxVariance(2)).fit(data),
+        lambda data: Reconstructor(MaxVariance(2)).fit(X).transform(data),
+        lambda data: Reconstructor(MaxVariance(6)).fit(X).inverse_transform(data),
+        lambda data: evaluate_selection(data, np.arange(24) % 2, features=[0, 1]),
+    ],
+)
+def test_damaged_sparse_matrices_are_refused_at_every_door(call):
+    with pytest.raises(ValueError, match="damaged sparse matrix"):
+        call(damaged_csr())
+
+
+@pytest.mark.parametrize(
+    "nothing", [None, {"a": [1, 2]}, {1, 2}, iter([[1.0, 2.0]])], ids=["None", "dict", "set", "iterator"]
+)
+def test_what_has_no_rows_and_columns_is_named(nothing):
+    with pytest.raises(TypeError, match=r"^X is of type .*, which has no rows and columns; give an array"):
+        MaxVariance(1).fit(nothing)
+
+
+def test_other_kinds_of_arrays_are_refused_in_a_sentence():
+    records = np.array([(1.0, 2.0), (3.0, 4.0)], dtype=[("a", float), ("b", float)])
+    dates = np.arange(12).reshape(6, 2).astype("datetime64[ms]")
+    for data, words in ((records, "records of named fields"), (dates, "dates or times")):
+        with pytest.raises(TypeError, match=f"^X holds {words}"):
+            MaxVariance(1).fit(data)
+    with pytest.raises(ValueError, match=r"^X has rows of different lengths"):
+        MaxVariance(1).fit([[1.0, 2.0, 3.0], [1.0, 2.0]])
+    for one_row in (sparse.csr_array(X[0]), sparse.coo_array(X[None])):
+        with pytest.raises(ValueError, match=rf"^X must have two dimensions, .* not {one_row.ndim}\.$"):
+            MaxVariance(1).fit(one_row)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_with_dates_or_without_columns(library):
+    frames = pytest.importorskip(library)
+    times = X[:, 0].astype("datetime64[ms]")
+    with pytest.raises(TypeError, match=r"^X holds dates or times in column 'when'"):
+        MaxVariance(1).fit(frames.DataFrame({"value": X[:, 1], "when": times}))
+    with pytest.raises(ValueError, match="X has no columns"):
+        MaxVariance(1).fit(frames.DataFrame())
+
+
+def test_a_lazy_frame_says_how_to_get_its_values():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"X is a LazyFrame, .* call collect\(\) first"):
+        GraphClustering(2).fit(polars.DataFrame({"a": X[:, 0], "b": X[:, 1]}).lazy())
+
+
+@pytest.mark.parametrize("selector", [MaxVariance(2), LaplacianScore(2)])
+def test_blocks_that_are_not_as_dask_was_told(selector):
+    dask_array = pytest.importorskip("dask.array")
+    blocks = dask_array.from_array(X, chunks=(7, 6))
+    with pytest.raises(ValueError, match="but dask expects 6 columns"):
+        selector.fit(blocks.map_blocks(lambda block: block[:, :3], dtype=float))
+    with pytest.raises(ValueError, match="X has no columns"):
+        selector.fit(blocks[:, :0])
+    with pytest.raises(ValueError, match=r"^Block 0 of X .* cannot be read: division by zero"):
+        selector.fit(blocks.map_blocks(lambda block: 1 / 0, meta=np.empty((0, 0))))
+
+
+def test_gathered_blocks_that_are_not_as_dask_was_told():
+    """Wide sparse data are brought here block by block."""
+    dask_array = pytest.importorskip("dask.array")
+    block_source = pytest.importorskip("ufselect.gram").block_source
+    blocks = dask_array.from_array(X, chunks=(7, 6)).map_blocks(lambda block: block[:, :3], dtype=float)
+    with pytest.raises(ValueError, match="but dask expects 6 columns"):
+        block_source(blocks).gather()
+
+
+WEIGHTS = {
+    "words": ["1"] * 24,
+    "letters": ["a"] * 24,
+    "complex": np.ones(24) * 1j,
+    "masked": np.ma.masked_array(np.ones(24), np.arange(24) < 3),
+    "objects": [None] * 23 + [object()],
+}
+
+
+@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
+def test_weights_that_are_no_numbers_are_refused_by_name(weights):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"^sample_weight must hold finite numbers"):
+            MaxVariance(2).fit(X, sample_weight=weights)
+
+
+@pytest.mark.parametrize("weight", [1e308, 5e-324])
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_weights_out_of_range_are_refused_with_the_range(weight, method):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match=r"^sample_weight .* between 1e-100 and 1e\+100\.$"):
+            getattr(MaxVariance(2), method)(X, sample_weight=np.full(24, weight))
+
+
+@pytest.mark.parametrize("weight", [1e100, 1e-100])
+def test_weights_at_the_ends_of_their_range_are_in_proportion(weight):
+    plain = PCALeverage(2, n_components=2).fit(X)
+    weighted = PCALeverage(2, n_components=2).fit(X, sample_weight=np.full(24, weight))
+    np.testing.assert_allclose(weighted.scores_, plain.scores_, rtol=1e-9)
+
+
+def test_batches_that_are_no_labels_are_refused_by_name():
+    pandas = pytest.importorskip("pandas")
+    for batch in (np.ones((24, 2)), "abc"):
+        with pytest.raises(ValueError, match=r"^batch has the shape .*; give one label per row\.$"):
+            MaxVariance(2).fit(X, batch=batch)
+    masked = np.ma.masked_array(np.arange(24) % 2, np.arange(24) < 3)
+    for batch in (masked, pandas.array([pandas.NA, *[1, 2] * 11, 1], dtype="Int64")):
+        with pytest.raises(ValueError, match=r"^batch has missing labels"):
+            MaxVariance(2).fit(X, batch=batch)
+
+
+def test_memory_maps_and_stores_without_columns_or_rows(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("dask")
+    mapped = np.memmap(tmp_path / "raw.bin", dtype=float, mode="w+", shape=X.shape)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        MaxVariance(1).fit(mapped[0])
+    np.save(tmp_path / "none.npy", X[:, :0])
+    with h5py.File(tmp_path / "none.h5", "w") as file:
+        file["X"] = X[:, :0]
+    for name in ("none.npy", "none.h5"):
+        with pytest.raises(ValueError, match=rf"{name} holds an array of shape \(24, 0\)"):
+            MaxVariance(1).fit(tmp_path / name)
+    with pytest.raises(TypeError, match=r"^X is of type bytes"):
+        MaxVariance(1).fit(bytes(tmp_path / "none.h5"))
+
+
+def test_suffixes_in_capitals_and_closed_files(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    pytest.importorskip("dask")
+    with h5py.File(tmp_path / "TABLE.H5", "w") as file:
+        file["X"] = X
+        dataset = file["X"]
+    np.save(tmp_path / "table.npy", X)
+    (tmp_path / "table.npy").rename(tmp_path / "TABLE.NPY")
+    expected = MaxVariance(2).fit(X).support_
+    for name in ("TABLE.H5", "TABLE.NPY"):
+        np.testing.assert_array_equal(MaxVariance(2).fit(tmp_path / name).support_, expected)
+    with pytest.raises(ValueError, match="HDF5 file that is closed; open it again"):
+        MaxVariance(2).fit(dataset)

@@ -1,0 +1,326 @@
+"""Dask collections as blocks: every chunking, type and route against the data in memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ufselect.gram import dask as blocks_dask
+from ufselect.gram import gram_operator, open_blocks, reduce, reduce_data
+from ufselect.gram import open as open_module
+from ufselect.gram.dask import DaskBlocks
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+pd = pytest.importorskip("pandas")
+
+N_SAMPLES, N_FEATURES = 120, 40
+
+
+def make_data(n_samples=N_SAMPLES, n_features=N_FEATURES, seed=0):
+    rng = np.random.default_rng(seed)
+    weights = np.geomspace(8, 1, 4)
+    signal = (rng.standard_normal((n_samples, 4)) * weights) @ rng.standard_normal((4, n_features))
+    return signal + 0.3 * rng.standard_normal((n_samples, n_features)) + 20.0
+
+
+X = make_data()
+FRAME = pd.DataFrame(X, columns=[f"gene {j}" for j in range(N_FEATURES)])
+
+
+def unknown_rows(array):
+    return array[array[:, 0] > -np.inf]
+
+
+LAYOUTS = {
+    "rows": lambda: da.from_array(X, chunks=(50, -1)),
+    "columns": lambda: da.from_array(X, chunks=(-1, 7)),
+    "both ways": lambda: da.from_array(X, chunks=(50, 7)),
+    "one block": lambda: da.from_array(X, chunks=-1),
+    "unknown rows": lambda: unknown_rows(da.from_array(X, chunks=(50, -1))),
+    "unknown rows, both ways": lambda: unknown_rows(da.from_array(X, chunks=(50, 7))),
+    "an empty block": lambda: da.concatenate([da.from_array(X[:0]), da.from_array(X, chunks=(70, -1))]),
+    "frame": lambda: dd.from_pandas(FRAME, npartitions=3),
+    "sparse": lambda: da.from_array(X, chunks=(50, -1)).map_blocks(sparse.csr_array),
+    "sparse, both ways": lambda: da.from_array(X, chunks=(50, 7)).map_blocks(sparse.csr_matrix),
+}
+
+
+def centred(data):
+    return data - data.mean(axis=0)
+
+
+def assert_is_gram_of(reduced, data, tolerance=1e-12):
+    expected = centred(data).T @ centred(data)
+    found = reduced.gram.to_dense() * reduced.gram.scale**2
+    assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
+    assert reduced.shape == data.shape
+    assert reduced.gram.n_samples == data.shape[0]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_formed_from_any_chunking(layout):
+    reduced = reduce_data(LAYOUTS[layout]())
+    assert (reduced.route, reduced.n_passes) == ("formed", 1)
+    assert_is_gram_of(reduced, X)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint8, bool])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_types(dtype, as_sparse):
+    data = np.random.default_rng(0).integers(0, 2 if dtype is bool else 9, X.shape).astype(dtype)
+    array = da.from_array(data, chunks=(50, 9))
+    reduced = reduce_data(array.map_blocks(sparse.csr_array) if as_sparse else array)
+    assert reduced.dtype == (np.float32 if dtype is np.float32 else np.float64)
+    assert_is_gram_of(reduced, data.astype(float), 1e-5 if dtype is np.float32 else 1e-12)
+
+
+def test_wide_rows_are_cut_so_that_blocks_stay_small(monkeypatch):
+    monkeypatch.setattr(blocks_dask, "TARGET_BYTES", 10 * N_FEATURES * 8)
+    array = da.from_array(X, chunks=(60, 10))
+    blocks = DaskBlocks(array)._row_blocks()
+    assert blocks.chunks == ((10,) * 12, (N_FEATURES,))
+    assert_is_gram_of(reduce_data(array), X)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_gathering_returns_the_data(layout):
+    gathered = DaskBlocks(LAYOUTS[layout]()).gather()
+    assert sparse.issparse(gathered) == ("sparse" in layout)
+    np.testing.assert_array_equal(gathered.toarray() if sparse.issparse(gathered) else gathered, X)
+
+
+def test_gathered_route_is_the_operator_in_memory(monkeypatch):
+    monkeypatch.setattr(reduce, "MAX_ORDER", 30)
+    reduced = reduce_data(da.from_array(X[:25], chunks=(10, 9)))
+    assert (reduced.route, reduced.n_passes) == ("gathered", 1)
+    np.testing.assert_array_equal(reduced.gram.to_dense(), gram_operator(X[:25]).to_dense())
+
+
+def test_gathered_sparse_data_stay_sparse(monkeypatch):
+    monkeypatch.setattr(reduce, "MAX_ORDER", 30)
+    array = da.from_array(X[:25], chunks=(10, -1)).map_blocks(sparse.csr_array)
+    reduced = reduce_data(array)
+    assert sparse.issparse(reduced.gram.data)
+    assert_is_gram_of(reduced, X[:25])
+
+
+@pytest.mark.parametrize("as_memmap", [False, True])
+@pytest.mark.parametrize("rank", [10, 30])
+def test_rotated_factor_has_the_leading_pairs(rank, as_memmap, monkeypatch, tmp_path):
+    wide = make_data(30, 200)
+    monkeypatch.setattr(reduce, "MAX_ORDER", 100)
+    monkeypatch.setattr(reduce, "LOCAL_BYTES", rank * 200 * 8 if rank < 30 else 30 * 200 * 8 - 8)
+    monkeypatch.setattr(reduce, "LOCAL_BLOCK_BYTES", 30 * 64 * 8)
+    monkeypatch.setattr(blocks_dask, "TARGET_BYTES", 30 * 64 * 8)
+    np.save(tmp_path / "wide.npy", wide)
+    given = open_blocks(tmp_path / "wide.npy") if as_memmap else da.from_array(wide, chunks=(20, 90))
+    reduced = reduce_data(given)
+    assert (reduced.route, reduced.n_passes) == ("rotated", 2)
+    expected = gram_operator(wide)
+    found, true = reduced.gram.eigenpairs(5), expected.eigenpairs(5)
+    np.testing.assert_allclose(
+        found.values * reduced.gram.scale**2, true.values * expected.scale**2, rtol=1e-10
+    )
+    np.testing.assert_allclose(np.abs(found.vectors.T @ true.vectors), np.eye(5), atol=1e-9)
+    np.testing.assert_allclose(
+        reduced.gram.diag() * reduced.gram.scale**2, expected.diag() * expected.scale**2, rtol=1e-10
+    )
+    assert reduced.gram.subspace_error(5) == 0
+    singular = np.linalg.svd(centred(wide), compute_uv=False) ** 2
+    kept = reduced.gram.factor.shape[0]
+    np.testing.assert_allclose(
+        reduced.gram.missing_share(), singular[kept:].sum() / singular.sum(), rtol=1e-6, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_sketch_estimates_its_error(as_sparse, monkeypatch):
+    data = make_data(400, 300)
+    monkeypatch.setattr(reduce, "MAX_ORDER", 100)
+    array = da.from_array(data, chunks=(90, 130))
+    reduced = reduce_data(array.map_blocks(sparse.csr_array) if as_sparse else array)
+    assert reduced.route == "sketched"
+    assert reduced.n_passes <= 3
+    gram = centred(data).T @ centred(data)
+    true = np.linalg.eigh(gram)[1][:, ::-1]
+    for count in (1, 2, 4):
+        found = reduced.gram.eigenpairs(count).vectors
+        sine = np.linalg.norm(true[:, :count] - found @ (found.T @ true[:, :count]), 2)
+        assert sine <= reduced.gram.subspace_error(count) + 1e-9
+        assert reduced.gram.subspace_error(count) < 1e-2
+    scaled = gram / reduced.gram.scale**2
+    np.testing.assert_allclose(reduced.gram.diag(), np.diag(scaled), rtol=1e-9)
+    np.testing.assert_allclose(reduced.gram.trace(), np.trace(scaled), rtol=1e-9)
+    left_out = np.linalg.eigvalsh(scaled - reduced.gram.to_dense())
+    assert left_out[0] > -1e-9 * np.trace(scaled)
+    np.testing.assert_allclose(reduced.gram.missing_share(), left_out.sum() / np.trace(scaled), rtol=1e-6)
+    chosen = np.array([3, 7, 150])
+    np.testing.assert_allclose(np.diag(reduced.gram.subgram(chosen)), np.diag(scaled)[chosen], rtol=1e-9)
+
+
+def test_sketch_of_noise_admits_that_it_knows_nothing(monkeypatch):
+    monkeypatch.setattr(reduce, "MAX_ORDER", 100)
+    noise = np.random.default_rng(0).standard_normal((600, 400))
+    reduced = reduce_data(da.from_array(noise, chunks=(200, -1)))
+    assert reduced.gram.subspace_error(5) > 0.1
+
+
+def test_sketch_stops_when_the_rank_is_reached(monkeypatch):
+    monkeypatch.setattr(reduce, "MAX_ORDER", 100)
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 200))
+    reduced = reduce_data(da.from_array(data, chunks=(100, -1)))
+    assert reduced.n_passes == 2
+    assert reduced.gram.factor.shape[0] == 3
+    assert_is_gram_of(reduced, data, 1e-10)
+    assert reduced.gram.subspace_error(3) < 1e-10
+
+
+def test_sketch_widens_for_many_components(monkeypatch):
+    monkeypatch.setattr(reduce, "MAX_ORDER", 100)
+    data = np.random.default_rng(0).standard_normal((300, 290))
+    assert reduce_data(da.from_array(data), n_components=80).gram.factor.shape[0] >= 3 * 80
+
+
+def test_the_collection_is_not_changed():
+    array = unknown_rows(da.from_array(X, chunks=(50, 7)))
+    DaskBlocks(array).count_rows()
+    assert np.isnan(array.shape[0])
+
+
+@pytest.mark.parametrize("bad", [-np.inf, np.inf])
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_bad_values_name_the_block(bad, as_sparse):
+    broken = X.copy()
+    broken[77, 3] = bad
+    array = da.from_array(broken, chunks=(50, 7))
+    array = array.map_blocks(sparse.csr_array) if as_sparse else array
+    with pytest.raises(ValueError, match=r"^Block 1 of X \(rows 50 to 99\) contains (NaN or )?infinity"):
+        reduce_data(array)
+    with pytest.raises(ValueError, match=r"^Block 1 of X contains NaN or infinity"):
+        reduce_data(unknown_rows(da.from_array(broken, chunks=(50, -1))))
+
+
+def test_bad_values_name_the_block_on_the_other_routes(monkeypatch):
+    broken = X[:30].copy()
+    broken[20, 35] = np.inf
+    monkeypatch.setattr(reduce, "MAX_ORDER", 35)
+    with pytest.raises(ValueError, match=r"Block 2 of X \(rows 20 to 29\) contains infinity"):
+        reduce_data(da.from_array(broken, chunks=(10, -1)))
+    monkeypatch.setattr(reduce, "LOCAL_BYTES", 1000)
+    with pytest.raises(ValueError, match=r"Block 1 of X \(features 20 to 39\) contains NaN"):
+        reduce_data(da.from_array(broken, chunks=(10, 20)))
+
+
+def read_or_fail(block, block_info=None, unreadable=()):
+    if block_info[0]["chunk-location"][0] in unreadable:
+        raise OSError("the disk is on fire")
+    return block
+
+
+@pytest.mark.parametrize("unreadable", [(0,), (3,), (11,), (4, 9)])
+def test_unreadable_block_is_named(unreadable):
+    array = da.from_array(X, chunks=(10, -1)).map_blocks(
+        read_or_fail, unreadable=unreadable, dtype=X.dtype, meta=np.empty((0, 0))
+    )
+    with pytest.raises(ValueError, match=rf"^Block {unreadable[0]} of X .* cannot be read: the disk is on"):
+        reduce_data(array)
+
+
+def test_an_error_that_does_not_come_back_is_passed_on(monkeypatch):
+    def fail(*_):
+        raise RuntimeError("once")
+
+    monkeypatch.setattr(blocks_dask, "merge_moments", fail)
+    with pytest.raises(RuntimeError, match="once"):
+        reduce_data(da.from_array(X, chunks=(50, -1)))
+
+
+def test_words_and_wrong_shapes_are_refused():
+    with pytest.raises(ValueError, match="two dimensions"):
+        reduce_data(da.ones(5))
+    with pytest.raises(TypeError, match="Column 'word' of X does not hold numbers"):
+        reduce_data(dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "word": ["x", "y"]}), npartitions=1))
+    with pytest.raises(TypeError, match="convert its columns to numbers"):
+        reduce_data(da.from_array(np.array([["a"]], dtype=object), chunks=1))
+    with pytest.raises(ValueError, match=r"1 sample\(s\)"):
+        reduce_data(da.from_array(X[:1]))
+
+
+def test_nullable_columns_of_a_frame():
+    frame = pd.DataFrame({"a": pd.array([1, 2, 4], dtype="Int64"), "b": [True, False, True]})
+    reduced = reduce_data(dd.from_pandas(frame, npartitions=2))
+    assert_is_gram_of(reduced, frame.astype(float).to_numpy())
+
+
+def test_stores(tmp_path):
+    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    pytest.importorskip("pyarrow")
+    dd.from_pandas(FRAME, npartitions=3).to_parquet(tmp_path / "parts")
+    zarr.save_array(tmp_path / "table.zarr", X)
+    group = zarr.open_group(tmp_path / "group.zarr", mode="w")
+    group.create_array("first", data=X, chunks=(50, 7))
+    group.create_array("second", data=X[:, :2])
+    with h5py.File(tmp_path / "table.h5", "w") as file:
+        file.create_dataset("X", data=X, chunks=(50, 10))
+        file.create_dataset("labels", data=np.arange(N_SAMPLES))
+    np.save(tmp_path / "table.npy", X)
+    for name in ("parts", "table.zarr", "table.h5", "table.npy"):
+        assert_is_gram_of(reduce_data(open_blocks(tmp_path / name)), X)
+    assert_is_gram_of(reduce_data(open_blocks(str(tmp_path / "group.zarr"), dataset="first")), X)
+    with pytest.raises(ValueError, match="holds 2 arrays of two dimensions"):
+        open_blocks(tmp_path / "group.zarr")
+    with pytest.raises(ValueError, match="holds no array named 'third'"):
+        open_blocks(tmp_path / "group.zarr", dataset="third")
+    with pytest.raises(FileNotFoundError, match="no file or directory"):
+        open_blocks(tmp_path / "nowhere")
+    with pytest.raises(ValueError, match="neither a directory of parquet parts"):
+        open_blocks(tmp_path / "group.zarr" / "first" / "c")
+
+
+def write_csr(group, data):
+    matrix = sparse.csr_array(data)
+    group.attrs["shape"] = list(data.shape)
+    for name in ("data", "indices", "indptr"):
+        group[name] = getattr(matrix, name)
+
+
+@pytest.mark.parametrize("block_bytes", [500, 10**9])
+def test_stored_csr_matrices_stay_sparse(block_bytes, tmp_path, monkeypatch):
+    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
+    monkeypatch.setattr(open_module, "BLOCK_BYTES", block_bytes)
+    counts = np.random.default_rng(0).poisson(0.3, X.shape).astype(np.float32)
+    counts[17:20] = 0
+    with h5py.File(tmp_path / "cells.h5ad", "w") as file:
+        write_csr(file.create_group("X"), counts)
+        by_columns = file.create_group("layers/raw")
+        write_csr(by_columns, counts.T)
+        by_columns.attrs["encoding-type"] = "csc_matrix"
+    write_csr(zarr.open_group(tmp_path / "cells.zarr", mode="w").create_group("X"), counts)
+    with h5py.File(tmp_path / "root.h5", "w") as file:
+        write_csr(file, counts)
+    for name, dataset in (("cells.h5ad", None), ("cells.zarr", None), ("root.h5", "/")):
+        blocks = open_blocks(tmp_path / name, dataset)
+        assert (blocks.numblocks[0] > 1) == (block_bytes == 500)
+        computed = blocks.compute()
+        assert sparse.issparse(computed)
+        np.testing.assert_array_equal(computed.toarray(), counts)
+    with pytest.raises(ValueError, match="convert it to CSR"):
+        open_blocks(tmp_path / "cells.h5ad", dataset="layers/raw")
+
+
+def test_stored_chunks_are_read_whole(tmp_path, monkeypatch):
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(tmp_path / "t.zarr", shape=(1000, 300), chunks=(64, 100), dtype="f8")
+    assert open_blocks(stored).chunks == ((1000,), (100, 100, 100))
+    monkeypatch.setattr(open_module, "BLOCK_BYTES", 2 * 64 * 100 * 8)
+    assert open_blocks(stored).chunks == ((128,) * 7 + (104,), (100, 100, 100))
+    monkeypatch.setattr(open_module, "BLOCK_BYTES", 1)
+    assert open_blocks(stored).chunks == ((64,) * 15 + (40,), (100, 100, 100))
+
+
+def test_missing_dask_says_how_to_install_it():
+    with pytest.raises(ImportError, match=r'pip install "ufselect\[dask\]"'):
+        blocks_dask.import_dask("dask.no_such_part")

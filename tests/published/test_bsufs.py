@@ -1,0 +1,173 @@
+"""BSUFS: its proximal maps against a grid, its loop against a transcription, and its own promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ufselect import BSUFS
+from ufselect._solver.iterate import iterate
+from ufselect._utils.arrays import polar_factor
+from ufselect.dscofs.pam import ProximalAlternatingMinimisation
+from ufselect.dscofs.start import pca_start
+from ufselect.dscofs.x_steps import power_step
+from ufselect.gram import gram_operator
+from ufselect.published.bsufs import BiSparsePCA, power_sum, power_threshold, shrink
+
+EXPONENTS = [0.0, 0.1, 0.3, 1 / 2, 0.6, 2 / 3, 0.9]
+
+
+def data(n=60, d=12, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 4)) @ rng.standard_normal((4, d)) + 0.3 * rng.standard_normal((n, d))
+
+
+def cost(u, v, weight, q):
+    return weight * np.where(u > 0, np.abs(u) ** q, 0.0) + (u - v) ** 2 / 2
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+@pytest.mark.parametrize("weight", [1e-4, 0.03, 1.0, 50.0])
+def test_proximal_map_is_the_minimum_on_a_grid(q, weight):
+    threshold = power_threshold(q) * weight ** (1 / (2 - q))
+    sizes = threshold * np.concatenate([np.linspace(0, 0.999, 20), np.linspace(1.001, 1.1, 20), [2, 5, 100]])
+    found = shrink(sizes, weight, q)
+    for v, u in zip(sizes, found, strict=True):
+        grid = np.append(np.linspace(0, v, 20_001), u)
+        assert cost(u, v, weight, q) <= cost(grid, v, weight, q).min() * (1 + 1e-12)
+        best = grid[np.argmin(cost(grid[:-1], v, weight, q))]
+        assert u == pytest.approx(best, abs=2e-3 * max(v, threshold))
+    assert np.all(found[sizes < threshold] == 0)
+    assert np.all(found[sizes > threshold] > 0)
+
+
+@pytest.mark.parametrize("q", [1 / 2, 2 / 3])
+def test_closed_forms_are_the_roots_that_newton_finds(q):
+    sizes = np.linspace(0.01, 9.0, 400)
+    closed, numeric = shrink(sizes, 0.7, q), shrink(sizes, 0.7, q + 1e-13)
+    np.testing.assert_allclose(closed, numeric, rtol=1e-9)
+    kept = closed > 0
+    np.testing.assert_allclose(closed[kept] + 0.7 * q * closed[kept] ** (q - 1), sizes[kept], rtol=1e-12)
+
+
+@pytest.mark.parametrize("q", EXPONENTS)
+def test_without_a_weight_nothing_shrinks(q):
+    np.testing.assert_array_equal(shrink(np.array([0.0, 0.5, 2.0]), 0.0, q), [0.0, 0.5, 2.0])
+
+
+def test_power_of_zero_counts():
+    assert power_sum(np.array([0.0, 2.0, 3.0]), 0.0) == 2.0
+    assert power_sum(np.array([0.0, 4.0]), 0.5) == 2.0
+
+
+def make_problem(X, m=3, q=0.5, p=2 / 3, weights=(0.03, 0.04), mu=(0.2, 0.1), tau=1e-3):
+    gram = gram_operator(X)
+    spectrum = gram.eigenpairs(m)
+    unit = float(spectrum.values[0])
+    scaled = [value * unit for value in (*weights, *mu[::-1], tau)]
+    return BiSparsePCA(gram, scaled[0], scaled[1], q, p, scaled[2], scaled[3], scaled[4], tau, unit), spectrum
+
+
+@pytest.mark.parametrize(("q", "p"), [(0.5, 0.5), (2 / 3, 0.0), (0.0, 0.3)])
+def test_the_loop_follows_the_published_steps(q, p):
+    """Transcribed entry by entry, with the minimum of each found among its stationary points."""
+    X = data()
+    problem, spectrum = make_problem(X, q=q, p=p)
+    method = ProximalAlternatingMinimisation(problem, pca_start(spectrum), power_step, 0.0)
+    history = iterate(method, max_iter=6, tol=0.0).objective_history
+
+    S, tau = problem.gram.to_dense(), problem.memory
+
+    def proximal(v, weight, q):
+        """Minimise over 0 and the larger root, found by bisection."""
+        low = (weight * q * (1 - q)) ** (1 / (2 - q))  # where the slope is least
+        if q > 0 and low + weight * q * low ** (q - 1) > v:
+            return 0.0
+        high = v
+        for _ in range(100 if q > 0 else 0):
+            middle = (low + high) / 2
+            low, high = (middle, high) if middle + weight * q * middle ** (q - 1) < v else (low, middle)
+        return high if cost(np.array(high), v, weight, q) < v**2 / 2 else 0.0
+
+    def copies(W, U, V):
+        U_new, V_new = np.zeros_like(U), np.zeros_like(V)
+        for i, j in np.ndindex(*U.shape):
+            v = (W[i, j] + tau * U[i, j]) / (1 + tau)
+            weight = problem.weight_entry / (2 * problem.mu_entry * (1 + tau))
+            U_new[i, j] = np.sign(v) * proximal(abs(v), weight, q)
+        for i in range(len(V)):
+            row = (W[i] + tau * V[i]) / (1 + tau)
+            weight = problem.weight_row / (2 * problem.mu_row * (1 + tau))
+            V_new[i] = row / np.linalg.norm(row) * proximal(np.linalg.norm(row), weight, p)
+        return U_new, V_new
+
+    def value(W, U, V):
+        entries, rows = np.abs(U[U != 0]), np.linalg.norm(V, axis=1)
+        return (
+            -np.trace(W.T @ S @ W)
+            + problem.weight_entry * np.sum(entries**q)
+            + problem.weight_row * np.sum(rows[rows > 0] ** p)
+            + problem.mu_entry * np.linalg.norm(W - U) ** 2
+            + problem.mu_row * np.linalg.norm(W - V) ** 2
+        )
+
+    W = spectrum.vectors
+    U, V = copies(W, W, W)
+    expected = [value(W, U, V)]
+    for _ in range(6):
+        W = polar_factor(S @ W + problem.mu_entry * U + problem.mu_row * V + problem.tau * W)
+        U, V = copies(W, U, V)
+        expected.append(value(W, U, V))
+    np.testing.assert_allclose(history, expected, rtol=1e-9)
+    assert 0 < np.count_nonzero(U) < U.size
+    assert 0 < np.count_nonzero(V.any(axis=1)) < len(V)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@given(
+    st.integers(5, 40),
+    st.integers(3, 30),
+    st.integers(0, 1000),
+    st.sampled_from(EXPONENTS),
+    st.sampled_from(EXPONENTS),
+    st.sampled_from(["auto", 1e-3, 0.1]),
+)
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+def test_the_objective_never_rises(n, d, seed, q, p, weight):
+    X = np.random.default_rng(seed).standard_normal((n, d))
+    fitted = BSUFS(2, n_components=2, q=q, p=p, weight_entry=weight, weight_row=weight, tol=0).fit(X)
+    assert np.all(np.diff(fitted.objective_history_) <= 0)
+    np.testing.assert_allclose(fitted.components_ @ fitted.components_.T, np.eye(2), atol=1e-9)
+
+
+@pytest.mark.parametrize("q", [0.0, 0.4, 0.5])
+def test_auto_sets_the_threshold_at_the_root_mean_square(q):
+    X = data()
+    fitted = BSUFS(3, n_components=3, q=q, p=q, tau=0.0).fit(X)
+    loadings = fitted.components_.T
+    norms = np.linalg.norm(loadings, axis=1)
+    np.testing.assert_array_equal(fitted.entry_sparse_components_.T != 0, np.abs(loadings) > np.sqrt(1 / 12))
+    np.testing.assert_array_equal(fitted.row_sparse_components_.any(axis=0), norms > np.sqrt(3 / 12))
+
+
+def test_without_penalties_it_is_pca():
+    X = data()
+    fitted = BSUFS(3, n_components=3, weight_entry=0, weight_row=0).fit(X)
+    vectors = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:3]
+    np.testing.assert_allclose(fitted.scores_, np.linalg.norm(vectors, axis=0), atol=1e-8)
+
+
+def test_relative_units_do_not_depend_on_those_of_the_data():
+    X = data()
+    first = BSUFS(3, n_components=3).fit(X)
+    np.testing.assert_allclose(BSUFS(3, n_components=3).fit(1e6 * X + 5).scores_, first.scores_, atol=1e-8)
+    largest = np.linalg.norm(X - X.mean(axis=0), ord=2) ** 2
+    weights = {"weight_entry": 1e-3, "weight_row": 2e-3, "mu_entry": 0.1, "mu_row": 0.01, "tau": 1e-3}
+    relative = BSUFS(3, n_components=3, **weights).fit(X)
+    absolute = {name: value * largest for name, value in weights.items() if name != "tau"}
+    same = BSUFS(3, n_components=3, penalty_scale="absolute", tau=0.0, **absolute).fit(X)
+    np.testing.assert_allclose(same.scores_, relative.scores_, atol=5e-3)  # but for tau
+    with pytest.raises(ValueError, match="mu_row=1e\\+200 is too large"):
+        BSUFS(3, mu_row=1e200).fit(X)

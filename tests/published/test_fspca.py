@@ -1,0 +1,167 @@
+"""FSPCA against all subsets, a literal transcription, the original program, and its own promises."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse
+
+from ufselect import FSPCA
+from ufselect._solver.iterate import iterate
+from ufselect.gram import gram_operator
+from ufselect.published.fspca import FeatureSparsePCA
+
+
+def captured(S, features, m):
+    """Return the variance that the m leading components of some features capture."""
+    return np.linalg.eigvalsh(S[np.ix_(features, features)])[-min(m, len(features)) :].sum()
+
+
+def best_of_all(S, r, m):
+    return max(captured(S, list(features), m) for features in combinations(range(len(S)), r))
+
+
+def literal(S, r, m, n_steps):
+    """Transcribe both algorithms with dense matrices."""
+    values, vectors = np.linalg.eigh(S)
+    proxy = (vectors[:, -m:] * values[-m:]) @ vectors[:, -m:].T
+    objectives = []
+    for _ in range(n_steps + 1):
+        features = np.argsort(-np.diag(proxy), kind="stable")[:r]
+        W = np.zeros((len(S), m))
+        W[features] = np.linalg.eigh(S[np.ix_(features, features)])[1][:, -m:]
+        objectives.append(np.trace(W.T @ S @ W))
+        proxy = S @ W @ np.linalg.pinv(W.T @ S @ W) @ W.T @ S
+    return set(features), np.array(objectives)
+
+
+def solve(X, r, m):
+    gram = gram_operator(X)
+    spectrum = gram.eigenpairs(m)
+    diagonal = np.square(spectrum.vectors) @ spectrum.values
+    method = FeatureSparsePCA(gram, spectrum.values.size, r, diagonal)
+    return method, iterate(method, max_iter=50, tol=0.0), gram.to_dense()
+
+
+@given(st.integers(0, 10**6), st.integers(5, 10), st.integers(1, 3), st.integers(1, 6))
+def test_low_rank_is_solved_exactly(seed, d, m, r):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((8, m)) @ rng.standard_normal((m, d))
+    r = min(r, d)
+    _, result, S = solve(X, r, m)
+    assert -result.state.objective == pytest.approx(best_of_all(S, r, m), rel=1e-9)
+
+
+@given(st.integers(0, 10**6), st.integers(5, 10), st.integers(1, 3), st.integers(1, 6))
+def test_refinement_stays_between_the_start_and_the_best_subset(seed, d, m, r):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((14, d)) * rng.random(d)
+    r = min(r, d)
+    _, result, S = solve(X, r, m)
+    best = best_of_all(S, r, m)
+    assert np.all(np.diff(result.objective_history) <= 0)
+    assert -result.state.objective <= best * (1 + 1e-12)
+    assert -result.state.objective >= 0.9 * best
+    assert result.converged
+    if r <= m:
+        assert -result.state.objective == pytest.approx(best)
+
+
+@pytest.mark.parametrize("shape", [(60, 30), (20, 80)])
+def test_follows_the_definition_step_by_step(shape):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((shape[0], 5)) @ rng.standard_normal((5, shape[1])) + rng.standard_normal(shape)
+    for data in (X, sparse.csr_array(X)):
+        method, result, S = solve(data, 10, 4)
+        features, objectives = literal(S, 10, 4, result.n_iter)
+        assert set(result.state.features) == features
+        np.testing.assert_allclose(-result.objective_history, objectives, rtol=1e-10)
+        W = method.components(result.state)
+        np.testing.assert_allclose(W.T @ W, np.eye(4), atol=1e-12)
+        assert np.trace(W.T @ S @ W) == pytest.approx(-result.state.objective)
+        assert set(np.flatnonzero(np.any(W != 0, axis=1))) == features
+        assert method.residuals(result.state) == {}
+
+
+def test_selected_features_have_the_largest_diagonal():
+    X = np.random.default_rng(4).standard_normal((40, 25))
+    _, result, _ = solve(X, 7, 3)
+    top = np.argsort(-result.state.diagonal, kind="stable")[:7]
+    assert set(top) == set(result.state.features)
+
+
+def data(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 5)) @ rng.standard_normal((5, d)) + rng.standard_normal((n, d))
+
+
+@pytest.mark.parametrize(("name", "refine"), [("FSPCA_Go", False), ("FSPCA_IPU", True)])
+def test_agrees_with_the_original_program(real, reference_path, name, refine):
+    X, _ = real("lung_discrete")
+    reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())[name]
+    fitted = FSPCA(100, n_components=7, refine=refine).fit(X)
+    assert set(np.flatnonzero(fitted.support_)) == set(reference["ranking"][:100])
+    np.testing.assert_array_equal(np.argsort(fitted.ranking_)[:50], reference["ranking"][:50])
+    assert -fitted.objective_history_[-1] == pytest.approx(reference["objective"][0], rel=1e-12)
+
+
+def test_refinement_gains_or_keeps_variance_on_real_data(real):
+    X, y = real("umist")
+    m = np.unique(y).size
+    start = FSPCA(50, n_components=m, refine=False).fit(X)
+    refined = FSPCA(50, n_components=m).fit(X)
+    captured = [captured_variance(X, fitted.support_, m) for fitted in (start, refined)]
+    np.testing.assert_allclose(-start.objective_history_[-1], captured[0], rtol=1e-9)
+    np.testing.assert_allclose(-refined.objective_history_[-1], captured[1], rtol=1e-9)
+    assert captured[1] >= captured[0]
+    assert refined.converged_
+
+
+def captured_variance(X, support, m):
+    A = X[:, support] - X[:, support].mean(axis=0)
+    return np.sum(np.linalg.svd(A, compute_uv=False)[:m] ** 2)
+
+
+def test_attributes_describe_the_selection():
+    X = data(40, 20)
+    fitted = FSPCA(6, n_components=3).fit(X)
+    assert fitted.components_.shape == (3, 20)
+    assert not np.any(fitted.components_[:, ~fitted.support_])
+    np.testing.assert_allclose(fitted.components_ @ fitted.components_.T, np.eye(3), atol=1e-10)
+    assert fitted.n_components_ == 3
+    assert np.all(np.diff(fitted.objective_history_) <= 0)
+    unrefined = FSPCA(6, n_components=3, refine=False).fit(X)
+    assert unrefined.n_iter_ == 0
+    assert unrefined.converged_
+
+
+def test_fewer_features_than_components_are_those_of_largest_variance():
+    X = data(40, 20)
+    fitted = FSPCA(2, n_components=4).fit(X)
+    assert set(np.flatnonzero(fitted.support_)) == set(np.argsort(-X.var(axis=0))[:2])
+    assert fitted.components_.shape == (2, 20)
+
+
+def test_huge_and_tiny_units_leave_the_selection():
+    X = data(40, 20)
+    expected = FSPCA(5, n_components=3).fit(X).support_
+    for unit in (1e-150, 1e-5, 1e140):
+        np.testing.assert_array_equal(FSPCA(5, n_components=3).fit(X * unit).support_, expected)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"refine": "yes"}, "'refine' parameter"),
+        ({"max_iter": 0}, "'max_iter' parameter"),
+        ({"n_components": 2.5}, "'n_components' parameter"),
+    ],
+)
+def test_meaningless_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        FSPCA(**parameters).fit(data(20, 10))

@@ -1,0 +1,101 @@
+"""The Laplacian score against its definition, the original program and degenerate graphs."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from ufselect.published.laplacian_score import LaplacianScore
+
+
+def dense_graph(X, k, t):
+    """Transcribe the graph of the definition; ``t=None`` is the mean distance to the neighbours."""
+    n = X.shape[0]
+    squared = cdist(X, X, "sqeuclidean")
+    nearest = np.array([[j for j in np.argsort(squared[i], kind="stable") if j != i][:k] for i in range(n)])
+    distances = np.sqrt(np.take_along_axis(squared, nearest, axis=1))
+    t = distances.mean() if t is None else t
+    weights = np.zeros((n, n))
+    np.put_along_axis(weights, nearest, np.exp(-(distances**2) / (2 * t**2)), axis=1)
+    return np.maximum(weights, weights.T)
+
+
+def dense_scores(X, W):
+    D = np.diag(W.sum(axis=1))
+    centred = X - (D.sum(axis=0) @ X) / D.sum()
+    return np.diag(centred.T @ (D - W) @ centred) / np.diag(centred.T @ D @ centred)
+
+
+@pytest.mark.parametrize("t", [None, 0.7, 3.0])
+@pytest.mark.parametrize("shape", [(50, 6), (15, 40)])
+def test_scores_are_the_negative_of_the_definition(shape, t):
+    X = np.random.default_rng(0).standard_normal(shape)
+    fitted = LaplacianScore(bandwidth="auto" if t is None else t).fit(X)
+    np.testing.assert_allclose(-fitted.scores_, dense_scores(X, dense_graph(X, 5, t)), rtol=1e-9)
+
+
+def test_agrees_with_the_original_program(real, reference_path):
+    X, _ = real("lung_discrete")
+    reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["LapScore_tauto"]
+    ranking = np.argsort(LaplacianScore(100).fit(X).ranking_)
+    np.testing.assert_array_equal(ranking, reference["ranking"])
+
+
+def test_with_vanishing_weights_the_original_program_ranks_by_the_numerator_alone(real, reference_path):
+    # With t = 1 all its weights are near 1e-28. It replaces denominators below 1e-12 by 10⁴, so that its
+    # ranking is not that of the score; the score itself is scale-free and has a definite value.
+    X, _ = real("lung_discrete")
+    reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["LapScore"]
+    W = dense_graph(X, 5, 1.0)
+    degrees = W.sum(axis=1)
+    total = degrees @ X
+    denominators = degrees @ X**2 - total**2 / degrees.sum()
+    assert np.all(denominators < 1e-12)
+    numerators = np.einsum("ij,ij->j", X, W @ X) - total**2 / degrees.sum()
+    by_numerator = np.argsort(-numerators, kind="stable")
+    assert np.count_nonzero(by_numerator == reference["ranking"]) >= 320  # of 325; near ties may swap
+
+    scores = LaplacianScore(bandwidth=1.0).fit(X).scores_
+    np.testing.assert_allclose(-scores, dense_scores(X, W / W.max()), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+def test_a_feature_that_follows_the_clusters_beats_noise():
+    rng = np.random.default_rng(3)
+    labels = np.repeat([0, 1, 2], 40)
+    centres = 10 * rng.standard_normal((3, 4))
+    X = np.hstack([rng.standard_normal((120, 3)), centres[labels] + 0.1 * rng.standard_normal((120, 4))])
+    assert set(np.flatnonzero(LaplacianScore(4).fit(X).support_)) == {3, 4, 5, 6}
+
+
+@pytest.mark.parametrize("bandwidth", ["auto", 1e-3, 1.0, 1e6])
+def test_degenerate_graphs_give_finite_scores(bandwidth):
+    rng = np.random.default_rng(4)
+    clusters = np.vstack([rng.standard_normal((10, 5)), 1e6 + rng.standard_normal((10, 5))])
+    duplicates = np.repeat(rng.standard_normal((6, 5)), 7, axis=0)
+    for X in (clusters, duplicates, np.ones((12, 5)), 1e3 * clusters):
+        scores = LaplacianScore(bandwidth=bandwidth).fit(X).scores_
+        assert np.all(np.isfinite(scores))
+        assert np.all((scores <= 0) & (scores >= -3))
+
+
+@pytest.mark.parametrize("bandwidth", [0, -1.0, np.inf, np.nan, "wide", None])
+def test_a_bad_bandwidth_is_refused(bandwidth):
+    with pytest.raises(ValueError, match="'bandwidth' parameter"):
+        LaplacianScore(bandwidth=bandwidth).fit(np.eye(10))
+
+
+def test_another_real_set_matches_the_dense_definition(real):
+    X, _ = real("warppie10p")
+    np.testing.assert_allclose(-LaplacianScore().fit(X).scores_, dense_scores_by_feature(X), rtol=1e-7)
+
+
+def dense_scores_by_feature(X):
+    W = dense_graph(X, 5, None)
+    degrees = W.sum(axis=1)
+    centred = X - degrees @ X / degrees.sum()
+    variance = degrees @ centred**2
+    return (variance - np.einsum("ij,ij->j", centred, W @ centred)) / variance

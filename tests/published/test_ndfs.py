@@ -1,0 +1,325 @@
+"""NDFS and RUFS against transcriptions of their rules, against skfeature and BFGS, and their own promises."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize, sparse
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
+
+from ufselect import NDFS, RUFS
+from ufselect.graphs import heat_affinity, nearest_neighbors, normalized_laplacian
+from ufselect.published.ndfs import (
+    CentredRows,
+    NonnegativeSpectralAnalysis,
+    RobustLabelRegression,
+    RowSparseRegression,
+    local_learning_laplacian,
+    multiplicative_step,
+    orthogonality_penalty,
+)
+
+EPS = np.finfo(float).eps
+SHAPES = pytest.mark.parametrize("shape", [(45, 12), (24, 60)])
+BOTH = pytest.mark.parametrize("selector", [NDFS, RUFS])
+
+
+def clusters(n=45, d=12, n_clusters=3):
+    """Return rows of well separated clusters, centred and of mean squared norm 1, and their labels."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(n) % n_clusters
+    centres = np.zeros((n_clusters, d))
+    centres[:, :4] = 6 * rng.standard_normal((n_clusters, 4))
+    X = centres[labels] + rng.standard_normal((n, d))
+    X -= X.mean(axis=0)
+    return X / np.sqrt(np.mean(np.sum(X**2, axis=1))), labels
+
+
+def start(labels):
+    indicator = np.eye(labels.max() + 1)[labels]
+    raised = indicator / np.sqrt(indicator.sum(axis=0)) + 0.02
+    return raised / np.linalg.norm(raised, axis=0)
+
+
+def heat_laplacian(X, k):
+    """Transcribe the normalised Laplacian of the heat kernel, of mean bandwidth, of nearest neighbours."""
+    distances = cdist(X, X)
+    np.fill_diagonal(distances, np.inf)
+    near = np.argsort(distances, axis=1, kind="stable")[:, :k]
+    S = np.zeros_like(distances)
+    t = np.mean(np.take_along_axis(distances, near, axis=1))
+    for i, others in enumerate(near):
+        S[i, others] = np.exp(-(distances[i, others] ** 2) / (2 * t**2))
+    S = np.maximum(S, S.T)
+    roots = np.diag(1 / np.sqrt(S.sum(axis=1)))
+    return np.eye(len(X)) - roots @ S @ roots
+
+
+def norms(matrix):
+    return np.sqrt(np.sum(matrix**2, axis=1) + EPS)
+
+
+def literal_ndfs(X, L, F, alpha, beta, gamma, n_steps):
+    """Transcribe the published iteration with explicit inverses; return W, F and the objectives."""
+    n, d = X.shape
+    W = np.linalg.inv(X.T @ X + beta * np.eye(d)) @ X.T @ F
+    history = []
+
+    def note():
+        history.append(
+            np.trace(F.T @ L @ F)
+            + alpha * (np.linalg.norm(X @ W - F) ** 2 + beta * norms(W).sum())
+            + gamma / 2 * np.linalg.norm(F.T @ F - np.eye(F.shape[1])) ** 2
+        )
+
+    note()
+    for _ in range(n_steps):
+        G = np.diag(0.5 / norms(W))
+        inverse = np.linalg.inv(X.T @ X + beta * G)
+        M = L + alpha * (np.eye(n) - X @ inverse @ X.T)
+        F = F * (gamma * F) / (M @ F + gamma * F @ F.T @ F)
+        F = F / np.linalg.norm(F, axis=0)
+        W = inverse @ X.T @ F
+        note()
+    return W, F, np.array(history)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@SHAPES
+@pytest.mark.parametrize(("alpha", "beta", "gamma"), [(1.0, 0.1, 1e8), (0.1, 0.01, 1e3), (5.0, 0.3, 1e4)])
+def test_ndfs_follows_the_published_rules(shape, alpha, beta, gamma):
+    X, labels = clusters(*shape)
+    L = heat_laplacian(X, 4)
+    method = NonnegativeSpectralAnalysis(
+        CentredRows(X), sparse.csr_array(L), start(labels), alpha, beta, gamma
+    )
+    state, history = method.init(), []
+    for _ in range(8):
+        history.append(state.objective)
+        state = method.step(state)
+    W, F, objectives = literal_ndfs(X, L, start(labels), alpha, beta, gamma, 8)
+    np.testing.assert_allclose(history, objectives[:-1], rtol=1e-7)
+    np.testing.assert_allclose(state.labels, F, atol=1e-8)
+    np.testing.assert_allclose(state.coefficients, W, atol=1e-7)
+    fitted = NDFS(5, n_clusters=3, n_neighbors=4, alpha=alpha, beta=beta, gamma=gamma, max_iter=8, tol=0)
+    fitted.fit(3.0 * X + 7.0)  # units and shifts do not matter
+    np.testing.assert_allclose(fitted.scores_, np.linalg.norm(W, axis=1), atol=1e-7)
+
+
+def test_laplacian_is_that_of_the_heat_kernel():
+    X, _ = clusters(30, 5)
+    found = normalized_laplacian(heat_affinity(*nearest_neighbors(X, 4)))
+    np.testing.assert_allclose(found.toarray(), heat_laplacian(X, 4), atol=1e-12)
+
+
+@SHAPES
+def test_ndfs_agrees_with_skfeature(shape):
+    """Its Laplacian is no Laplacian, but a matrix can be passed for which its formula gives ours."""
+    ndfs = pytest.importorskip("skfeature.function.sparse_learning_based.NDFS").ndfs
+    X, _ = clusters(*shape)
+    n = len(X)
+    L = heat_laplacian(X, 5)
+    rows = L.sum(axis=1)
+    sums = rows.sum() / (n - 1) - rows
+    given = sparse.csc_matrix(np.tile(sums, (n, 1)) - L)
+    theirs = ndfs(X.copy(), mode="raw", W=given, n_clusters=3, alpha=1.0, beta=0.1, gamma=1e8)
+    ours = NDFS(5, n_clusters=3, alpha=1.0, beta=0.1, tol=1e-6, max_iter=500, random_state=0).fit(X)
+    expected = np.linalg.norm(np.asarray(theirs), axis=1)
+    np.testing.assert_allclose(ours.scores_, expected, atol=0.02 * expected.max())
+    assert set(np.argsort(-ours.scores_)[:4]) == set(np.argsort(-expected)[:4])
+
+
+@given(st.integers(6, 40), st.integers(2, 50), st.integers(0, 1000), st.sampled_from([1e-2, 1.0, 1e3, 1e8]))
+def test_the_objective_of_ndfs_never_rises(n, d, seed, gamma):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    rows = CentredRows(X)
+    laplacian = normalized_laplacian(heat_affinity(*nearest_neighbors(X, 3)))
+    labels = start(rng.permutation(np.arange(n) % 3))
+    method = NonnegativeSpectralAnalysis(rows, laplacian, labels, 1.0, 0.1, gamma)
+    state = method.init()
+    for _ in range(6):
+        new = method.step(state)
+        assert new.objective <= state.objective
+        assert np.all(new.labels >= 0)
+        state = new
+
+
+@given(st.integers(5, 30), st.integers(2, 30), st.integers(0, 1000), st.booleans())
+def test_regression_minimises_its_quadratic(n, d, seed, is_sparse):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.6)
+    X[0] += 1.0
+    F, norms, weights = rng.standard_normal((n, 2)), rng.random(d) + 1e-3, rng.random(n) + 0.1
+    rows = CentredRows(sparse.csr_array(X) if is_sparse else X)
+    A = X - X.mean(axis=0)
+    A /= np.sqrt(np.mean(np.sum(A**2, axis=1)))
+    expected = np.linalg.solve(
+        A.T @ (weights[:, None] * A) + 0.3 * np.diag(0.5 / norms), A.T @ (weights[:, None] * F)
+    )
+    found = RowSparseRegression(rows, norms, 0.3, weights).solve(F)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    np.testing.assert_allclose(rows.times(found), A @ expected, atol=1e-9)
+    np.testing.assert_allclose(rows.squared_norms(), np.sum(A**2, axis=1), atol=1e-9)
+
+
+def test_a_step_that_would_raise_the_value_is_shortened():
+    rng = np.random.default_rng(3)
+    target = rng.random((20, 2))
+    labels = rng.random((20, 2)) + 0.1
+    labels /= np.linalg.norm(labels, axis=0)
+
+    def value(F):
+        return 500 * float(np.sum((F - target) ** 2)) + 0.5 * orthogonality_penalty(F)
+
+    moved = multiplicative_step(labels, 500 * (labels - target), 1.0, value)
+    assert value(moved) < value(labels)
+    assert np.all(moved >= 0)
+
+
+def local_laplacian(X, k):
+    """Transcribe the local learning of each row from its neighbours."""
+    distances = cdist(X, X)
+    others = distances + np.diag(np.full(len(X), np.inf))
+    near = np.argsort(others, axis=1, kind="stable")[:, :k]
+    t = np.mean(np.take_along_axis(distances, near, axis=1))
+    kernel = np.exp(-(distances**2) / (2 * t**2))
+    A = np.zeros_like(distances)
+    for i, members in enumerate(near):
+        A[i, members] = kernel[i, members] @ np.linalg.inv(kernel[np.ix_(members, members)] + np.eye(k))
+    return (np.eye(len(X)) - A).T @ (np.eye(len(X)) - A)
+
+
+def objective(X, L, G, F, W, nu, alpha, beta, zeta):
+    return (
+        norms(X - G @ F).sum()
+        + nu * np.trace(G.T @ L @ G)
+        + alpha * norms(X @ W - G).sum()
+        + beta * norms(W).sum()
+        + zeta / 4 * np.linalg.norm(G.T @ G - np.eye(G.shape[1])) ** 2
+    )
+
+
+def literal_rufs(X, L, G, nu, alpha, beta, zeta, n_steps):
+    """Transcribe the four steps of the notes with explicit inverses."""
+    d = X.shape[1]
+    F = np.linalg.inv(G.T @ G) @ G.T @ X
+    W = np.linalg.inv(X.T @ X + beta / alpha * np.eye(d)) @ X.T @ G
+    history = [objective(X, L, G, F, W, nu, alpha, beta, zeta)]
+    for _ in range(n_steps):
+        B, D = np.diag(0.5 / norms(X @ W - G)), np.diag(0.5 / norms(W))
+        W = np.linalg.inv(alpha * X.T @ B @ X + beta * D) @ X.T @ (alpha * B) @ G
+        B, C = np.diag(0.5 / norms(X @ W - G)), np.diag(0.5 / norms(X - G @ F))
+        H = C @ (G @ F - X) @ F.T + nu * L @ G + alpha * B @ (G - X @ W)
+        G = G * (zeta / 2 * G) / (H + zeta / 2 * G @ G.T @ G)
+        G = G / np.linalg.norm(G, axis=0)
+        C = np.diag(0.5 / norms(X - G @ F))
+        F = np.linalg.inv(G.T @ C @ G) @ G.T @ C @ X
+        history.append(objective(X, L, G, F, W, nu, alpha, beta, zeta))
+    return W, np.array(history)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@SHAPES
+@pytest.mark.parametrize("weights", [(1.0, 1.0, 0.3, 1e7), (0.5, 2.0, 1.0, 1e4)])
+def test_rufs_follows_its_definition(shape, weights):
+    X, labels = clusters(*shape)
+    W, history = literal_rufs(X, local_laplacian(X, 4), start(labels), *weights, 6)
+    nu, alpha, beta, zeta = weights
+    fitted = RUFS(5, n_clusters=3, n_neighbors=4, nu=nu, alpha=alpha, beta=beta, zeta=zeta, tol=0, max_iter=6)
+    fitted.fit(3.0 * X + 7.0)  # units and shifts do not matter
+    np.testing.assert_allclose(fitted.objective_history_, history, rtol=1e-6)
+    np.testing.assert_allclose(fitted.scores_, np.linalg.norm(W, axis=1), atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (16, 30)])
+def test_coefficients_and_centres_of_rufs_end_where_bfgs_does(shape):
+    """For fixed labels the problem is convex, and the published method finds its minimum."""
+    X, labels = clusters(*shape)
+    G = np.eye(3)[labels] / np.sqrt(np.bincount(labels))
+    method = RobustLabelRegression(CentredRows(X), sparse.csr_array((len(X), len(X))), G, 0.0, 1.0, 0.3, 1e12)
+    state = method.init()
+    for _ in range(300):
+        state = method.step(state)
+    d = X.shape[1]
+
+    def split(flat):
+        return flat[: 3 * d].reshape(3, d), flat[3 * d :].reshape(d, 3)
+
+    def value(flat):
+        F, W = split(flat)
+        first, second = X - G @ F, X @ W - G
+        f = norms(first).sum() + norms(second).sum() + 0.3 * norms(W).sum()
+        to_F = -G.T @ (first / norms(first)[:, None])
+        to_W = X.T @ (second / norms(second)[:, None]) + 0.3 * W / norms(W)[:, None]
+        return f, np.concatenate([to_F.ravel(), to_W.ravel()])
+
+    begin = np.concatenate([(G.T @ X).ravel(), np.zeros(3 * d)])
+    best = optimize.minimize(value, begin, jac=True, method="L-BFGS-B", options={"maxiter": 5000}).fun
+    np.testing.assert_allclose(state.labels, G, atol=1e-8)  # orthogonality holds them
+    assert state.objective <= best * (1 + 1e-4)
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_local_learning_is_the_definition(is_sparse):
+    X, _ = clusters(30, 5)
+    data = sparse.csr_array(X) if is_sparse else X
+    found = local_learning_laplacian(data, *nearest_neighbors(X, 4))
+    np.testing.assert_allclose(found.toarray(), local_laplacian(X, 4), atol=1e-10)
+
+
+def test_rows_that_coincide_have_a_laplacian():
+    found = local_learning_laplacian(np.ones((6, 2)), *nearest_neighbors(np.ones((6, 2)), 3))
+    assert np.all(np.isfinite(found.toarray()))
+
+
+@given(st.integers(6, 40), st.integers(2, 50), st.integers(0, 1000), st.sampled_from([1e-2, 1.0, 1e3, 1e7]))
+def test_the_objective_of_rufs_never_rises(n, d, seed, zeta):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    rows = CentredRows(X)
+    laplacian = local_learning_laplacian(rows.data, *nearest_neighbors(rows.data, 3))
+    labels = start(rng.permutation(np.arange(n) % 3))
+    method = RobustLabelRegression(rows, laplacian, labels, 1.0, 1.0, 0.3, zeta)
+    state = method.init()
+    assert state.objective == pytest.approx(
+        objective(
+            rows.data, laplacian.toarray(), labels, state.centres, state.coefficients, 1.0, 1.0, 0.3, zeta
+        )
+    )
+    for _ in range(6):
+        new = method.step(state)
+        assert new.objective <= state.objective
+        assert np.all(new.labels >= 0)
+        state = new
+
+
+@BOTH
+def test_finds_the_features_that_make_the_clusters(selector):
+    X, labels = clusters(90, 30)
+    fitted = selector(4, n_clusters=3, random_state=0).fit(X)
+    assert set(np.flatnonzero(fitted.support_)) == {0, 1, 2, 3}
+    assert len(set(zip(fitted.labels_, labels, strict=True))) == 3  # up to their numbers
+
+
+@BOTH
+def test_more_clusters_than_rows_are_refused(selector):
+    X, _ = clusters(10, 4)
+    with pytest.raises(ValueError, match="n_clusters=11 is too many for the 10 samples"):
+        selector(2, n_clusters=11).fit(X)
+
+
+@BOTH
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+def test_fewer_clusters_than_asked_for(selector):
+    """K-means finds no more clusters than there are different rows."""
+    rows = np.repeat(np.random.default_rng(0).standard_normal((3, 6)), 10, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(selector(3, n_clusters=6, random_state=0).fit(rows).scores_).all()

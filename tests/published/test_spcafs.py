@@ -1,0 +1,119 @@
+"""SPCAFS against its definition, the original program and PCA."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from ufselect.published.baselines import PCALeverage
+from ufselect.published.spcafs import SPCAFS
+
+EPS = np.finfo(float).eps
+
+
+def data(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 5)) @ rng.standard_normal((5, d)) + 0.3 * rng.standard_normal((n, d))
+
+
+def literal(X, m, gamma, p, n_steps):
+    """Transcribe the reweighted eigenproblem with dense matrices."""
+    A = X - X.mean(axis=0)
+    S = A.T @ A
+    weights = np.ones(len(S))
+    history = []
+    for _ in range(n_steps + 1):
+        W = linalg.eigh(S - gamma * np.diag(weights))[1][:, -m:]
+        squares = np.sum(W**2, axis=1)
+        history.append(-np.trace(W.T @ S @ W) + gamma * np.sum((squares + EPS) ** (p / 2)))
+        weights = p / 2 * (squares + EPS) ** ((p - 2) / 2)
+    return np.sqrt(squares), np.array(history)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("shape", [(60, 20), (15, 50)])
+@pytest.mark.parametrize("p", [0.5, 1.0])
+@pytest.mark.parametrize("gamma", [1.0, 30.0])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_follows_the_definition(shape, p, gamma, kind):
+    X = data(*shape)
+    fitted = SPCAFS(n_components=3, gamma=gamma, p=p, max_iter=8, tol=0.0).fit(kind(X))
+    norms, history = literal(X, 3, gamma, p, fitted.n_iter_)
+    np.testing.assert_allclose(fitted.scores_, norms, atol=1e-6)
+    np.testing.assert_allclose(fitted.objective_history_, history, rtol=1e-8)
+    np.testing.assert_allclose(fitted.components_ @ fitted.components_.T, np.eye(3), atol=1e-9)
+    assert fitted.n_iter_ >= 3
+
+
+def test_agrees_with_the_original_program(real, reference_path):
+    X, _ = real("lung_discrete")
+    reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["SPCAFS_sym"]
+    fitted = SPCAFS(100, n_components=7, gamma=1.0, p=0.5, tol=1e-12).fit(X)
+    ranking = np.argsort(fitted.ranking_)
+    assert len(set(ranking[:100]) & set(reference["ranking"][:100])) >= 99
+    np.testing.assert_allclose(fitted.objective_history_[:3], reference["objective"], rtol=1e-10)
+
+
+def test_another_real_set_matches_the_definition(real):
+    X, y = real("usps")
+    m = np.unique(y).size
+    gamma = 1e-3 * np.linalg.norm(X - X.mean(axis=0), 2) ** 2
+    fitted = SPCAFS(100, n_components=m, gamma=gamma, max_iter=5, tol=0.0)
+    with pytest.warns(ConvergenceWarning):
+        fitted.fit(X)
+    norms, history = literal(X, m, gamma, 0.5, 5)
+    np.testing.assert_allclose(fitted.objective_history_, history, rtol=1e-9)
+    np.testing.assert_allclose(fitted.scores_, norms, atol=1e-5)
+
+
+def test_without_penalty_it_is_pca_leverage():
+    X = data(40, 15)
+    fitted = SPCAFS(n_components=4, gamma=0.0).fit(X)
+    np.testing.assert_allclose(fitted.scores_, PCALeverage(n_components=4).fit(X).scores_, atol=1e-8)
+    assert fitted.converged_
+
+
+def test_a_large_penalty_leaves_as_many_rows_as_components():
+    X = data(40, 15)
+    fitted = SPCAFS(n_components=3, gamma=1e5).fit(X)
+    small = fitted.scores_[fitted.scores_ < 1e-6]
+    assert np.unique(small).size == 12  # the rest is still ranked
+
+
+def test_units_do_not_matter_if_gamma_follows_them():
+    X = data(40, 15)
+    base = SPCAFS(n_components=3, gamma=2.0).fit(X)
+    for unit in (1e-3, 1024.0, 1e100):
+        scaled = SPCAFS(n_components=3, gamma=2.0 * unit**2).fit(X * unit)
+        np.testing.assert_allclose(scaled.scores_, base.scores_, atol=1e-7)
+
+
+def test_single_precision_gives_the_same_selection():
+    X = data(30, 80)
+    double = SPCAFS(10, n_components=3, gamma=20.0).fit(X)
+    single = SPCAFS(10, n_components=3, gamma=20.0).fit(X.astype(np.float32))
+    np.testing.assert_allclose(single.scores_, double.scores_, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"gamma": -1.0}, "'gamma' parameter"),
+        ({"gamma": np.nan}, "'gamma' parameter"),
+        ({"p": 0.0}, "'p' parameter"),
+        ({"p": 2.5}, "'p' parameter"),
+        ({"n_components": 30}, "more than the rank"),
+    ],
+)
+def test_meaningless_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        SPCAFS(**parameters).fit(data(20, 10))
+
+
+def test_a_penalty_beyond_comparison_with_the_data_is_refused():
+    with pytest.raises(ValueError, match=r"gamma=1.0 is too large .* rescale X"):
+        SPCAFS().fit(1e-200 * data(20, 10))

@@ -1,0 +1,246 @@
+"""UDFS: its parts against loops over samples, its fits against the definition and the original program."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
+from scipy.spatial.distance import cdist
+from sklearn.exceptions import ConvergenceWarning
+
+from ufselect._solver.reweighted import FactoredQuadratic, FormedQuadratic, smoothness_quadratic
+from ufselect.published.udfs import UDFS, local_scatter_laplacian, mean_lowest_rows
+
+EPS = np.finfo(float).eps
+
+
+def data(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, 5)) @ rng.standard_normal((5, d)) + 0.5 * rng.standard_normal((n, d))
+
+
+def dense_laplacian(X, neighborhoods, reg):
+    """Transcribe L sample by sample."""
+    n, size = neighborhoods.shape
+    H = np.eye(size) - 1 / size
+    L = np.zeros((n, n))
+    for members in neighborhoods:
+        local = H @ X[members]
+        L[np.ix_(members, members)] += H @ np.linalg.inv(local @ local.T + reg * np.eye(size)) @ H
+    return L
+
+
+def neighborhood_example(n=30, d=7, size=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    others = np.array([rng.choice(np.delete(np.arange(n), i), size - 1, replace=False) for i in range(n)])
+    return X - X.mean(axis=0), np.column_stack([np.arange(n), others])
+
+
+def local_matrix(X, k, reg):
+    """Return M for the k nearest neighbours."""
+    distances = cdist(X, X)
+    np.fill_diagonal(distances, -1.0)
+    neighborhoods = np.argsort(distances, axis=1, kind="stable")[:, : k + 1]
+    M = X.T @ dense_laplacian(X, neighborhoods, reg) @ X
+    return (M + M.T) / 2
+
+
+def literal(M, m, gamma, n_steps, driver="evr", rows=None):
+    """Transcribe the reweighted eigenproblem; ``rows`` replaces the first solution."""
+    weights = np.ones(len(M)) if rows is None else 0.5 / rows
+    history = []
+    for _ in range(n_steps):
+        W = linalg.eigh(M + gamma * np.diag(weights), driver=driver)[1][:, :m]
+        rows = np.sqrt(np.sum(W**2, axis=1) + EPS)
+        history.append(np.trace(W.T @ M @ W) + gamma * rows.sum())
+        weights = 0.5 / rows
+    return rows, np.array(history)
+
+
+def overlap(a, b, count):
+    return len(set(np.argsort(-a)[:count]) & set(np.argsort(-b)[:count]))
+
+
+@pytest.mark.parametrize("reg", [0.01, 1.0, 50.0])
+@pytest.mark.parametrize("size", [2, 4, 9])
+def test_laplacian_is_the_sum_over_neighbourhoods(size, reg):
+    X, neighborhoods = neighborhood_example(size=size)
+    found = local_scatter_laplacian(X, neighborhoods, reg, block_bytes=2000).toarray()  # several blocks
+    np.testing.assert_allclose(found, dense_laplacian(X, neighborhoods, reg), atol=1e-10 / reg)
+    np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-10 / reg)
+
+
+def test_a_singular_scatter_with_the_smallest_regulariser_stays_finite():
+    X, neighborhoods = neighborhood_example()
+    X[:] = X[0]
+    assert np.all(np.isfinite(local_scatter_laplacian(X, neighborhoods, 1e-300).toarray()))
+    X[15:] += 1.0
+    laplacian = local_scatter_laplacian(X, neighborhoods, 1e-300)
+    assert np.all(np.isfinite(smoothness_quadratic(X, laplacian).matmat(np.eye(7))))
+
+
+@pytest.mark.parametrize(("shape", "kind"), [((30, 7), FormedQuadratic), ((12, 600), FactoredQuadratic)])
+def test_both_forms_are_the_product(shape, kind):
+    X, neighborhoods = neighborhood_example(*shape)
+    laplacian = local_scatter_laplacian(X, neighborhoods, 1.0)
+    matrix = smoothness_quadratic(X, laplacian)
+    assert isinstance(matrix, kind)
+    np.testing.assert_allclose(matrix.matmat(np.eye(shape[1])), X.T @ laplacian.toarray() @ X, atol=1e-9)
+
+
+def test_determined_eigenvectors_give_their_own_rows():
+    X, neighborhoods = neighborhood_example()
+    matrix = smoothness_quadratic(X, local_scatter_laplacian(X, neighborhoods, 1.0))
+    squared_norms, value = mean_lowest_rows(*matrix.eigenpairs(), 3)
+    values, vectors = np.linalg.eigh(matrix.matmat(np.eye(7)))
+    np.testing.assert_allclose(squared_norms, np.sum(vectors[:, :3] ** 2, axis=1), atol=1e-9)
+    assert value == pytest.approx(values[:3].sum())
+
+
+@pytest.mark.parametrize("kind", [FormedQuadratic, FactoredQuadratic])
+def test_undetermined_eigenvectors_give_the_mean_over_all_choices(kind):
+    factor = np.random.default_rng(1).standard_normal((11, 40))
+    matrix = FormedQuadratic(factor.T @ factor) if kind is FormedQuadratic else FactoredQuadratic(factor)
+    squared_norms, value = mean_lowest_rows(*matrix.eigenpairs(), 5)
+    null = np.linalg.eigh(factor.T @ factor)[1][:, : 40 - 11]
+    rng = np.random.default_rng(0)
+    draws = [np.sum((null @ np.linalg.qr(rng.standard_normal((29, 5)))[0]) ** 2, axis=1) for _ in range(4000)]
+    np.testing.assert_allclose(squared_norms, np.mean(draws, axis=0), atol=0.01)
+    assert squared_norms.sum() == pytest.approx(5)
+    assert value == pytest.approx(0, abs=1e-9)
+
+
+@given(st.integers(3, 14), st.integers(2, 20), st.integers(0, 1000), st.booleans())
+def test_rows_add_up_to_the_number_of_vectors(n, d, seed, duplicate):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    if duplicate:
+        X[:, -1] = X[:, 0]
+    X -= X.mean(axis=0)
+    neighborhoods = np.column_stack([np.arange(n), np.roll(np.arange(n), 1)])
+    matrix = smoothness_quadratic(X, local_scatter_laplacian(X, neighborhoods, 1.0))
+    for count in {1, (d + 1) // 2, d}:
+        squared_norms, value = mean_lowest_rows(*matrix.eigenpairs(), count)
+        assert squared_norms.sum() == pytest.approx(count)
+        assert np.all((squared_norms >= 0) & (squared_norms <= 1))
+        values = np.linalg.eigvalsh(matrix.matmat(np.eye(d)))
+        assert value == pytest.approx(values[:count].sum(), abs=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(("gamma", "reg", "k"), [(0.1, 10.0, 5), (1.0, 0.1, 1), (10.0, 1.0, 5)])
+def test_follows_the_definition(gamma, reg, k):
+    X = data(60, 12)
+    fitted = UDFS(n_clusters=3, n_neighbors=k, gamma=gamma, reg=reg, max_iter=7, tol=0.0).fit(X)
+    rows, history = literal(local_matrix(X, k, reg), 3, gamma, fitted.n_iter_ + 1)
+    np.testing.assert_allclose(fitted.objective_history_, history, rtol=1e-8)
+    np.testing.assert_allclose(fitted.scores_, rows, atol=1e-6)
+    np.testing.assert_allclose(fitted.components_ @ fitted.components_.T, np.eye(3), atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
+def test_a_real_set_with_a_unique_start_matches_the_definition(real):
+    X, y = real("usps")
+    m = np.unique(y).size
+    rows, history = literal(local_matrix(X, 5, 1.0), m, 1.0, 7)
+    with pytest.warns(ConvergenceWarning):
+        fitted = UDFS(100, n_clusters=m, max_iter=6, tol=0.0).fit(X)
+    np.testing.assert_allclose(fitted.objective_history_, history, rtol=1e-7)
+    assert overlap(fitted.scores_, rows, 100) >= 98
+
+
+def test_wide_data_match_the_definition_from_the_same_start():
+    X = data(15, 40)
+    M = local_matrix(X, 5, 1.0)
+    null = linalg.eigh(M)[1][:, : 40 - 14]
+    start = np.sqrt(3 / 26 * np.sum(null**2, axis=1))
+    rows, history = literal(M, 3, 1.0, 8, rows=start)
+    with pytest.warns(ConvergenceWarning):
+        fitted = UDFS(n_clusters=3, max_iter=8, tol=0.0).fit(X)
+    np.testing.assert_allclose(fitted.objective_history_[1:], history, rtol=1e-7)
+    np.testing.assert_allclose(fitted.scores_, rows, atol=1e-5)
+
+
+def test_the_original_ranking_of_wide_data_is_rounding_and_ours_is_better(real, reference_path):
+    # M has rank 72 of 325, so that the first solution of the original is any basis of the null space. The
+    # same lines with another LAPACK driver, all correct, agree in fewer than half of the first 100 features.
+    X, _ = real("lung_discrete")
+    reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["UDFS"]
+    M = local_matrix(X, 5, 1.0)
+    variants = [literal(M, 7, 1.0, 20, driver) for driver in ("ev", "evd", "evr")]
+    original = np.empty(325)
+    original[reference["ranking"]] = -np.arange(325)
+    for rows, history in variants:
+        assert overlap(rows, original, 100) < 60
+        assert abs(history[-1] / reference["objective"][-1] - 1) < 0.1
+    with pytest.warns(ConvergenceWarning):
+        fitted = UDFS(100, n_clusters=7, max_iter=19, tol=0.0).fit(X)
+    assert fitted.objective_history_[-1] < 0.85 * reference["objective"][-1]
+    shuffled = np.random.default_rng(0).permutation(325)
+    with pytest.warns(ConvergenceWarning):
+        again = UDFS(100, n_clusters=7, max_iter=19, tol=0.0).fit(X[:, shuffled])
+    np.testing.assert_allclose(again.scores_, fitted.scores_[shuffled], atol=1e-6)
+
+
+def test_objective_never_rises_and_iterations_are_reported(caplog):
+    with caplog.at_level("INFO", logger="ufselect"):
+        fitted = UDFS(n_clusters=3, verbose=True).fit(data(50, 10))
+    assert np.all(np.diff(fitted.objective_history_) <= 0)
+    assert fitted.converged_
+    assert len(caplog.records) == fitted.n_iter_
+
+
+def test_units_and_offsets_do_not_matter_if_the_regulariser_follows():
+    X = data(40, 10)
+    base = UDFS(n_clusters=3, reg=2.0).fit(X)
+    for unit in (1e-3, 1024.0, 1e100):
+        scaled = UDFS(n_clusters=3, reg=2.0 * unit**2).fit(unit * (X + 3.0))
+        np.testing.assert_allclose(scaled.scores_, base.scores_, atol=1e-6)
+
+
+def test_constant_columns_take_no_part():
+    X = data(40, 10)
+    padded = np.insert(X, [2, 7], [5.0, 0.0], axis=1)
+    fitted = UDFS(4, n_clusters=3).fit(padded)
+    assert set(np.flatnonzero(fitted.scores_ == 0)) == {2, 8}
+    np.testing.assert_allclose(np.delete(fitted.scores_, [2, 8]), UDFS(4, n_clusters=3).fit(X).scores_)
+
+
+@pytest.mark.parametrize("reg", [1e-300, 1e-12, 1.0, 1e12])
+def test_degenerate_neighbourhoods_give_finite_scores(reg):
+    rng = np.random.default_rng(0)
+    duplicates = np.repeat(rng.standard_normal((6, 5)), 7, axis=0)
+    few_features = rng.standard_normal((30, 2))
+    far_apart = np.vstack([rng.standard_normal((10, 5)), 1e6 + rng.standard_normal((10, 5))])
+    for X in (duplicates, few_features, far_apart, duplicates[:, :1]):
+        fitted = UDFS(n_clusters=1, reg=reg).fit(X)
+        assert np.all(np.isfinite(fitted.scores_))
+        assert np.linalg.norm(fitted.components_) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"gamma": -1.0}, "'gamma' parameter"),
+        ({"gamma": 0.0}, "'gamma' parameter"),
+        ({"reg": 0.0}, "'reg' parameter"),
+        ({"reg": "auto"}, "'reg' parameter"),
+        ({"n_clusters": 11}, "more than the 10 features of X that vary"),
+    ],
+)
+def test_meaningless_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        UDFS(**parameters).fit(data(20, 10))
+
+
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
+def test_the_automatic_number_of_clusters_is_at_least_two():
+    rng = np.random.default_rng(0)
+    one_direction = np.outer(rng.standard_normal(30), rng.standard_normal(8))
+    fitted = UDFS().fit(one_direction + 0.01 * rng.standard_normal((30, 8)))
+    assert fitted.n_clusters_ == 2

@@ -1,0 +1,30 @@
+"""What a set of columns reconstructs, by solving its least-squares problem anew."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def table(seed: int, n_samples: int, n_features: int) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n_samples, n_features)) @ rng.standard_normal((n_features, n_features))
+
+
+def brute_force_error(A: np.ndarray, penalties: np.ndarray, columns: list[int]) -> float:
+    """Minimise ‖A − A_C W‖² + Σ π ‖w‖² by least squares on rows augmented with the roots of the penalties."""
+    predictors = np.vstack([A[:, columns], np.diag(np.sqrt(penalties[columns]))])
+    targets = np.vstack([A, np.zeros((len(columns), A.shape[1]))])
+    weights = np.linalg.lstsq(predictors, targets, rcond=None)[0]
+    return float(np.sum((targets - predictors @ weights) ** 2))
+
+
+def brute_force_left_out(A: np.ndarray, penalties: np.ndarray, columns: list[int]) -> float:
+    """Refit map and mean without each row in turn."""
+    total = 0.0
+    for row in range(len(A)):
+        rest = np.delete(A, row, axis=0)
+        mean = rest.mean(axis=0)
+        inner = (rest - mean)[:, columns].T @ (rest - mean)
+        weights = np.linalg.solve(inner[:, columns] + np.diag(penalties[columns]), inner)
+        total += np.sum((A[row] - mean - (A[row] - mean)[columns] @ weights) ** 2)
+    return total

@@ -1,0 +1,282 @@
+"""The map back and its errors on held-out rows, for the map, evidence and counts, by refitting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from ufselect import GreedyProjection, ReconstructionSelector
+from ufselect._columns import Units
+from ufselect.gram import gram_operator
+from ufselect.gram.rows import RowInfo
+from ufselect.reconstruct.ridge import (
+    RIDGES,
+    LinearMap,
+    count_curve,
+    fold_data,
+    held_out_error,
+    ridge_units,
+    ridge_weights,
+)
+
+CHOSEN = np.array([1, 4, 6])
+MAKERS = {
+    "reconstruct": ReconstructionSelector,
+    "greedy": lambda count, **rules: GreedyProjection(count, target="features", **rules),
+}
+
+
+def table(seed: int = 0, n_samples: int = 33, n_features: int = 9, noise: float = 0.5) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    mixed = rng.standard_normal((n_samples, 4)) @ rng.standard_normal((4, n_features))
+    return mixed + noise * rng.standard_normal((n_samples, n_features)) + 3.0
+
+
+def fitted(train, columns, ridge, units):
+    """Minimise ‖A − A_C W‖² + λ Σ D_ii ‖w_i‖² by least squares on augmented rows."""
+    mean = train.mean(axis=0)
+    A = train - mean
+    predictors = np.vstack([A[:, columns], np.diag(np.sqrt(ridge * units))])
+    targets = np.vstack([A, np.zeros((columns.size, A.shape[1]))])
+    return mean, np.linalg.lstsq(predictors, targets, rcond=None)[0]
+
+
+def held_out_errors(X, columns, ridge):
+    """Return each column's squared error in five folds; units of the ridge are from the fit, or all rows.
+
+    They are from all rows where there are more columns than rows.
+    """
+    errors = np.zeros(X.shape[1])
+    for fold in range(5):
+        is_out = np.arange(len(X)) % 5 == fold
+        rows = X if columns.size > len(X) else X[~is_out]
+        units = ridge_units(np.square(rows - rows.mean(axis=0)).sum(axis=0)[columns])
+        mean, weights = fitted(X[~is_out], columns, ridge, units)
+        rows = X[is_out] - mean
+        errors += np.square(rows - rows[:, columns] @ weights).sum(axis=0)
+    return errors
+
+
+@pytest.mark.parametrize("shape", [(33, 9), (12, 40)])
+@pytest.mark.parametrize("columns", [CHOSEN, np.arange(0, 40, 2)])
+def test_the_ridge_is_the_best_of_all_on_held_out_rows(shape, columns):
+    X, columns = table(0, *shape), columns[columns < shape[1]]
+    others = np.setdiff1d(np.arange(shape[1]), columns)
+    found = LinearMap.from_rows(X, columns)
+    totals = [held_out_errors(X, columns, ridge)[others].sum() for ridge in RIDGES]
+    assert found.ridge == RIDGES[int(np.argmin(totals))]
+    units = ridge_units(np.square(X - X.mean(axis=0)).sum(axis=0)[columns])
+    mean, weights = fitted(X, columns, found.ridge, units)
+    np.testing.assert_allclose(found.mean, mean)
+    reconstructed = np.setdiff1d(np.flatnonzero(found.reconstructable), columns)
+    assert reconstructed.size > 2
+    np.testing.assert_allclose(found.weights[:, reconstructed], weights[:, reconstructed], atol=1e-9)
+    spread = np.sqrt(held_out_errors(X, columns, found.ridge)[reconstructed] / len(X))
+    np.testing.assert_allclose(found.standard_deviations[reconstructed], spread, rtol=1e-7)
+    np.testing.assert_array_equal(found.weights[:, columns], np.eye(columns.size))
+    assert not found.column_errors[columns].any()
+    A = X - X.mean(axis=0)
+    np.testing.assert_allclose(found.cross, A[:, columns].T @ A, atol=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [None, 0.1])
+@pytest.mark.parametrize("shape", [(33, 9), (12, 40)])
+def test_sparse_rows_give_the_map_of_dense_ones(ridge, shape):
+    X = table(0, *shape) * (np.random.default_rng(1).random(shape) < 0.4)
+    columns = CHOSEN if shape[1] < 40 else np.arange(0, 40, 2)
+    dense, thin = (LinearMap.from_rows(kind, columns, ridge) for kind in (X, sparse.csr_array(X)))
+    for name in ("mean", "weights", "column_errors", "standard_deviations"):
+        np.testing.assert_allclose(getattr(thin, name), getattr(dense, name), atol=1e-8)
+
+
+def test_the_gram_matrix_alone_gives_the_map_of_the_rows():
+    X = table()
+    found = LinearMap.from_gram(gram_operator(X), CHOSEN, 0.1)
+    np.testing.assert_allclose(found.weights, LinearMap.from_rows(X, CHOSEN, 0.1).weights, atol=1e-9)
+    np.testing.assert_allclose(found.mean, X.mean(axis=0))
+
+
+def test_columns_of_noise_are_left_to_their_mean():
+    rng = np.random.default_rng(2)
+    X = np.hstack([table(2, 60), rng.standard_normal((60, 30))])
+    found = LinearMap.from_rows(X, CHOSEN)
+    assert found.reconstructable[:9].all()
+    assert not found.weights[:, ~found.reconstructable].any()
+    np.testing.assert_array_equal(found.column_errors[~found.reconstructable], 1.0)
+
+
+@pytest.mark.parametrize("n_samples", [6, 12, 40])
+@pytest.mark.parametrize("n_features", [15, 120])
+def test_pure_noise_is_never_reconstructed_worse_than_by_the_mean(n_samples, n_features):
+    rng = np.random.default_rng(n_samples)
+    train, test = (rng.standard_normal((count, n_features)) for count in (n_samples, 300))
+    assert held_out_error(train, test, np.arange(5)) < 1
+
+
+def test_an_infinite_ridge_is_the_mean():
+    assert not ridge_weights(np.ones((3, 12)), np.inf).any()
+
+
+def test_noise_in_the_measurements_is_told_in_the_standard_deviations():
+    rng = np.random.default_rng(3)
+    loadings = rng.standard_normal((3, 9))
+    X = rng.standard_normal((4000, 3)) @ loadings
+    found = LinearMap.from_rows(X, CHOSEN, None, np.full(9, 0.25))
+    fresh = rng.standard_normal((20_000, 3)) @ loadings
+    measured = fresh[:, CHOSEN] + 0.5 * rng.standard_normal((20_000, 3))
+    reconstructed = (measured - found.mean[CHOSEN]) @ found.weights + found.mean
+    spread = np.sqrt(np.mean((reconstructed - fresh) ** 2, axis=0))
+    np.testing.assert_allclose(found.standard_deviations, spread, rtol=0.05)
+
+
+@pytest.mark.parametrize("shape", [(40, 9), (12, 60)])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_held_out_error_is_that_of_a_map_fitted_to_other_rows(shape, kind):
+    X = table(4, shape[0] + 20, shape[1])
+    train, test = X[:-20], X[-20:]
+    columns = np.array([7, 0, 3]) if shape[1] < 20 else np.arange(50)
+    units = ridge_units(np.square(train - train.mean(axis=0)).sum(axis=0)[np.sort(columns)])
+    mean, weights = fitted(train, np.sort(columns), 0.1, units)
+    rest = test - mean - (test - mean)[:, np.sort(columns)] @ weights
+    rest[:, columns] = 0
+    found = LinearMap.from_rows(train, np.sort(columns), 0.1)
+    rest[:, ~found.reconstructable] = (test - mean)[:, ~found.reconstructable]
+    expected = np.linalg.norm(rest) / np.linalg.norm(test - mean)
+    assert held_out_error(kind(train), kind(test), columns, 0.1) == pytest.approx(expected)
+    assert held_out_error(train, test, columns) < 1
+
+
+def test_nothing_to_reconstruct_has_no_error():
+    assert held_out_error(table(), np.tile(table().mean(axis=0), (4, 1)), CHOSEN) == pytest.approx(0, abs=1)
+    assert held_out_error(np.ones((8, 5)), np.ones((3, 5)), [0, 1]) == 0.0
+
+
+def test_folds_are_those_of_rows_taken_apart():
+    X = table(0, 61, 12)
+    X[:, 4] = np.where(np.arange(61) % 5 == 1, X[:, 4], 7.0)  # constant once the second fold has gone
+    for kind in (np.asarray, sparse.csr_array):
+        for number, (gram, held_out) in enumerate(fold_data(kind(X), None)):
+            is_out = np.arange(61) % 5 == number
+            mean = X[~is_out].mean(axis=0)
+            S = (X[~is_out] - mean).T @ (X[~is_out] - mean)
+            np.testing.assert_allclose(gram.to_dense() * gram.scale**2, S, atol=1e-9 * S.max())
+            np.testing.assert_allclose(held_out * gram.scale, X[is_out] - mean, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_weights_and_batches_of_the_rows_count_in_both_parts(kind):
+    X, batches = table(1, 60, 12), np.arange(60) // 20
+    weights = np.random.default_rng(0).integers(1, 4, 60).astype(float)
+    for number, (gram, held_out) in enumerate(fold_data(kind(X), RowInfo(weights, batches))):
+        stay, out = np.flatnonzero(np.arange(60) % 5 != number), np.flatnonzero(np.arange(60) % 5 == number)
+        means = []
+        for batch in range(3):
+            part = stay[batches[stay] == batch]
+            means.append(np.average(X[part], axis=0, weights=weights[part]))
+        rest = (X[stay] - np.array(means)[batches[stay]]) * np.sqrt(weights[stay])[:, None]
+        np.testing.assert_allclose(gram.to_dense() * gram.scale**2, rest.T @ rest, rtol=1e-8, atol=1e-8)
+        expected = (X[out] - np.array(means)[batches[out]]) * np.sqrt(weights[out])[:, None]
+        np.testing.assert_allclose(held_out * gram.scale, expected, rtol=1e-8, atol=1e-8)
+
+
+def test_errors_of_counts_are_those_of_refitting_their_columns():
+    X = table(7, 60, 12)
+    units = Units(np.array([0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5, 5]))
+    _, curve = count_curve(X, lambda gram, count: np.array([2, 0, 4])[:count], units=units)
+    path = np.array([3, 4, 5, 0, 7, 8])
+    for count in (1, 2, 3):
+        columns = np.concatenate([units.members(unit) for unit in (2, 0, 4)[:count]])
+        tried = []
+        for ridge in (1e-10, 1e-3, 0.1):
+            errors = []
+            for number in range(5):
+                is_out = np.arange(60) % 5 == number
+                train, rest = X[~is_out], np.setdiff1d(np.arange(12), columns)
+                # the ridge is in units of all columns of the path
+                spread = np.square(train - train.mean(axis=0)).sum(axis=0)
+                mean, weights = fitted(train, columns, ridge, ridge_units(spread[path])[: columns.size])
+                rows = X[is_out] - mean
+                left = (rows - rows[:, columns] @ weights)[:, rest]
+                errors.append(np.linalg.norm(left) / np.linalg.norm(rows[:, rest]))
+            tried.append(np.mean(errors))
+        assert curve[count - 1]["error"] == pytest.approx(min(tried), rel=1e-5)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_count_is_the_smallest_within_one_standard_error_of_the_least(name):
+    selector = MAKERS[name]("auto").fit(table(3, 120, 40, noise=0.3))
+    curve = selector.count_curve_
+    best = min(curve, key=lambda row: row["error"])
+    (chosen,) = (row for row in curve if row["chosen"])
+    assert chosen["count"] == selector.support_.sum()
+    enough = [row["count"] for row in curve if row["error"] <= best["error"] + best["standard_error"]]
+    assert chosen["count"] == min(enough)
+    assert chosen["note"].startswith("fewest columns within one standard error of the best count")
+    assert [row["note"] for row in curve if not row["chosen"]] == [""] * (len(curve) - 1)
+
+
+@pytest.mark.parametrize("rank", [2, 4, 10])
+def test_a_planted_rank_is_found_without_noise(rank):
+    rng = np.random.default_rng(rank)
+    X = rng.standard_normal((100, rank)) @ rng.standard_normal((rank, 40))
+    for make in MAKERS.values():
+        assert rank <= make("auto").fit(X).support_.sum() <= rank + 1
+
+
+def test_counts_grow_by_a_tenth_beyond_twenty():
+    _, curve = count_curve(table(5, 150, 300), lambda gram, count: np.arange(count))
+    counts = np.array([row["count"] for row in curve])
+    np.testing.assert_array_equal(counts[:20], np.arange(1, 21))
+    assert counts[-1] == 100
+    assert np.all(np.diff(counts) <= np.maximum(1, 0.1 * counts[:-1] + 1))
+
+
+def test_too_few_rows_to_hold_out_are_refused():
+    with pytest.raises(ValueError, match="at least 10"):
+        count_curve(table(0, 9), lambda gram, count: np.arange(count))
+
+
+def test_a_batch_that_only_held_out_rows_have_is_refused():
+    batches = np.where(np.arange(40) % 5 == 2, 1, 0)
+    with pytest.raises(ValueError, match="all rows of some batches are held out"):
+        ReconstructionSelector("auto").fit(table(2, 40), batch=batches)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_equal_weights_and_one_batch_change_nothing(name):
+    X = table(3, 60, 12)
+    plain = MAKERS[name]("auto").fit(X).count_curve_
+    for rows in ({"sample_weight": np.full(60, 0.5)}, {"batch": ["a"] * 60}):
+        curve = MAKERS[name]("auto").fit(X, **rows).count_curve_
+        assert [row["error"] for row in curve] == pytest.approx([row["error"] for row in plain])
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_rows_of_no_weight_and_offsets_of_batches_have_no_say(name):
+    X, batches = table(4, 60, 12), np.arange(60) // 30
+    spoiled = np.vstack([X, 1e4 * np.random.default_rng(1).standard_normal((20, 12))])
+    plain = MAKERS[name]("auto").fit(X).count_curve_
+    weighted = MAKERS[name]("auto").fit(spoiled, sample_weight=np.repeat([1.0, 0.0], [60, 20])).count_curve_
+    assert [row["error"] for row in weighted] == pytest.approx([row["error"] for row in plain])
+    batched = MAKERS[name]("auto").fit(X, batch=batches).count_curve_
+    moved = MAKERS[name]("auto").fit(X + 50.0 * batches[:, None], batch=batches).count_curve_
+    assert [row["error"] for row in moved] == pytest.approx([row["error"] for row in batched], rel=1e-6)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_missing_values_are_refused_in_one_sentence(name):
+    X = table(5, 60, 12)
+    X[3, 4] = np.nan
+    with pytest.raises(ValueError, match="must have no missing values"):
+        MAKERS[name]("auto").fit(X)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_groups_count_as_one_and_come_whole(name):
+    codes = np.repeat(np.arange(6), 2)
+    selector = MAKERS[name]("auto", feature_groups=codes).fit(table(6, 60, 12))
+    assert [row["count"] for row in selector.count_curve_] == [1, 2, 3]
+    chosen = np.unique(codes[selector.support_])
+    np.testing.assert_array_equal(selector.support_, np.isin(codes, chosen))
+    assert chosen.size == next(row["count"] for row in selector.count_curve_ if row["chosen"])

@@ -1,0 +1,309 @@
+"""ReconstructionSelector and Reconstructor as a user meets them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.conftest import frame_class
+
+from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage, ReconstructionSelector, Reconstructor
+from ufselect.gram import GramAccumulator
+from ufselect.reconstruct.ridge import held_out_error
+
+
+@pytest.fixture(scope="module")
+def pixels():
+    return load_digits().data[:600]
+
+
+def test_exchanges_lower_the_error_that_greedy_steps_reach(pixels):
+    history = ReconstructionSelector(12, max_iter=5).fit(pixels).objective_history_
+    assert len(history) > 1
+    assert np.all(np.diff(history) <= 0)
+    assert history[-1] < history[0]
+    greedy = ReconstructionSelector(12, max_iter=0).fit(pixels)
+    assert greedy.objective_history_ == pytest.approx(history[:1])
+
+
+def test_without_penalty_and_exchanges_it_is_greedy_projection(pixels):
+    ours = ReconstructionSelector(9, penalty=0, max_iter=0).fit(pixels)
+    theirs = GreedyProjection(9, target="features").fit(pixels)
+    np.testing.assert_array_equal(ours.support_, theirs.support_)
+
+
+def test_it_reconstructs_held_out_rows_better_than_greedy_and_leverage(pixels):
+    train, test = pixels[:400], pixels[400:]
+    share = {
+        type(selector).__name__: Reconstructor(selector).fit(train).score(test)
+        for selector in (ReconstructionSelector(15), GreedyProjection(15, target="features"), PCALeverage(15))
+    }
+    assert share["ReconstructionSelector"] > share["GreedyProjection"] > share["PCALeverage"]
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e6])
+def test_the_unit_of_the_data_does_not_matter(pixels, scale):
+    support = ReconstructionSelector(8).fit(pixels[:100]).support_
+    np.testing.assert_array_equal(ReconstructionSelector(8).fit(scale * pixels[:100]).support_, support)
+
+
+@pytest.mark.parametrize("n_rows", [60, 600])
+def test_a_constant_column_that_must_be_kept_changes_nothing_else(pixels, n_rows):
+    kept = (
+        ReconstructionSelector(9, keep=[0]).fit(pixels[:n_rows]).get_support(indices=True)
+    )  # pixel 0 is constant
+    free = ReconstructionSelector(8).fit(pixels[:n_rows]).get_support(indices=True)
+    np.testing.assert_array_equal(kept, [0, *free])
+
+
+def test_many_sparse_columns_are_represented_by_some_of_them():
+    rng = np.random.default_rng(0)
+    topics = rng.random((300, 5)) @ (rng.random((5, 2500)) < 0.05)
+    X = sparse.csr_array(topics * (rng.random(topics.shape) < 0.5))
+    chosen = ReconstructionSelector(10).fit(X).get_support(indices=True)
+    dense = ReconstructionSelector(10).fit(X.toarray()).get_support(indices=True)
+    score = {name: map_score(X.toarray(), columns) for name, columns in (("some", chosen), ("all", dense))}
+    assert score["some"] > score["all"] - 0.02
+
+
+def map_score(X, columns):
+    A = X - X.mean(axis=0)
+    fit = A[:, columns] @ np.linalg.lstsq(A[:, columns], A, rcond=None)[0]
+    return np.sum(fit**2) / np.sum(A**2)
+
+
+def test_bad_parameters_are_refused(pixels):
+    with pytest.raises(ValueError, match="penalty"):
+        ReconstructionSelector(penalty=-1).fit(pixels)
+    with pytest.raises(ValueError, match="max_iter"):
+        ReconstructionSelector(max_iter=1.5).fit(pixels)
+    with pytest.raises(TypeError, match="n_features_to_select"):
+        ReconstructionSelector("most").fit(pixels)
+    with pytest.raises(ValueError, match="holds out rows"):
+        ReconstructionSelector("auto").fit(GramAccumulator().update(pixels))
+
+
+@pytest.mark.filterwarnings("ignore")
+@parametrize_with_checks([Reconstructor()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_selected_columns_come_back_as_they_were(pixels):
+    train, test = pixels[::2], pixels[1::2]  # in turn, as the writers come one after the other
+    reconstructor = Reconstructor(ReconstructionSelector(15)).fit(train)
+    measured = reconstructor.transform(test)
+    reconstructed = reconstructor.inverse_transform(measured)
+    np.testing.assert_allclose(reconstructed[:, reconstructor.support_], measured)
+    error = np.linalg.norm(reconstructed - test) / np.linalg.norm(test - train.mean(axis=0))
+    assert reconstructor.score(test) == pytest.approx(1 - error**2)
+    assert reconstructor.error_ == pytest.approx(error, rel=0.1)
+    assert reconstructor.standard_deviations_.shape == (64,)
+
+
+def test_the_curve_ends_where_the_score_is_and_falls_on_the_way(pixels):
+    train, test = pixels[:150], pixels[300:]
+    reconstructor = Reconstructor(ReconstructionSelector(15)).fit(train)
+    curve = reconstructor.curve(test)
+    assert [row["count"] for row in curve] == sorted({row["count"] for row in curve})
+    assert curve[-1]["count"] == 15
+    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(test)))
+    assert np.all(np.diff([row["error"] for row in curve]) < 0)
+    assert [row["count"] for row in reconstructor.curve(test, [2, 7])] == [2, 7]
+    assert reconstructor.curve(test, 7) == reconstructor.curve(test, [7])
+    for wrong in ([16], 0, [2.5]):
+        with pytest.raises(ValueError, match="whole numbers between 1 and the 15"):
+            reconstructor.curve(test, wrong)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "accumulator", "dask"])
+def test_every_kind_of_data_gives_the_same_map(pixels, kind):
+    dense = Reconstructor(ReconstructionSelector(6), "ridge", ridge=0.01).fit(pixels)
+    if kind == "sparse":
+        data = sparse.csr_array(pixels)
+    elif kind == "accumulator":
+        data = GramAccumulator().update(pixels[:500]).update(pixels[500:])
+    else:
+        data = pytest.importorskip("dask.array").from_array(pixels, chunks=(400, 64))
+    found = clone(dense).fit(data)
+    # without rows to leave out, columns next to constant count as reconstructable that are not
+    reconstructed = dense.reconstructable_
+    assert np.all(found.reconstructable_[reconstructed])
+    np.testing.assert_allclose(found.weights_[:, reconstructed], dense.weights_[:, reconstructed], atol=1e-6)
+    np.testing.assert_allclose(found.mean_, dense.mean_, atol=1e-9)
+    assert found.error_ == pytest.approx(dense.error_, rel=0.05)
+
+
+def test_names_are_those_of_the_selected_columns():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).standard_normal((30, 4)), columns=list("abcd"))
+    reconstructor = Reconstructor(ReconstructionSelector(2)).fit(frame)
+    assert list(reconstructor.get_feature_names_out()) == list(frame.columns[reconstructor.support_])
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frame(request):
+    return frame_class(request.param)
+
+
+def test_a_frame_is_reconstructed_from_its_own_columns_in_their_order_alone(frame, pixels):
+    names = [f"p{j}" for j in range(20)]
+    data = frame(dict(zip(names, pixels[:60, 20:40].T, strict=True)))
+    reconstructor = Reconstructor(ReconstructionSelector(6)).fit(data)
+    measured = data[list(reconstructor.get_feature_names_out())]
+    values = np.asarray(measured)
+    reconstructed = reconstructor.inverse_transform(measured)
+    np.testing.assert_array_equal(reconstructed, reconstructor.inverse_transform(values))
+    reversed_order = measured[list(measured.columns)[::-1]]
+    with pytest.raises(ValueError, match=r"in another order than fit; order them as get_feature_names_out"):
+        reconstructor.inverse_transform(reversed_order)
+    renamed = frame(dict(zip(["q", *measured.columns[1:]], values.T, strict=True)))
+    with pytest.raises(ValueError, match=r"columns that were not selected: q; give those of"):
+        reconstructor.inverse_transform(renamed)
+
+
+def test_after_a_fit_without_names_only_a_known_order_can_be_wrong(frame, pixels):
+    reconstructor = Reconstructor(ReconstructionSelector(3)).fit(pixels[:60])
+    values = reconstructor.transform(pixels[:60])
+    made_up = list(reconstructor.get_feature_names_out())
+    named = frame(dict(zip(made_up, values.T, strict=True)))
+    expected = reconstructor.inverse_transform(values)
+    np.testing.assert_array_equal(reconstructor.inverse_transform(named), expected)
+    others = frame(dict(zip("abc", values.T, strict=True)))
+    np.testing.assert_array_equal(reconstructor.inverse_transform(others), expected)
+    with pytest.raises(ValueError, match="in another order"):
+        reconstructor.inverse_transform(named[made_up[::-1]])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ridge": "some"}, "'ridge' parameter"),
+        ({"ridge": -1.0}, "'ridge' parameter"),
+        ({"noise_variance": -1.0}, "noise_variance"),
+        ({"noise_variance": [1.0, 2.0]}, "noise_variance"),
+    ],
+)
+def test_bad_settings_of_the_map_are_refused(pixels, change, message):
+    with pytest.raises(ValueError, match=message):
+        Reconstructor(**change).fit(pixels)
+
+
+def test_only_the_selected_columns_can_be_reconstructed_from(pixels):
+    reconstructor = Reconstructor(ReconstructionSelector(6)).fit(pixels[:60])
+    with pytest.raises(ValueError, match="6 were selected"):
+        reconstructor.inverse_transform(pixels)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
+    """PySensors takes the pivots of a QR factorisation of the loadings."""
+    from scipy.linalg import qr
+
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((80, 12)) @ rng.standard_normal((12, 40)) + 0.1 * rng.standard_normal((80, 40))
+    loadings = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[2][:8]
+    pivots = qr(loadings, mode="economic", pivoting=True)[2][:8]
+    chosen = DOptimalLeverage(8, n_components=8, ridge=1e-6).fit(X).get_support(indices=True)
+    np.testing.assert_array_equal(chosen, np.sort(pivots))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("count", [5, 10, 20])
+def test_d_optimal_leverage_chooses_what_pysensors_does(count):
+    """With its own ridge and as many components as columns."""
+    pixels = load_digits().data
+    basis = pytest.importorskip("pysensors.basis", reason="python-sensors is not installed")
+    reconstruction = pytest.importorskip("pysensors.reconstruction")
+    model = reconstruction.SSPOR(
+        basis=basis.SVD(n_basis_modes=count, algorithm="arpack"), n_sensors=count
+    ).fit(pixels - pixels.mean(axis=0), quiet=True)
+    selector = DOptimalLeverage(count, n_components=count).fit(pixels)
+    assert selector.ridge == 0.01
+    np.testing.assert_array_equal(
+        selector.get_support(indices=True), np.sort(model.get_selected_sensors()[:count])
+    )
+
+
+def beats(seed, height=1.0):
+    """Return 100 windows of a signal of beats at uneven distances, every twentieth of another height."""
+    rng = np.random.default_rng(seed)
+    time, signal, beat = np.arange(10_000), 0.05 * rng.standard_normal(10_000), 0.0
+    while beat < time.size:
+        signal += np.exp(-(((time - beat) / 2) ** 2) / 2) + 0.4 * np.exp(-(((time - beat - 12) / 5) ** 2) / 2)
+        beat += 35 * (1 + 0.1 * rng.standard_normal())
+    X = signal.reshape(100, 100)
+    X[::20] *= height
+    return X
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_few_rows_of_most_variance_make_it_no_worse_than_greedy_steps(seed):
+    train, test = np.split(beats(seed, height=8), [70])
+    ours, greedy = (
+        held_out_error(train, test, selector.fit(train).get_support(indices=True))
+        for selector in (ReconstructionSelector(50), GreedyProjection(50, target="features"))
+    )
+    assert ours <= greedy + 0.005
+
+
+def test_few_rows_of_most_variance_leave_a_given_penalty_and_its_exchanges_alone():
+    X = beats(0, height=8)[:70]
+    found = ReconstructionSelector(20, penalty=0.1).fit(X)
+    assert found.penalty_ == 0.1
+    assert found.n_iter_ > 0
+    assert ReconstructionSelector(20).fit(X).penalty_ == 0
+    assert ReconstructionSelector(20).fit(X).n_iter_ == 0
+
+
+def test_without_such_rows_the_penalty_comes_from_the_data(pixels):
+    found = ReconstructionSelector(20).fit(pixels[:50])
+    assert found.penalty_ > 0
+    assert found.n_iter_ > 0
+
+
+def test_what_is_no_better_on_rows_left_out_gives_way_to_greedy_steps():
+    gains = []
+    for seed in range(6):
+        X = beats(seed, height=8).reshape(125, 80)  # rows too many for the rule of heavy tails
+        greedy = GreedyProjection(50, target="features").fit(X[:87])
+        ours = ReconstructionSelector(50).fit(X[:87])
+        errors = [held_out_error(X[:87], X[87:], fit.get_support(indices=True)) for fit in (greedy, ours)]
+        gains.append(errors[0] - errors[1])
+        if ours.penalty_ == 0:
+            np.testing.assert_array_equal(ours.ranking_[ours.support_], greedy.ranking_[greedy.support_])
+            assert len(ours.objective_history_) == 1
+    assert gains.count(0.0) > 0
+    assert np.mean(gains) > 0.0
+
+
+def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():
+    X = np.random.default_rng(0).standard_normal((12, 40))
+    X[0] *= 30
+    ours, greedy = ReconstructionSelector(20).fit(X), GreedyProjection(20, target="features").fit(X)
+    assert ours.penalty_ == 0
+    np.testing.assert_array_equal(ours.support_, greedy.support_)
+
+
+@pytest.mark.parametrize("shape", [(40, 64), (500, 64)])
+def test_a_memory_map_that_is_small_gives_what_an_array_does(pixels, shape, tmp_path):
+    X = pixels[: shape[0]]
+    mapped = np.lib.format.open_memmap(tmp_path / "X.npy", mode="w+", dtype=float, shape=shape)
+    mapped[:] = X
+    for count in (12, "auto"):
+        ranking = ReconstructionSelector(count).fit(X).ranking_
+        np.testing.assert_array_equal(ReconstructionSelector(count).fit(mapped).ranking_, ranking)
+        np.testing.assert_array_equal(ReconstructionSelector(count).fit(tmp_path / "X.npy").ranking_, ranking)
+    weights = Reconstructor(ReconstructionSelector(12)).fit(X).weights_
+    np.testing.assert_array_equal(Reconstructor(ReconstructionSelector(12)).fit(mapped).weights_, weights)
+
+
+def test_columns_that_hardly_vary_beside_others_are_no_trouble():
+    """Ends of a bell curve: variances down to 1e-215 of the largest, over few rows."""
+    places = np.linspace(-30, 30, 200)
+    X = np.exp(-np.square(places - np.linspace(-5, 5, 40)[:, None]) / 2)
+    selector = ReconstructionSelector(6).fit(X)
+    assert np.all(np.abs(places[selector.support_]) < 12)
