@@ -40,7 +40,7 @@ SMALL: dict[str, dict[str, Any]] = {  # settings with which a fit takes some mil
     "SPCAPSD": {"max_iter": 10},
     "BSUFS": {"max_iter": 10},
     "PartitionSelector": {"n_clusters": 2},
-    "AutoSelector": {"goal": "clusters", "n_clusters": 2, "max_samples": 30},
+    "AutoSelector": {"n_clusters": 2, "max_samples": 30},
 }
 
 
@@ -48,7 +48,7 @@ def selectors() -> dict[str, Callable[..., Any]]:
     """Return the selectors among the public names that can run here."""
     public = {name: getattr(ufselect, name) for name in ufselect.__all__}
     found = {
-        name.replace("RebuildSelector", "ReconstructionSelector"): each
+        name: each
         for name, each in public.items()
         if inspect.isclass(each)
         and issubclass(each, ufselect.UnsupervisedSelector)
@@ -116,7 +116,12 @@ def settings(X: np.ndarray) -> Iterator[tuple[str, Callable[[np.ndarray], Any], 
     names = [f"f{j}" for j in range(X.shape[1])]
     for name, container in CONTAINERS.items():
         yield name, container, {}, {}
-    yield "constraints", _frame, {"keep": [names[1]], "exclude": names[-2:], "groups": {"g": names[3:5]}}, {}
+    yield (
+        "constraints",
+        _frame,
+        {"keep": [names[1]], "exclude": names[-2:], "feature_groups": {"g": names[3:5]}},
+        {},
+    )
     yield "max_correlation", np.asarray, {"max_correlation": 0.8}, {}
     missing = np.where(np.random.default_rng(3).random(X.shape) < 0.06, np.nan, X)
     yield "missing", lambda _: missing, {}, {}
