@@ -7,9 +7,9 @@ from ufselect._registry import PUBLIC
 
 if TYPE_CHECKING:  # for editors and type checkers, which cannot follow the names of the registry
     from ufselect._registry import register as register
-    from ufselect.assessment import Assessment as Assessment
-    from ufselect.assessment import StableSelector as StableSelector
-    from ufselect.assessment import assess as assess
+    from ufselect.assessment.held_out import Assessment as Assessment
+    from ufselect.assessment.held_out import assess as assess
+    from ufselect.assessment.stable_selector import StableSelector as StableSelector
     from ufselect.auto import AutoSelector as AutoSelector
     from ufselect.base import GramSelector as GramSelector
     from ufselect.base import UnsupervisedSelector as UnsupervisedSelector

@@ -43,14 +43,14 @@ SELECTORS = {
 PUBLIC = SELECTORS | {
     "RedundancyFilter": "ufselect.redundancy",
     "GraphClustering": "ufselect.clusters",
-    "StableSelector": "ufselect.assessment",
+    "StableSelector": "ufselect.assessment.stable_selector",
     "Reconstructor": "ufselect.reconstruct.reconstructor",
     "DSCOFSPath": "ufselect.dscofs.path",
     "dscofs_path": "ufselect.dscofs.path",
     "UnsupervisedSelector": "ufselect.base",
     "GramSelector": "ufselect.base",
-    "Assessment": "ufselect.assessment",
-    "assess": "ufselect.assessment",
+    "Assessment": "ufselect.assessment.held_out",
+    "assess": "ufselect.assessment.held_out",
     "gram_from_covariance": "ufselect.gram",
     "register": "ufselect._registry",
 }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufselect.assessment.stable import error_bound, smallest_threshold
+from ufselect.assessment.stable_selector import error_bound, smallest_threshold
 
 
 def test_published_values():

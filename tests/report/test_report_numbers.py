@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThresh
 from sklearn.linear_model import LinearRegression
 
 from ufselect import DSCOFS, AutoSelector, MaxVariance, RedundancyFilter
-from ufselect.assessment import Assessment
+from ufselect.assessment.held_out import Assessment
 from ufselect.report import explain, report_html
 from ufselect.report.explanation import correlation, trust_in
 

@@ -1,6 +1,1 @@
-"""How good a selection is on rows that it has not seen."""
-
-from ufselect.assessment.held_out import Assessment, assess
-from ufselect.assessment.stable import StableSelector
-
-__all__ = ["Assessment", "StableSelector", "assess"]
+"""How good a selection is: on held-out rows, over resamples, against classes."""

@@ -17,6 +17,7 @@ from ufselect._utils.messages import listed, without_warnings
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_choice, check_positive_int, is_dask, tabular
 from ufselect.assessment.splits import row_splits, row_units
+from ufselect.assessment.stability import selection_stability
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import (
     Reference,
@@ -30,10 +31,9 @@ from ufselect.clusters.graph import (
     sampled_indices,
     seed_from,
 )
+from ufselect.clusters.kmeans import kmeans_runs
 from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.gram.reduce import sample_rows
-from ufselect.metrics.kmeans import kmeans_runs
-from ufselect.metrics.stability import selection_stability
 from ufselect.reconstruct.ridge import RIDGES, component_errors, errors_by_ridge, in_row_space
 
 

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from ufselect import Assessment, assess
 from ufselect._registry import all_selectors, missing_requirements
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import has_missing
-from ufselect.assessment import Assessment, assess
 from ufselect.assessment.held_out import outlier_note
 from ufselect.base import GramSelector, UnsupervisedSelector
 from ufselect.cli.table import columns_named, names_in

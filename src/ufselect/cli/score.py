@@ -49,7 +49,7 @@ def score(
     opt.check_data(data)
     import numpy as np
 
-    from ufselect.assessment import assess
+    from ufselect.assessment.held_out import assess
     from ufselect.cli.record import plain_value, print_json
     from ufselect.cli.run import dense, make_selector, prepare, request_from, with_row_names
     from ufselect.cli.table import columns_named, names_in, open_data

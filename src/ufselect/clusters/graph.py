@@ -15,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ufselect.clusters.kmeans import contingencies, inertias, kmeans_runs
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.centring import centre_and_scale, power_of_two_near
 from ufselect.gram.sparse import column_means
 from ufselect.gram.spectrum import eigenpairs_between
 from ufselect.graphs.score_graph import centred_basis, score_graph, score_widths, smooth_vectors
-from ufselect.metrics.clustering import contingencies
-from ufselect.metrics.kmeans import inertias, kmeans_runs
 
 
 def seed_from(random_state: Any) -> int:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
 from ufselect._utils.validation import check_choice, check_positive_int, tabular
-from ufselect.metrics.clustering import encode_labels
-from ufselect.metrics.kmeans import SEEDINGS
+from ufselect.assessment.clustering import encode_labels
+from ufselect.clusters.kmeans import SEEDINGS
 
 PAPER_COUNTS = tuple(range(10, 101, 10))
 # For a first look: seconds on a table of a thousand rows, with means accurate to a few points.

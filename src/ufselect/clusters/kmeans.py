@@ -220,3 +220,11 @@ def _move_empty(points: NDArray, labels: NDArray, centres: NDArray, sums: NDArra
     still_empty = counts == 0
     sums[still_empty] = sums[largest]
     counts[still_empty] = counts[largest]
+
+
+def contingencies(classes: NDArray, n_classes: int, clusters: NDArray, n_clusters: int) -> NDArray:
+    """Count the samples of each class in each cluster for several clusterings, the rows of ``clusters``."""
+    n_runs = clusters.shape[0]
+    cells = (np.arange(n_runs)[:, None] * n_classes + classes) * n_clusters + clusters
+    counts = np.bincount(cells.ravel(), minlength=n_runs * n_classes * n_clusters)
+    return counts.reshape(n_runs, n_classes, n_clusters)

@@ -28,9 +28,9 @@ from sklearn.utils.validation import (
 from ufselect._utils.messages import warn_user
 from ufselect._utils.validation import check_positive_int, generator
 from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
+from ufselect.assessment.stability import selection_stability
 from ufselect.base import FitProgress, unchanged_on_error
 from ufselect.exceptions import UnreachableBoundWarning
-from ufselect.metrics.stability import selection_stability
 
 
 class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):

@@ -10,7 +10,7 @@ from scipy import linalg
 from sklearn.utils import check_array
 
 from ufselect._utils.validation import as_numpy, tabular
-from ufselect.metrics.stability import selected_index
+from ufselect.assessment.stability import selected_index
 
 
 def variance_reconstructed(X: Any, features: Any, targets: Any = None) -> float:

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from ufselect.metrics.kmeans import (
+from ufselect.clusters.kmeans import (
     distance_preserving_coordinates,
     kmeans_runs,
     lloyd,

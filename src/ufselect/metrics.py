@@ -1,13 +1,13 @@
 """How good a selection is: clustering quality, what it keeps of the data, agreement and stability."""
 
-from ufselect.metrics.clustering import (
+from ufselect.assessment.clustering import (
     SelectionScore,
     clustering_accuracy,
     evaluate_selection,
     normalized_mutual_info,
 )
-from ufselect.metrics.label_free import neighbours_kept, variance_reconstructed
-from ufselect.metrics.stability import feature_similarity_rate, selection_stability
+from ufselect.assessment.label_free import neighbours_kept, variance_reconstructed
+from ufselect.assessment.stability import feature_similarity_rate, selection_stability
 
 __all__ = [
     "SelectionScore",

@@ -14,8 +14,8 @@ from sklearn.utils import check_array, check_random_state
 
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import as_numpy, check_choice, check_positive_int, tabular
-from ufselect.metrics.kmeans import SEEDINGS, kmeans_runs
-from ufselect.metrics.stability import selected_index
+from ufselect.assessment.stability import selected_index
+from ufselect.clusters.kmeans import SEEDINGS, contingencies, kmeans_runs
 
 
 def clustering_accuracy(y_true: Any, y_pred: Any) -> float:
@@ -121,14 +121,6 @@ def contingency(y_true: Any, y_pred: Any) -> NDArray:
             f"y_true has {classes.size} labels and y_pred {clusters.size}; give both for the same samples."
         )
     return contingencies(classes, n_classes, clusters[None], n_clusters)
-
-
-def contingencies(classes: NDArray, n_classes: int, clusters: NDArray, n_clusters: int) -> NDArray:
-    """Count the samples of each class in each cluster for several clusterings, the rows of ``clusters``."""
-    n_runs = clusters.shape[0]
-    cells = (np.arange(n_runs)[:, None] * n_classes + classes) * n_clusters + clusters
-    counts = np.bincount(cells.ravel(), minlength=n_runs * n_classes * n_clusters)
-    return counts.reshape(n_runs, n_classes, n_clusters)
 
 
 def accuracies(tables: NDArray) -> NDArray:
