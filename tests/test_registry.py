@@ -12,8 +12,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import ufselect
-from ufselect import GramSelector, RedundancyFilter, UnsupervisedSelector, _registry
-from ufselect._registry import SELECTORS, all_selectors, register
+from ufselect import GramSelector, RedundancyFilter, UnsupervisedSelector, _registry, register
+from ufselect._registry import SELECTORS, all_selectors
 from ufselect.compare import compare
 from ufselect.compare.methods import choose_methods
 from ufselect.compare.protocol import Protocol, make_problem

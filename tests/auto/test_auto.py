@@ -9,9 +9,16 @@ from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.preprocessing import scale
 from tests.clusters.examples import planted, sparse_clusters
 
-from ufselect import DSCOFS, AutoSelector, GraphClustering, ReconstructionSelector
+from ufselect import (
+    DSCOFS,
+    AutoSelector,
+    GraphClustering,
+    MaxVariance,
+    PCALeverage,
+    RandomSubset,
+    ReconstructionSelector,
+)
 from ufselect.metrics import evaluate_selection, normalized_mutual_info
-from ufselect.published.baselines import MaxVariance, PCALeverage, RandomSubset
 
 WINE = scale(load_wine().data)
 

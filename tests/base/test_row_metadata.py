@@ -14,10 +14,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from tests.selectors import RUNNABLE
 
-from ufselect import DSCOFS, FSPCA, LaplacianScore, MaxVariance, PCALeverage, StableSelector, dscofs_path
+from ufselect import (
+    DSCOFS,
+    FSPCA,
+    GramSelector,
+    LaplacianScore,
+    MaxVariance,
+    PCALeverage,
+    StableSelector,
+    dscofs_path,
+)
 from ufselect._registry import all_selectors
 from ufselect._utils import validation
-from ufselect.base import GramSelector
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import GramAccumulator, reduce
 from ufselect.gram import dask as blocks_dask

@@ -8,9 +8,8 @@ import joblib
 import numpy as np
 import pytest
 
-from ufselect import DSCOFS
+from ufselect import DSCOFS, AutoSelector
 from ufselect._registry import all_selectors, missing_requirements
-from ufselect.auto import AutoSelector
 from ufselect.compare import compare, runner
 from ufselect.compare.methods import Method, choose_methods
 from ufselect.compare.protocol import Protocol, default_counts, make_problem

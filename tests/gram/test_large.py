@@ -14,18 +14,23 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from tests.selectors import RUNNABLE
 
-from ufselect import AutoSelector, PartitionSelector, base
+from ufselect import (
+    DSCOFS,
+    AutoSelector,
+    GramSelector,
+    GreedyProjection,
+    LaplacianScore,
+    MaxVariance,
+    PartitionSelector,
+    PCALeverage,
+    base,
+    dscofs_path,
+)
 from ufselect._registry import all_selectors
-from ufselect.base import GramSelector
-from ufselect.dscofs.estimator import DSCOFS
-from ufselect.dscofs.path import dscofs_path
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram import GramAccumulator, gram_operator, reduce, reduce_data
 from ufselect.gram.reduce import sample_rows
 from ufselect.published import laplacian_score
-from ufselect.published.baselines import MaxVariance, PCALeverage
-from ufselect.published.laplacian_score import LaplacianScore
-from ufselect.reconstruct.greedy import GreedyProjection
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from sklearn.feature_selection import VarianceThreshold
 
-from ufselect.published.baselines import MaxVariance, PCALeverage, RandomSubset
+from ufselect import MaxVariance, PCALeverage, RandomSubset
 
 RNG = np.random.default_rng(0)
 SHAPES = [(60, 12), (15, 40), (12, 12)]

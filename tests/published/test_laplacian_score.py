@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ufselect.published.laplacian_score import LaplacianScore
+from ufselect import LaplacianScore
 
 
 def dense_graph(X, k, t):

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.manifold._locally_linear import barycenter_weights
 
+from ufselect import RNE
 from ufselect._solver.iterate import iterate
 from ufselect.graphs import nearest_neighbors
-from ufselect.published.rne import RNE, ActiveEntries, RobustEmbedding, SignedGram, lle_weights
+from ufselect.published.rne import ActiveEntries, RobustEmbedding, SignedGram, lle_weights
 
 EPS = np.finfo(float).eps
 

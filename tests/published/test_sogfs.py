@@ -9,11 +9,12 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect import SOGFS
 from ufselect._solver.iterate import iterate
 from ufselect._solver.reweighted import row_penalty
 from ufselect._solver.sets import project_simplex
 from ufselect.graphs import graph_laplacian, nearest_neighbors
-from ufselect.published.sogfs import SOGFS, StructuredOptimalGraph, adaptive_weights, mean_graph
+from ufselect.published.sogfs import StructuredOptimalGraph, adaptive_weights, mean_graph
 
 EPS = np.finfo(float).eps
 

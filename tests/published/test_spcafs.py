@@ -9,8 +9,7 @@ import pytest
 from scipy import linalg, sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect.published.baselines import PCALeverage
-from ufselect.published.spcafs import SPCAFS
+from ufselect import SPCAFS, PCALeverage
 
 EPS = np.finfo(float).eps
 

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import structured_data
 
+from ufselect import SPCAPSD
 from ufselect._solver.iterate import iterate
 from ufselect.gram import gram_operator
-from ufselect.published.spcapsd import SPCAPSD, PSDReconstruction
+from ufselect.published.spcapsd import PSDReconstruction
 
 EPS = np.finfo(float).eps
 

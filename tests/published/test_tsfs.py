@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
+from ufselect import TSFS
 from ufselect._solver.iterate import iterate
 from ufselect.published import tsfs
-from ufselect.published.tsfs import TSFS, StudentNetwork, teacher_embedding
+from ufselect.published.tsfs import StudentNetwork, teacher_embedding
 
 pytestmark = pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 

@@ -12,8 +12,9 @@ from scipy import linalg
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
+from ufselect import UDFS
 from ufselect._solver.reweighted import FactoredQuadratic, FormedQuadratic, smoothness_quadratic
-from ufselect.published.udfs import UDFS, local_scatter_laplacian, mean_lowest_rows
+from ufselect.published.udfs import local_scatter_laplacian, mean_lowest_rows
 
 EPS = np.finfo(float).eps
 

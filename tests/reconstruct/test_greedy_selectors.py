@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ufselect.published.baselines import PCALeverage
-from ufselect.reconstruct.greedy import DOptimalLeverage, GreedyProjection
+from ufselect import DOptimalLeverage, GreedyProjection, PCALeverage
 
 
 def groups_of_copies(n_groups, n_copies, noise, seed=0):

@@ -15,8 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThreshold, f_classif
 from sklearn.linear_model import LinearRegression
 
-from ufselect import DSCOFS, AutoSelector, MaxVariance, RedundancyFilter
-from ufselect.assessment.held_out import Assessment
+from ufselect import DSCOFS, Assessment, AutoSelector, MaxVariance, RedundancyFilter
 from ufselect.report import explain, report_html
 from ufselect.report.explanation import correlation, trust_in
 
