@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import logging
 import threading
+from dataclasses import replace
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
@@ -158,30 +160,37 @@ def test_content_of_alocal_file_is_verified(toy, no_network):
         load_dataset("toy")
 
 
-def test_mstar_says_that_it_cannot_be_had(toy, no_network):
-    with pytest.raises(DatasetUnavailableError, match=r"no public copy could be found.*MSTAR_SOC_CNN.mat"):
+def test_file_known_by_its_git_id(toy, server, monkeypatch):
+    """MSTAR_SOC_CNN's file is verified by the SHA-1 of "blob <size>\\0" and its bytes."""
+    savemat(server / "Toy Set.mat", {"X": DATA.T, "Y": LABELS[:, None]})
+    content = (server / "Toy Set.mat").read_bytes()
+    blob = hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+    monkeypatch.setitem(ENTRIES, "toy", replace(ENTRIES["toy"], content_sha256=None, git_blob=blob))
+    assert_is_toy(load_dataset("toy"))  # downloaded
+    assert_is_toy(load_dataset("toy"))  # from the cache
+
+    (toy / "cache" / "Toy Set.mat").unlink()
+    (server / "Toy Set.mat").write_bytes(content + b"\0")
+    with pytest.raises(ValueError, match=r"its id in git differs.*toy\.npz"):
+        load_dataset("toy")
+    assert not list((toy / "cache").iterdir())
+
+    np.savez(toy / "chosen" / "toy.npz", X=DATA[:, :2], y=LABELS)
+    with pytest.raises(ValueError, match="6 samples, 2 features and 3 classes, but Toy has 6, 3 and 3"):
+        load_dataset("toy")
+    np.savez(toy / "chosen" / "toy.npz", X=DATA, y=LABELS)
+    assert_is_toy(load_dataset("toy"))  # unverified
+
+
+def test_mstar_is_fetched_by_its_git_id(toy, monkeypatch):
+    def refuse(url, **options):
+        assert url.endswith("/zjj20212035/SPCA-PSD/git/blobs/e4e80ef197529d0af9c2430404045fc9da78dbe5")
+        raise ConnectionError
+
+    monkeypatch.setattr(pooch, "retrieve", refuse)
+    with pytest.raises(DatasetUnavailableError, match=r"mstar_soc_cnn\.npz .* or MSTAR_SOC_CNN\.mat"):
         load_dataset("mstar_soc_cnn")
-
-
-def test_nothing_is_downloaded_without_a_checksum(toy, monkeypatch):
-    asked = []
-    monkeypatch.setattr(pooch, "retrieve", lambda url, **options: asked.append(url))
-    unchecked = [name for name, entry in ENTRIES.items() if entry.content_sha256 is None]
-    for name in unchecked:
-        with pytest.raises(DatasetUnavailableError, match="cannot be verified are not downloaded"):
-            load_dataset(name)
-    assert unchecked == ["mstar_soc_cnn"]
-    assert not asked
-
-
-def test_size_is_checked_where_no_checksum_is_known(toy, no_network):
-    np.savez(toy / "chosen" / "mstar_soc_cnn.npz", X=DATA, y=LABELS)
-    with pytest.raises(ValueError, match="2425 samples and 1024 features"):
-        load_dataset("mstar_soc_cnn")
-    rng = np.random.default_rng(0)
-    X, y = rng.random((2425, 1024), dtype=np.float32), rng.integers(1, 11, 2425)
-    np.savez(toy / "chosen" / "mstar_soc_cnn.npz", X=X, y=y)
-    assert load_dataset("mstar_soc_cnn").data.dtype == np.float64
+    assert all((entry.content_sha256 is None) == (name == "mstar_soc_cnn") for name, entry in ENTRIES.items())
 
 
 def test_unknown_name_is_refused_with_a_guess():

@@ -2,7 +2,8 @@
 
 The publishers give no checksums, and the files may be stored again with other compression. So a data set is
 verified by the SHA-256 of its content: the bytes of ``X`` (float64, C order) followed by those of ``y``
-(int64), little-endian.
+(int64), little-endian. Of MSTAR_SOC_CNN the id of the file in git is known instead, by which it is also
+downloaded.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ class Entry:
     summary: str
     repository: str  # on GitHub
     path: str
-    content_sha256: str | None = None  # None if no public copy was found: such a set is never downloaded
+    content_sha256: str | None = None
     image_shape: tuple[int, int] | None = None  # rows × columns
     image_order: str = "F"  # "F" if the pixels run down the columns first
+    git_blob: str | None = None  # the id of the file in its repository, where no checksum is known
 
     @property
     def file_name(self) -> str:
@@ -37,6 +39,8 @@ class Entry:
 
     @property
     def url(self) -> str:
+        if self.git_blob is not None:
+            return f"https://api.github.com/repos/{self.repository}/git/blobs/{self.git_blob}"
         return f"https://raw.githubusercontent.com/{self.repository}/HEAD/{quote(self.path)}"
 
 
@@ -92,9 +96,9 @@ ENTRIES = {
     ),
     "mstar_soc_cnn": Entry(
         "MSTAR_SOC_CNN", 2425, 1024, 10,
-        "Radar images of ten vehicles, described by 1024 outputs of a convolutional network. The file is "
-        "named by its authors but no public copy could be found, so its content cannot be verified.",
+        "Radar images of ten vehicles, described by 1024 outputs of a convolutional network.",
         "zjj20212035/SPCA-PSD", "MSTAR_SOC_CNN.mat",
+        git_blob="e4e80ef197529d0af9c2430404045fc9da78dbe5",
     ),
     "two_spiral": Entry(
         "2Spiral", 1000, 2, 2,

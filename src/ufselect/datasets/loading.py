@@ -82,7 +82,8 @@ def load_dataset(name: str) -> Bunch:
     logged to the logger ``ufselect``. Files are never unpickled.
 
     The content is verified by the SHA-256 of the decoded arrays (``X`` as float64 in C order, then ``y`` as
-    int64), since the publishers give no checksums.
+    int64), since the publishers give no checksums. The original file of ``mstar_soc_cnn`` is verified by its
+    id in git; of a ``mstar_soc_cnn.npz`` only the numbers of samples, features and classes are checked.
 
     Examples
     --------
@@ -108,7 +109,7 @@ def load_dataset(name: str) -> Bunch:
     local = local_file(name, entry)
     path = _download(name, entry) if local is None else local
     try:
-        data, labels = _read_verified(entry, path)
+        data, labels = _read_verified(name, entry, path)
     except ValueError:
         if local is None:
             path.unlink()  # a wrong file must not stay in the cache
@@ -162,16 +163,14 @@ def _download(name: str, entry: Entry) -> Path:
             f"{entry.title} is not on this machine, and downloading needs pooch: "
             f'pip install "ufselect[data]". {help_yourself}'
         )
-    if entry.content_sha256 is None:
-        raise DatasetUnavailableError(
-            f"{entry.title} is not on this machine, and files that cannot be verified are not downloaded. "
-            f"{entry.summary} {help_yourself}"
-        )
     import pooch
 
     logger.info("%s: downloading %s.", name, entry.url)
+    # GitHub's API wraps a file in JSON unless asked for its bytes.
+    as_bytes = pooch.HTTPDownloader(headers={"Accept": "application/vnd.github.raw+json"})
+    target = {"fname": entry.file_name, "path": _cache_folder()}
     try:
-        return Path(pooch.retrieve(entry.url, known_hash=None, fname=entry.file_name, path=_cache_folder()))
+        return Path(pooch.retrieve(entry.url, known_hash=None, downloader=as_bytes, **target))
     except OSError as error:
         raise DatasetUnavailableError(
             f"{entry.title} is not on this machine and could not be downloaded from {entry.url} "
@@ -179,20 +178,32 @@ def _download(name: str, entry: Entry) -> Path:
         ) from error
 
 
-def _read_verified(entry: Entry, path: Path) -> tuple[NDArray, NDArray]:
+def _read_verified(name: str, entry: Entry, path: Path) -> tuple[NDArray, NDArray]:
     """Read a file and check that it holds the data set of the catalogue."""
+    if entry.git_blob is not None and path.suffix == ".mat" and git_blob_id(path) != entry.git_blob:
+        raise ValueError(
+            f"{path} is not the published file of {entry.title} (its id in git differs). Remove the file, or "
+            f"store its arrays X and y as {name}.npz to use them unverified."
+        )
     data, labels = read_labelled(path)
     if entry.content_sha256 not in (None, content_sha256(data, labels)):
         raise ValueError(
             f"{path} does not hold the published {entry.title} data (its SHA-256 differs); remove or rename "
             "the file."
         )
-    if data.shape != (entry.n_samples, entry.n_features):
+    shape = (*data.shape, np.unique(labels).size)
+    if shape != (entry.n_samples, entry.n_features, entry.n_classes):
         raise ValueError(
-            f"{path} holds data of shape {data.shape}, but {entry.title} has {entry.n_samples} samples and "
-            f"{entry.n_features} features; remove or rename the file."
+            f"{path} holds {shape[0]} samples, {shape[1]} features and {shape[2]} classes, but {entry.title} "
+            f"has {entry.n_samples}, {entry.n_features} and {entry.n_classes}; remove or rename the file."
         )
     return data, labels
+
+
+def git_blob_id(path: Path) -> str:
+    """Return the name that git gives the content of a file."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
 
 
 def content_sha256(data: NDArray, labels: NDArray) -> str:
