@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import pairwise
@@ -16,102 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect._utils.arrays import row_blocks
+from ufselect._utils.columns import ColumnTable, numbered_by_first, places_in
 from ufselect.gram import GramOperator, RestrictedGram, RowInfo, correlations
-
-
-@dataclass(frozen=True)
-class ColumnTable:
-    """The columns of X: their number and, if X has them, their names."""
-
-    n_columns: int
-    names: NDArray | None
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {} if self.names is None else {name: place for place, name in enumerate(self.names)}
-
-    def indices(self, parameter: str, given: Any) -> NDArray:
-        """Return the indices of columns given by name or index, or by a mask; none for None."""
-        if given is None:
-            return np.empty(0, dtype=np.intp)
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise TypeError(f"{parameter} must be a list of column names or indices; write [{given!r}].")
-        items = list(given)
-        if items and all(isinstance(item, (bool, np.bool_)) for item in items):
-            if len(items) != self.n_columns:
-                raise ValueError(
-                    f"The mask {parameter} has {len(items)} entries and X has {self.n_columns} columns; "
-                    "give one each."
-                )
-            items = np.flatnonzero(items).tolist()
-        found = np.array([self._index(parameter, item) for item in items], dtype=np.intp)
-        columns, counts = np.unique(found, return_counts=True)
-        if np.any(counts > 1):
-            raise ValueError(f"{parameter} has {self.listed(columns[counts > 1])} twice; name it once.")
-        return found
-
-    def _index(self, parameter: str, item: Any) -> int:
-        if isinstance(item, str):
-            if self.names is None:
-                raise ValueError(f"{parameter} has {item!r}, but X has no column names; give indices.")
-            if item not in self._places:
-                near = get_close_matches(item, self._places, n=1)
-                hint = f"; did you mean {near[0]!r}?" if near else "."
-                raise ValueError(f"{parameter} has {item!r}, which is not a column of X{hint}")
-            return self._places[item]
-        if isinstance(item, bool) or not isinstance(item, Integral):
-            raise TypeError(f"{parameter} must have column names or indices, not {item!r}.")
-        if not 0 <= int(item) < self.n_columns:
-            raise ValueError(f"{parameter} has index {item}; the columns of X are 0 to {self.n_columns - 1}.")
-        return int(item)
-
-    def group_codes(self, feature_groups: Any) -> NDArray:
-        """Return the group number of each column, from labels or a mapping; a single column has its own."""
-        if feature_groups is None:
-            return np.arange(self.n_columns)
-        codes = np.full(self.n_columns, -1, dtype=np.intp)
-        if isinstance(feature_groups, Mapping):
-            for code, (label, columns) in enumerate(feature_groups.items()):
-                members = self.indices(f"feature_groups[{label!r}]", columns)
-                if members.size == 0:
-                    raise ValueError(
-                        f"feature_groups[{label!r}] has no columns; name some or drop the group."
-                    )
-                taken = members[codes[members] >= 0]
-                if taken.size:
-                    raise ValueError(
-                        f"feature_groups has {self.listed(taken)} in two groups; put each column in one."
-                    )
-                codes[members] = code
-        else:
-            if isinstance(feature_groups, str) or not hasattr(feature_groups, "__len__"):
-                raise TypeError(
-                    "feature_groups must be one label per column or a mapping of group names to columns, not "
-                    f"{type(feature_groups).__name__}."
-                )
-            if len(feature_groups) != self.n_columns:
-                raise ValueError(
-                    f"feature_groups has {len(feature_groups)} labels and X has {self.n_columns} columns; "
-                    "give one each."
-                )
-            known: dict[Any, int] = {}
-            for column, label in enumerate(feature_groups):
-                if label is not None and label == label:  # not NaN
-                    codes[column] = known.setdefault(label, len(known))
-        alone = codes < 0
-        codes[alone] = codes.max(initial=-1) + 1 + np.arange(np.count_nonzero(alone))
-        return _numbered_by_first(codes)
-
-    def listed(self, columns: NDArray) -> str:
-        """Return the names, or indices, of the first three of some columns, for a message."""
-        shown = [str(column) if self.names is None else repr(str(self.names[column])) for column in columns]
-        return ", ".join(shown[:3]) + (f" and {len(shown) - 3} more" if len(shown) > 3 else "")
-
-
-def _numbered_by_first(codes: NDArray) -> NDArray:
-    """Number groups 0, 1, … by their first columns."""
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    return _places(np.argsort(first))[inverse]
 
 
 def selection_request(selector: Any, n_features: int, requested: int | float) -> SelectionRequest:
@@ -135,7 +40,7 @@ def selection_request(selector: Any, n_features: int, requested: int | float) ->
     allowed = np.arange(n_features)
     if exclude.size:
         allowed = np.setdiff1d(allowed, exclude)
-        codes = _numbered_by_first(codes[allowed])
+        codes = numbered_by_first(codes[allowed])
     if allowed.size == 0:
         raise ValueError("exclude covers all columns; exclude fewer.")
     units = Units(codes)
@@ -158,7 +63,7 @@ def selection_request(selector: Any, n_features: int, requested: int | float) ->
             f"keep has {kept.size} columns or groups, and n_features_to_select={requested} asks for only "
             f"{n_selected}; ask for at least {kept.size}."
         )
-    return SelectionRequest(n_selected, units, kept, allowed, n_features, selector.max_correlation)
+    return SelectionRequest(n_selected, units, kept, allowed, table, selector.max_correlation)
 
 
 @dataclass(frozen=True)
@@ -261,11 +166,16 @@ class SelectionRequest(UnitRequest):
     """
 
     columns: NDArray  # those of X that the method gets
-    n_features: int  # columns of X, the excluded ones included
+    table: ColumnTable  # all columns of X, the excluded ones included
     max_correlation: float | None = None  # above which a column that resembles a better one is skipped
     progress: Any = None
     rows: RowInfo | None = None  # weights and batches of the rows, if given
     data: Any = None  # in ``_fit_gram``, the rows behind the Gram operator, if they are in memory
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X, the excluded ones included."""
+        return self.table.n_columns
 
     @property
     def excludes(self) -> bool:
@@ -312,21 +222,21 @@ def choose(
     """
     if ties is not None:
         order = np.lexsort((np.arange(scores.size)[::-1], ties, scores))
-        scores = _places(order).astype(np.float64)
+        scores = places_in(order).astype(np.float64)
     if request.kept.size == 0 and request.units.is_single and request.max_correlation is None:
         ranking = ranks_from_scores(scores)
         return ranking, ranking <= request.n_selected
     order = kept_first(np.argsort(-request.units.means(scores), kind="stable"), request.kept)
     if request.max_correlation is not None:
         order = least_redundant(order, request, gram())
-    places = request.units.of_rows(_places(order))
-    ranking = _places(np.lexsort((-scores, places))) + 1
+    places = request.units.of_rows(places_in(order))
+    ranking = places_in(np.lexsort((-scores, places))) + 1
     return ranking, places < request.n_selected
 
 
 def ranks_from_scores(scores: NDArray) -> NDArray:
     """Return distinct ranks, 1 for the highest score; among equal scores the lower index comes first."""
-    return _places(np.argsort(-scores, kind="stable")) + 1
+    return places_in(np.argsort(-scores, kind="stable")) + 1
 
 
 def kept_first(order: NDArray, kept: NDArray) -> NDArray:
@@ -387,13 +297,6 @@ def least_redundant(
         if len(selected) == request.n_selected:
             is_redundant = units.sums(~is_near)[order] == 0
             return np.concatenate([selected, order[~is_redundant], order[is_redundant]]).astype(np.intp)
-
-
-def _places(order: NDArray) -> NDArray:
-    """Return the place of each element in an order."""
-    places = np.empty(order.size, dtype=np.intp)
-    places[order] = np.arange(order.size)
-    return places
 
 
 def identical_columns(X: Any) -> list[NDArray]:

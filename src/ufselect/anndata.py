@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from ufselect import __version__
-from ufselect._columns import ColumnTable
+from ufselect._utils.columns import NAMES_COLUMNS, ColumnTable, value_by_position
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.plotting.displays import selected_by
@@ -125,21 +124,13 @@ def _by_index(selector: Any, names: Any) -> Any:
         raise TypeError(
             f"selector must be a selector with fit and get_support, such as DSCOFS(50), not {selector!r}."
         )
-    fresh = clone(selector)
     named = {
         name: value
-        for name, value in fresh.get_params().items()
-        if name.rpartition("__")[2] in ("keep", "exclude", "feature_groups") and value is not None
+        for name, value in selector.get_params().items()
+        if name.rpartition("__")[2] in NAMES_COLUMNS and not (value is None or isinstance(value, str))
     }
     if named and not names.is_unique:
         raise ValueError("Gene names are not unique; call adata.var_names_make_unique() first.")
     table = ColumnTable(len(names), np.asarray(names, dtype=object))
-    return fresh.set_params(**{name: _indices(table, name, value) for name, value in named.items()})
-
-
-def _indices(table: ColumnTable, name: str, value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {label: table.indices(f"{name}[{label!r}]", columns) for label, columns in value.items()}
-    return (
-        value if name.endswith("feature_groups") else table.indices(name, value)
-    )  # groups: one label per column
+    by_position = {name: value_by_position(table, name, value) for name, value in named.items()}
+    return clone(selector).set_params(**by_position)

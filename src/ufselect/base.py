@@ -103,20 +103,22 @@ keep, exclude : sequence of str or int, default=None
     Columns, by name or index, that are always or never selected. Excluded columns are not used in the fit.
 feature_groups : sequence or dict, default=None
     One label per column, None for a column in no group; or a dict of group names to columns. A group is
-    selected as a whole or not at all, and counts as one feature.
+    selected as a whole or not at all, and counts as one feature. Labels in a dict or a pandas Series go by
+    column name.
 max_correlation : float or None, default=None (AutoSelector: 0.999)
     Skip columns whose absolute correlation with a higher-ranked one exceeds this, unless too few remain. For
     data in memory, ``duplicates_`` then lists the sets of identical columns.""",
     "placement": """\
-costs : array-like of shape (n_features,), optional
+costs : array-like of shape (n_features,) or dict, optional
     Cost of each column, above 0. Each greedy step then selects the column with the largest gain per cost.
+    Costs, regions and positions in a dict or a pandas object go by column name.
 budget : float, optional
     Maximum total cost of the selected columns.
-regions : array-like of shape (n_features,), optional
-    Region of each column, as a label.
+regions : array-like of shape (n_features,) or dict, optional
+    Region of each column, as a label; None for a column in no region.
 quotas : mapping, optional
     Maximum number of columns to select in a region, or a pair (minimum, maximum), by label.
-positions : array-like of shape (n_features,) or (n_features, n_dimensions), optional
+positions : array-like of shape (n_features,) or (n_features, n_dimensions), or dict, optional
     Position of each column, by default its index. Pixels have two coordinates, wavelengths one.
 min_distance : float, optional
     Minimum distance between the positions of two selected columns.""",

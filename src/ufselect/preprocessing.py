@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ufselect._columns import ColumnTable
+from ufselect._utils.columns import ColumnTable
 from ufselect._utils.validation import tabular
 
 

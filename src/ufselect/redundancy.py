@@ -43,7 +43,7 @@ class RedundancyFilter(GramSelector):
         each other. Ranks need the rows in memory.
     prefer : {"variance", "first"} or array-like of shape (n_features,), default="variance"
         Which of two redundant columns to select: the one of larger variance, the one that comes first, or
-        the one with the larger of these scores.
+        the one with the larger of these scores, which in a dict or a pandas Series go by column name.
     keep : sequence of str or int, default=None
         Columns, by name or index, that are always selected.
     exclude : sequence of str or int, default=None
@@ -97,7 +97,7 @@ class RedundancyFilter(GramSelector):
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "max_correlation": [Interval(Real, 0, 1, closed="neither")],
         "method": [StrOptions({"pearson", "spearman"})],
-        "prefer": [StrOptions({"variance", "first"}), "array-like"],
+        "prefer": [StrOptions({"variance", "first"}), "array-like", dict],
     }
 
     n_features_to_select = 1.0  # there is no number to reach
@@ -178,8 +178,8 @@ class RedundancyFilter(GramSelector):
     def _preference(self, variances: NDArray, request: SelectionRequest) -> NDArray:
         """Return a number for each column, larger for the one to select of two redundant ones."""
         if not isinstance(self.prefer, str):
-            scores = np.asarray(self.prefer, dtype=np.float64)
-            if scores.shape != (request.n_features,) or np.isnan(scores).any():
+            scores = request.table.numbers("prefer", self.prefer)
+            if scores.ndim != 1 or np.isnan(scores).any():
                 raise ValueError(f"prefer must have one score for each of the {request.n_features} columns.")
             return scores[request.columns]
         if self.prefer == "first":

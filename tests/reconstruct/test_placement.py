@@ -119,7 +119,7 @@ def test_nearness_is_strict():
     ("rules", "message"),
     [
         ({"costs": np.ones(N_FEATURES)}, "costs and budget go together"),
-        ({"costs": np.ones(3), "budget": 1}, "one number for each of the 14"),
+        ({"costs": np.ones(3), "budget": 1}, "costs has 3 entries and X has 14"),
         ({"costs": np.zeros(N_FEATURES), "budget": 1}, "above 0"),
         ({"costs": np.ones(N_FEATURES), "budget": -1}, "'budget' parameter"),
         ({"costs": np.ones(N_FEATURES), "budget": 0.5}, "less than the cost of any column"),
@@ -129,7 +129,7 @@ def test_nearness_is_strict():
         ({"regions": np.arange(N_FEATURES), "quotas": {1: (2, 2)}}, "asks for 2 of its 1"),
         ({"min_distance": 5}, "Only 3 columns meet the constraints"),
         ({"positions": np.arange(N_FEATURES)}, "positions are used only with min_distance"),
-        ({"positions": np.arange(3), "min_distance": 1}, "for each of the 14"),
+        ({"positions": np.arange(3), "min_distance": 1}, "positions has 3 entries and X has 14"),
     ],
 )
 @pytest.mark.parametrize("name", MAKERS)

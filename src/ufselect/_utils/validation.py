@@ -198,6 +198,14 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
+def is_missing(label: Any) -> bool:
+    """Tell whether a label is None, NaN, or pandas' NA, which raises an error when compared with itself."""
+    try:
+        return label is None or bool(label != label)
+    except TypeError:
+        return True
+
+
 def has_missing(values: NDArray) -> bool:
     """Tell whether there is a NaN, without a copy of the data."""
     return values.size > 0 and bool(np.isnan(values.min()))

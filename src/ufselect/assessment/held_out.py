@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 
-from ufselect._columns import ColumnTable
+from ufselect._utils.columns import ColumnTable
 from ufselect._utils.messages import listed, without_warnings
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_choice, check_positive_int, is_dask, tabular

@@ -118,7 +118,7 @@ class DoubleSparseSelector(GramSelector):
         """Return the start that ``init`` names, or the given one."""
         n_components = spectrum.values.size
         if not isinstance(self.init, str):
-            start = given_start(self.init, request.n_features, n_components, gram.dtype)
+            start = given_start(request.table.numbers("init", self.init), n_components, gram.dtype)
             return Start(polar_factor(start.point[request.columns])) if request.excludes else start
         if self.init == "random":
             return best_random_start(gram, n_components, self.n_init, generator(self.random_state))
@@ -130,7 +130,7 @@ class DoubleSparseSelector(GramSelector):
                 'rows, or use init="pca".'
             )
         point = graph_start(request.data, gram, n_components)
-        return given_start(point, gram.shape[0], n_components, gram.dtype)
+        return given_start(point, n_components, gram.dtype)
 
 
 def entry_count(

@@ -46,13 +46,13 @@ def best_random_start(gram: GramOperator, n_components: int, n_init: int, rng: n
     return max(starts, key=lambda start: float(np.vdot(start.point, start.product)))
 
 
-def given_start(point: Any, n_features: int, n_components: int, dtype: np.dtype) -> Start:
-    """Return a user's starting point in working precision."""
-    point = np.asarray(point, dtype=dtype)
-    if point.shape != (n_features, n_components):
+def given_start(point: NDArray, n_components: int, dtype: np.dtype) -> Start:
+    """Return a user's starting point, one row per feature, in working precision."""
+    point = point.astype(dtype)
+    if point.shape[1:] != (n_components,):
         raise ValueError(
             f"init has shape {point.shape}; it must be (n_features, n_components) = "
-            f"({n_features}, {n_components})."
+            f"({len(point)}, {n_components})."
         )
     # Columns that float32 or printing has rounded are made exactly orthonormal.
     if not np.all(np.isfinite(point)) or not is_orthonormal(point, tol=1e-3):

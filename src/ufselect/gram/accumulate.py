@@ -29,6 +29,7 @@ from scipy import linalg, sparse
 from sklearn.utils import check_array
 
 from ufselect._utils.arrays import row_blocks
+from ufselect._utils.columns import ColumnTable
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import (
     canonical_csr,
@@ -505,10 +506,9 @@ def gram_from_covariance(
     if isinstance(n_samples, bool) or not isinstance(n_samples, Integral) or n_samples < 2:
         raise ValueError(f"n_samples must be an integer of at least 2, not {n_samples!r}.")
     n_features = len(matrix)
-    means = None if mean is None else np.asarray(mean, dtype=np.float64)
-    for name, given in (("mean", means), ("feature_names", names)):
-        if given is not None and given.shape != (n_features,):
-            raise ValueError(f"{name} must have {n_features} entries, one per column of the covariance.")
+    if names is not None and names.shape != (n_features,):
+        raise ValueError(f"feature_names must have {n_features} entries, one per column of the covariance.")
+    means = None if mean is None else ColumnTable(n_features, names).numbers("mean", mean)
     if not np.isfinite(matrix).all() or not (means is None or np.isfinite(means).all()):
         raise ValueError("covariance or mean has NaN or infinity; drop columns without values.")
     variances = matrix.diagonal().astype(np.float64)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect._utils.validation import with_gaps
+from ufselect._utils.validation import is_missing, with_gaps
 
 NO_WEIGHTS = "sample_weight must hold finite numbers of at least zero, not all of them zero."
 
@@ -160,14 +160,6 @@ def _checked_labels(batch: Any, n_rows: int) -> NDArray:
         raise ValueError(f"batch has the shape {labels.shape}; give one label per row.")
     if labels.size != n_rows:
         raise ValueError(f"batch has {labels.size} labels, but X has {n_rows} rows; give one label per row.")
-    if np.ma.is_masked(batch) or any(_is_missing(label) for label in labels.tolist()):
+    if np.ma.is_masked(batch) or any(is_missing(label) for label in labels.tolist()):
         raise ValueError("batch has missing labels; give every row a label.")
     return labels.astype(str) if labels.dtype == object else labels
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN, or pandas' NA, which raises an error when compared with itself."""
-    try:
-        return label is None or bool(label != label)
-    except TypeError:
-        return True

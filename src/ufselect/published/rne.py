@@ -422,7 +422,7 @@ class RNE(UnsupervisedSelector):
             shape = (request.columns.size, self.n_components or request.n_selected)
             start = generator(self.random_state).random(shape)
         else:
-            start = np.array(self.init, dtype=np.float64)
+            start = request.table.numbers("init", self.init)
             width = self.n_components or (start.shape[1] if start.ndim == 2 else request.n_selected)
             if start.shape != (n_features, width) or not np.all(np.isfinite(start)) or np.any(start < 0):
                 raise ValueError(

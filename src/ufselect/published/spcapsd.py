@@ -260,7 +260,7 @@ class SPCAPSD(GramSelector):
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         n_features = request.n_features
-        diagonal = np.ones(n_features) if self.init is None else np.asarray(self.init, dtype=np.float64)
+        diagonal = np.ones(n_features) if self.init is None else request.table.numbers("init", self.init)
         if diagonal.shape != (n_features,) or not np.all(np.isfinite(diagonal) & (diagonal > 0)):
             raise ValueError(f"init must be None or {n_features} positive numbers, one per feature.")
         spectrum = gram.eigenpairs(rank_limit(gram))

@@ -36,6 +36,7 @@ class Placement:
     size: int
     prices: Any = None
     budget: float = np.inf
+    region_names: Any = None
     regions: Any = None
     least: Any = None
     most: Any = None
@@ -174,28 +175,27 @@ class PlacedSelector(GramSelector):
     def _placement(self, gram: GramOperator, request: SelectionRequest, size: int) -> Placement:
         """Return the rules for selecting so many of the columns that the method gets."""
         rank_limit(gram)  # raises an error if all columns are constant
-        n_features = request.n_features
         rules: dict[str, Any] = {}
         if self.costs is not None:
-            prices = np.asarray(self.costs, dtype=np.float64)
-            if prices.shape != (n_features,):
-                raise ValueError(f"costs must hold one number for each of the {n_features} columns.")
+            prices = request.table.numbers("costs", self.costs)
+            if prices.ndim != 1:
+                raise ValueError("costs must hold one number per column.")
             if not np.all(np.isfinite(prices) & (prices > 0)):
                 raise ValueError("costs must be finite numbers above 0.")
             rules |= {"prices": prices[request.columns], "budget": float(self.budget or 0)}
         if self.regions is not None:
-            codes, least, most = self._region_bounds(n_features)
+            names, codes, least, most = self._region_bounds(request)
             if least.sum() > size:
                 raise ValueError(f"quotas ask for {least.sum()} columns, more than the {size} to select.")
-            rules |= {"regions": codes[request.columns], "least": least, "most": most}
+            rules |= {"region_names": names, "regions": codes[request.columns], "least": least, "most": most}
         if self.min_distance is not None:
-            given = np.arange(n_features) if self.positions is None else self.positions
-            places = np.asarray(given, dtype=np.float64)
+            if self.positions is None:
+                places = np.arange(request.n_features, dtype=np.float64)
+            else:
+                places = request.table.numbers("positions", self.positions)
             places = places[:, None] if places.ndim == 1 else places
-            if places.ndim != 2 or len(places) != n_features or not np.all(np.isfinite(places)):
-                raise ValueError(
-                    f"positions must hold finite coordinates for each of the {n_features} columns."
-                )
+            if places.ndim != 2 or not np.all(np.isfinite(places)):
+                raise ValueError("positions must hold finite coordinates for each column.")
             rules |= {"positions": places[request.columns], "min_distance": float(self.min_distance)}
         placement = Placement(np.asarray(gram.diag() > 0), size, **rules)
         kept = np.flatnonzero(np.isin(request.units.codes, request.kept))
@@ -204,17 +204,19 @@ class PlacedSelector(GramSelector):
             raise ValueError(f"The columns in keep violate {broken}; keep fewer columns, or change {broken}.")
         return placement
 
-    def _region_bounds(self, n_features: int) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the region of each column as a code, and the least and most columns of each region."""
-        labels = np.asarray(self.regions)
-        if labels.shape != (n_features,):
-            raise ValueError(f"regions must hold one label for each of the {n_features} columns.")
-        names, codes, most = np.unique(labels, return_inverse=True, return_counts=True)
+    def _region_bounds(self, request: SelectionRequest) -> tuple[list[Any], NDArray, NDArray, NDArray]:
+        """Return the regions, that of each column, and the least and most columns of each.
+
+        Columns in no region come last, as one without quota.
+        """
+        names, codes = request.table.labels("regions", self.regions)
+        codes[codes < 0] = len(names)
+        most = np.bincount(codes, minlength=len(names) + 1)
         least = np.zeros_like(most)
         for label, quota in (self.quotas or {}).items():
-            if label not in names.tolist():
+            if label not in names:
                 raise ValueError(f"quotas name the region {label!r}, which no column has.")
-            place = names.tolist().index(label)
+            place = names.index(label)
             pair = quota if isinstance(quota, (tuple, list)) else (0, quota)
             whole = len(pair) == 2 and all(isinstance(bound, Integral) for bound in pair)
             if not whole or not 0 <= pair[0] <= pair[1]:
@@ -227,7 +229,7 @@ class PlacedSelector(GramSelector):
                     f"The quota of region {label!r} asks for {pair[0]} of its {most[place]} columns."
                 )
             least[place], most[place] = pair[0], min(pair[1], most[place])
-        return codes, least, most
+        return names, codes, least, most
 
     def _placed(
         self, order: NDArray, gains: NDArray, placement: Placement, attributes: dict[str, Any], units: Units
@@ -235,7 +237,7 @@ class PlacedSelector(GramSelector):
         """Turn an order of units into scores and, if there are rules, into a selection."""
         unmet = placement.unmet(order)
         if unmet.size > 0:
-            label = np.unique(np.asarray(self.regions))[unmet[0]]
+            label = placement.region_names[unmet[0]]
             raise ValueError(
                 f"quotas ask for {placement.least[unmet[0]]} columns of region {label!r}, but the other "
                 "constraints leave no room for them; lower that quota or relax the other constraints."

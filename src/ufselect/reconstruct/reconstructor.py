@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ufselect._utils.columns import ColumnTable
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import (
     as_numpy,
@@ -53,8 +55,9 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         "ridge", which "auto" then uses.
     ridge : float or "auto", default="auto"
         The weight λ of the linear map; ``"auto"`` minimises the held-out error.
-    noise_variance : float or array-like of shape (n_features,), optional
-        Variance of the noise with which the selected columns will be measured.
+    noise_variance : float, array-like of shape (n_features,) or dict, optional
+        Variance of the noise with which the selected columns will be measured; that of each column by name in
+        a dict or a pandas Series.
 
     Attributes
     ----------
@@ -184,18 +187,19 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                     gram.mean, rows, limit = observed, None, "values are missing"
                 elif not limit and len(rows) < LEAST_ROWS:
                     limit = f"there are fewer than {LEAST_ROWS} rows"
-            noise = None if self.noise_variance is None else np.asarray(self.noise_variance, dtype=np.float64)
-            if noise is not None:
+            table, noise = ColumnTable(n_features, getattr(self, "feature_names_in_", None)), None
+            if self.noise_variance is not None:
                 limit = limit or "noise_variance is given"
-                if noise.shape not in ((), (n_features,)) or not np.all(np.isfinite(noise) & (noise >= 0)):
+                is_common = isinstance(self.noise_variance, Real)
+                given = [self.noise_variance] * n_features if is_common else self.noise_variance
+                noise = table.numbers("noise_variance", given)
+                if noise.ndim != 1 or not np.all(np.isfinite(noise) & (noise >= 0)):
                     raise ValueError(
-                        "noise_variance must be one number of at least 0, or one for each of the "
-                        f"{n_features} columns."
+                        "noise_variance must be one number of at least 0, or one for each column."
                     )
-                noise = np.broadcast_to(noise, (n_features,))
             if limit and self.regressor not in ("auto", "ridge"):
                 raise ValueError(f'Only the linear map can be used, because {limit}; use regressor="auto".')
-            self.estimator_ = self._selector().fit(X, y)
+            self.estimator_ = self._selector(table).fit(X, y)
             self.support_ = np.asarray(self.estimator_.get_support())
             columns = np.flatnonzero(self.support_)
             ridge = None if self.ridge == "auto" else float(self.ridge)
@@ -224,15 +228,14 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         finite = "allow-nan" if get_tags(self).input_tags.allow_nan else True
         return validate_data(self, X, ensure_all_finite=finite, **options, **NUMBERS)
 
-    def _selector(self) -> Any:
+    def _selector(self, table: ColumnTable) -> Any:
         """Return the selector to fit; given columns become its ``keep``."""
         if self.estimator is None:
             return ReconstructionSelector()
-        if isinstance(self.estimator, list | tuple | np.ndarray):
-            given = np.asarray(self.estimator)
-            keep = (np.flatnonzero(given) if given.dtype == bool else given).tolist()
-            return ReconstructionSelector(len(keep), keep=keep)
-        return clone(self.estimator)
+        if hasattr(self.estimator, "fit"):
+            return clone(self.estimator)
+        keep = table.indices("estimator", self.estimator)
+        return ReconstructionSelector(keep.size, keep=keep)
 
     def _compare(self, rows: NDArray) -> None:
         """Fit the requested map to dense rows, and use it instead of the linear one if it is better."""
@@ -451,6 +454,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = bool(getattr(self._selector(), "accepts_missing", False))
+        selector = self.estimator if hasattr(self.estimator, "fit") else ReconstructionSelector
+        tags.input_tags.allow_nan = bool(getattr(selector, "accepts_missing", False))
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
 from ufselect import Assessment, assess
-from ufselect._columns import ColumnTable
+from ufselect._utils.columns import ColumnTable
 from ufselect.clusters.graph import outlying_rows, rows_of
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
 from ufselect.redundancy import RedundancyFilter, pairwise_correlations
