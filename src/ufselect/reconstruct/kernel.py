@@ -93,7 +93,7 @@ def linear_errors(linear: LinearMap, rows: NDArray, columns: NDArray) -> NDArray
     r"""Return the squared leave-one-out error of each row by the linear map.
 
     With P the design in units of the ridge λ it is the error of the fit over :math:`(1 - h_i)^2`, with
-    :math:`h_i = 1/n + p_i^\top (P^\top P + \lambda I)^{-1} p_i`; a column set to its mean has h = 1/n.
+    :math:`h_i = 1/n + p_i^\top (P^\top P + \lambda I)^{-1} p_i`.
     """
     n_rows = len(rows)
     design = rows[:, columns] - linear.mean[columns]
@@ -103,11 +103,10 @@ def linear_errors(linear: LinearMap, rows: NDArray, columns: NDArray) -> NDArray
         inner = part.T @ part + linear.ridge * np.eye(part.shape[1])
         h += np.einsum("ij,ji->i", part, linalg.lstsq(inner, part.T, check_finite=False)[0])
     others = np.setdiff1d(np.arange(rows.shape[1]), columns)
-    is_mapped, errors = linear.reconstructable[others], np.zeros(n_rows)
+    errors, scale = np.zeros(n_rows), np.maximum(1 - h, 1e-12)[:, None]
     for block in gen_batches(n_rows, BLOCK_ROWS):
         left = rows[block][:, others] - linear.mean[others] - design[block] @ linear.weights[:, others]
-        scale = np.where(is_mapped, 1 - h[block, None], 1 - 1 / n_rows)
-        errors[block] = np.square(left / np.maximum(scale, 1e-12)).sum(axis=1)
+        errors[block] = np.square(left / scale[block]).sum(axis=1)
     return errors
 
 

@@ -40,8 +40,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     The linear map, ridge regression, works for every kind of data. The nonlinear map, kernel ridge
     regression, reconstructs images, spectra and speech better, but hardly genes. ``regressor="auto"`` uses it
-    if its leave-one-out error is lower by more than one standard error. A column that the map reconstructs
-    worse than its mean, on held-out rows, is set to its mean.
+    if its leave-one-out error is lower by more than one standard error. A column that the kernel or a given
+    regressor reconstructs worse than its mean, on held-out rows, is set to its mean.
 
     Parameters
     ----------
@@ -426,7 +426,6 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             else:
                 noise_sums = self._linear.noise_sums[places]
                 weights = map_weights(self._linear.cross[places], part, self.ridge_, noise_sums)
-                weights[:, ~self.reconstructable_] = 0.0
                 if self.noise_variance is None:
                     weights[:, part] = np.eye(part.size)
                 found = (rows - self.mean_)[:, part] @ weights + self.mean_

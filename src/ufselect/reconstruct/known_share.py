@@ -1,0 +1,109 @@
+"""The one measure of reconstruction: the share of a table's variance that is known on held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ufselect.gram.centring import power_of_two_near
+from ufselect.reconstruct.ridge import N_FOLDS, RIDGES, dense, errors_by_ridge, fold_moments, in_row_space
+
+
+class KnownShare:
+    r"""The share of the variance of all columns that some of them make known on held-out rows.
+
+    Selected columns are known; all others are reconstructed by the linear map of :class:`Reconstructor`,
+    fitted to the training rows. With rows less the means of the training rows it is
+
+    .. math:: 1 - \frac{\|X' - \hat X'\|_F^2}{\|X'\|_F^2}
+
+    over all columns of the held-out rows :math:`X'`: 1 if everything is known, 0 if no more than the means,
+    and below 0 if less. Columns count in the units that they are given in.
+
+    Parameters
+    ----------
+    train, test : array or sparse matrix of shape (n_samples, n_features)
+        Rows of one table, without missing values. Sparse ones are not made dense.
+
+    Notes
+    -----
+    A sum of squares over all columns does not change if the rows are rotated, so that more columns than rows
+    are replaced by as many coordinates as rows: the cost of a set does not grow with the number of columns.
+    """
+
+    def __init__(self, train: Any, test: Any) -> None:
+        self.n_train = train.shape[0]
+        stack = sparse.vstack if sparse.issparse(train) else np.vstack
+        rows: Any = stack([train, test]).astype(np.float64)
+        values = rows.data if sparse.issparse(rows) else rows
+        rows = rows / power_of_two_near(float(np.abs(values).max(initial=0.0)))
+        self._mean = np.asarray(rows[: self.n_train].mean(axis=0)).ravel()
+        if sparse.issparse(rows):
+            beside = rows @ self._mean
+            products = (rows @ rows.T).toarray() + self._mean @ self._mean - beside[:, None] - beside
+            self._rows: Any = sparse.csc_array(rows)
+        else:
+            self._rows, self._mean = rows - self._mean, np.zeros(rows.shape[1])
+            products = self._rows @ self._rows.T if rows.shape[1] > len(rows) else None
+        if products is None:
+            self._coordinates = self._rows
+        else:
+            values, vectors = np.linalg.eigh(products)
+            self._coordinates = vectors * np.sqrt(np.maximum(values, 0.0))
+        self._total = float(np.square(self._coordinates[self.n_train :]).sum())
+        self._folds = [np.arange(fold, self.n_train, N_FOLDS) for fold in range(min(N_FOLDS, self.n_train))]
+
+    def of(self, columns: Sequence[int] | NDArray, ridge: float | None = None) -> float:
+        """Return the share that some columns make known; 1 if the held-out rows do not vary.
+
+        Parameters
+        ----------
+        columns : sequence of int
+            Distinct columns.
+        ridge : float, optional
+            The weight of the ridge; by default that of least error in five folds of the training rows.
+        """
+        if self._total == 0:
+            return 1.0
+        columns, n_train = np.asarray(columns, dtype=np.intp), self.n_train
+        design = dense(self._rows[:, columns]) - self._mean[columns]
+        # selected columns are known, so their share of the error is subtracted
+        targets = np.hstack([self._coordinates, design])
+        signs = np.repeat([1.0, -1.0], [self._coordinates.shape[1], columns.size])
+        is_wide = columns.size > n_train
+        fitted, roots, turn = in_row_space(design[:n_train])
+        seen = design[n_train:] / roots @ turn
+        shift = targets[:n_train].mean(axis=0)
+        whole, folds = fold_moments(
+            targets[:n_train], fitted if is_wide else design[:n_train], self._folds, shift, in_units=is_wide
+        )
+        squares = np.square(targets[n_train:]).sum(axis=0)
+        if ridge is None:
+            errors = np.sum([errors_by_ridge(*fold, RIDGES, signs) for fold in folds], axis=0)
+            by_mean = sum(float(fold_squares @ signs) for _, _, fold_squares in folds)
+            ridge = float(RIDGES[np.argmin(errors)]) if errors.min() < by_mean else np.inf
+        if np.isinf(ridge):
+            return 1 - float(squares @ signs) / self._total
+        if not is_wide:
+            whole = np.hstack([fitted.T @ fitted, whole[:, columns.size :] / roots[:, None]])
+        moments = np.hstack([seen.T @ seen, seen.T @ targets[n_train:]])
+        left = errors_by_ridge(whole, moments, squares, np.array([ridge]), signs)[0]
+        return 1 - max(float(left), 0.0) / self._total
+
+    def of_components(self, count: int) -> float:
+        """Return the share known from so many principal components of all columns of the training rows."""
+        shares = self._component_shares
+        return float(shares[min(count, shares.size) - 1])
+
+    @cached_property
+    def _component_shares(self) -> NDArray:
+        if self._total == 0:
+            return np.ones(1)
+        train, test = self._coordinates[: self.n_train], self._coordinates[self.n_train :]
+        vectors = np.linalg.eigh(train.T @ train)[1][:, : -self.n_train : -1]  # rank at most n_train - 1
+        return np.cumsum(np.square(test @ vectors).sum(axis=0)) / self._total
