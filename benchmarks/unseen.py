@@ -29,8 +29,8 @@ paired by set, with its standard error over the sets, and a win is a set on whic
 Methods. Every selector has its defaults, and all columns get the same linear map, the ridge of
 ``Reconstructor``. Random columns are the mean of five draws. CUR is that of scikit-matter, which gets centred
 data. fastcan has as many principal components as columns for its targets, as its documentation says of data
-without labels. PySensors gets centred data and as many SVD modes as sensors, and for its own reconstruction the noise of
-least error in five folds of the training rows. Then the maps are compared for the columns of
+without labels. PySensors gets centred data and as many SVD modes as sensors, and for its own reconstruction
+the noise of least error in five folds of the training rows. Then the maps are compared for the columns of
 ``ReconstructionSelector``.
 """
 
