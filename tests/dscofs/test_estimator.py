@@ -166,6 +166,13 @@ def test_a_given_start_sets_the_number_of_components(data):
     assert fit(data, init=start, n_components="auto").n_components_ == 2
 
 
+def test_a_rounded_start_is_made_orthonormal(data):
+    start = np.linalg.qr(np.random.default_rng(3).standard_normal((25, 3)))[0]
+    exact, rounded = (fit(data, init=each, max_iter=500, tol=1e-7) for each in (start, start.round(5)))
+    np.testing.assert_allclose(rounded.components_ @ rounded.components_.T, np.eye(3), atol=1e-10)
+    np.testing.assert_array_equal(rounded.support_, exact.support_)
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 

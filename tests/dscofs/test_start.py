@@ -14,15 +14,8 @@ from sklearn.linear_model import Ridge
 from sklearn.preprocessing import scale
 
 from ufselect import DSCOFS, dscofs_path
-from ufselect._utils.arrays import is_orthonormal, random_orthonormal
 from ufselect.dscofs.estimator import entry_count
-from ufselect.dscofs.start import (
-    best_random_start,
-    given_start,
-    graph_start,
-    pca_start,
-    regressed_start,
-)
+from ufselect.dscofs.start import graph_start, regressed_start
 from ufselect.gram import gram_operator
 
 
@@ -95,44 +88,3 @@ def test_a_path_resolves_the_default_for_every_count():
         alone = DSCOFS(count, n_components=5).fit(X)
         assert np.array_equal(path.support(count, "auto"), alone.support_)
     assert path.entries_bind.all()
-
-
-@pytest.fixture
-def gram():
-    rng = np.random.default_rng(0)
-    return gram_operator(rng.standard_normal((30, 8)) * np.geomspace(4, 1, 8))
-
-
-def captured(gram, point):
-    return np.trace(point.T @ gram.matmat(point))
-
-
-def test_the_random_start_is_the_best_of_its_draws(gram):
-    start = best_random_start(gram, 3, 5, np.random.default_rng(1))
-    rng = np.random.default_rng(1)
-    draws = [random_orthonormal(8, 3, rng) for _ in range(5)]
-    best = max(draws, key=lambda point: captured(gram, point))
-    assert np.array_equal(start.point, best)
-    np.testing.assert_allclose(start.product, gram.matmat(best))
-    assert not start.is_informed
-
-
-def test_the_start_by_pca_knows_its_product(gram):
-    start = pca_start(gram.eigenpairs(3))
-    assert start.is_informed
-    assert is_orthonormal(start.point, 1e-12)
-    np.testing.assert_allclose(start.product, gram.matmat(start.point), atol=1e-10)
-
-
-def test_a_given_start_is_checked_and_made_exact():
-    point = np.linalg.qr(np.random.default_rng(3).standard_normal((6, 2)))[0]
-    start = given_start(point.round(4), 6, 2, np.dtype(np.float64))
-    assert is_orthonormal(start.point, 1e-12)
-    np.testing.assert_allclose(start.point, point, atol=1e-3)
-    assert start.product is None
-    assert not start.is_informed
-    with pytest.raises(ValueError, match=r"shape \(6, 2\); it must be .* = \(6, 3\)"):
-        given_start(point, 6, 3, np.dtype(np.float64))
-    for bad in (2 * point, np.full((6, 2), np.nan)):
-        with pytest.raises(ValueError, match="not orthonormal"):
-            given_start(bad, 6, 2, np.dtype(np.float64))
