@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -25,12 +26,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ufselect._utils.messages import warn_user
+from ufselect._utils.messages import warn_user, without_warnings
 from ufselect._utils.validation import check_positive_int, generator
 from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
 from ufselect.assessment.stability import selection_stability
 from ufselect.base import FitProgress, unchanged_on_error
 from ufselect.exceptions import UnreachableBoundWarning
+from ufselect.gram.rows import order_of_rows
 
 
 class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
@@ -199,10 +201,13 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         memory = check_memory(str(self.memory) if isinstance(self.memory, Path) else self.memory)
         content = "" if memory.location is None else joblib.hash([X, y, arguments])
         # The data are identified by one digest, so that they are not digested again for each half.
-        fit_half = memory.cache(_half_fit, ignore=["X", "y", "arguments"])
+        fit_half = memory.cache(_half_fit, ignore=["X", "y", "arguments", "order"])
         entropy = int(generator(self.random_state).integers(SEED_LIMIT))
+        values = X if sparse.issparse(X) else np.asarray(X)
+        is_numeric = values.dtype.kind in "biuf"  # else the selector makes numbers of them
+        order = order_of_rows(values) if is_numeric else np.arange(len(values))
         jobs = (
-            delayed(fit_half)(self.estimator, X, y, arguments, content, entropy, index)
+            delayed(fit_half)(self.estimator, X, y, arguments, order, content, entropy, index)
             for index in range(self.n_resamples)
         )
         fits = []
@@ -266,21 +271,27 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
 
 
 def _half_fit(
-    selector: Any, X: Any, y: Any, arguments: dict[str, Any], content: str, entropy: int, index: int
+    selector: Any,
+    X: Any,
+    y: Any,
+    arguments: dict[str, Any],
+    order: NDArray,
+    content: str,
+    entropy: int,
+    index: int,
 ) -> tuple[NDArray, NDArray]:
     """Return what one half of the rows selects, and the place of each feature from 0 for the best to 1.
 
-    Without a ranking, all features are at 0.5. ``content`` is a digest of the data, for the stored fits.
+    Without a ranking, all features are at 0.5. Halves are drawn from the rows in ``order``; ``content`` is a
+    digest of the data, for the stored fits.
     """
-    rows = half_of_rows(_num_samples(X), index, entropy)
+    rows = np.sort(order[half_of_rows(order.size, index, entropy)])
     drawn = np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(1, index)))
     fitted = with_seed(clone(selector), int(drawn.integers(SEED_LIMIT)))
     target = () if y is None else (_safe_indexing(y, rows),)
-    fitted.fit(
-        _safe_indexing(X, rows),
-        *target,
-        **{name: _safe_indexing(values, rows) for name, values in arguments.items()},
-    )
+    row_arguments = {name: _safe_indexing(values, rows) for name, values in arguments.items()}
+    with nullcontext() if index == 0 else without_warnings(Warning):  # they would say the same
+        fitted.fit(_safe_indexing(X, rows), *target, **row_arguments)
     support = np.asarray(fitted.get_support())
     ranking = getattr(fitted, "ranking_", None)
     if ranking is None or np.shape(ranking) != support.shape:

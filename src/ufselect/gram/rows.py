@@ -1,4 +1,4 @@
-"""Weights and batches of the rows: one record of both, checked."""
+"""Weights and batches of the rows: one record of both, checked; and an order of rows by their values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect._utils.validation import is_missing, with_gaps
+from ufselect._utils.arrays import row_blocks
+from ufselect._utils.validation import canonical_csr, is_missing, with_gaps
+from ufselect.gram.centring import power_of_two_near
 
 NO_WEIGHTS = "sample_weight must hold finite numbers of at least zero, not all of them zero."
 
@@ -163,3 +165,46 @@ def _checked_labels(batch: Any, n_rows: int) -> NDArray:
     if np.ma.is_masked(batch) or any(is_missing(label) for label in labels.tolist()):
         raise ValueError("batch has missing labels; give every row a label.")
     return labels.astype(str) if labels.dtype == object else labels
+
+
+def order_of_rows(X: Any) -> NDArray:
+    """Return the rows in an order that follows from their values, whatever order they come in.
+
+    Folds, halves and samples that are drawn from rows in this order do not depend on the order of the rows,
+    nor on the order, signs, shifts and common unit of the columns, nor on the container. Rows go by their
+    distance from the mean, those as far by higher powers of their deviations, and equal rows by position.
+    Missing values count as the mean of their column. X is an array or a sparse matrix of numbers.
+    """
+    n_rows, n_features = X.shape
+    powers = np.array([2, 3, 4])
+    keys = np.empty((powers.size, n_rows))
+    if sparse.issparse(X):
+        csr = canonical_csr(X)
+        unit = power_of_two_near(float(np.nanmax(np.abs(csr.data), initial=0.0)))
+        values, columns = csr.data / unit, csr.indices
+        known = ~np.isnan(values)
+        counts = n_rows - np.bincount(columns[~known], minlength=n_features)
+        mean = np.bincount(columns[known], values[known], n_features) / np.maximum(counts, 1)
+        deviations = np.where(known, values - mean[columns], 0.0)
+        rows = np.repeat(np.arange(n_rows), np.diff(csr.indptr))
+        for key, power in zip(keys, powers, strict=True):
+            of_zeros = np.abs(mean) ** power
+            changes = np.abs(deviations) ** power - of_zeros[columns]
+            key[:] = np.bincount(rows, changes, n_rows) + of_zeros.sum()
+    else:
+        unit = power_of_two_near(
+            float(np.fmax(*(np.fmax.reduce(sign * X, axis=None, initial=0.0) for sign in (1, -1))))
+        )
+        blocks = list(row_blocks(n_rows, 8 * n_features, min_rows=1))
+        total, counts = np.zeros(n_features), np.zeros(n_features)
+        for block in blocks:
+            known = ~np.isnan(X[block])
+            total += np.sum(X[block] / unit, axis=0, where=known)
+            counts += known.sum(axis=0)
+        mean = total / np.maximum(counts, 1)
+        for block in blocks:
+            deviations = np.abs(np.nan_to_num(X[block] / unit - mean))
+            keys[:, block] = [(deviations**power).sum(axis=1) for power in powers]
+    # Rounded, since the order of summation changes the last digits.
+    keys = np.round(keys / np.maximum(keys.max(axis=1, keepdims=True), np.finfo(float).tiny), 9)
+    return np.lexsort(keys[::-1])
