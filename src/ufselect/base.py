@@ -110,10 +110,13 @@ max_correlation : float or None, default=None (AutoSelector: 0.999)
     data in memory, ``duplicates_`` then lists the sets of identical columns.""",
     "placement": """\
 costs : array-like of shape (n_features,) or dict, optional
-    Cost of each column, above 0. Each greedy step then selects the column with the largest gain per cost.
-    Costs, regions and positions in a dict or a pandas object go by column name.
+    Cost of each column, at least 0, for ``budget`` or ``cost_weight``. With a budget alone, each greedy step
+    selects the column with the largest gain per cost. Costs, regions and positions in a dict or a pandas
+    object go by column name.
 budget : float, optional
     Maximum total cost of the selected columns.
+cost_weight : float, optional
+    What a unit of cost takes off the gain of a column, as a share of the whole variance.
 regions : array-like of shape (n_features,) or dict, optional
     Region of each column, as a label; None for a column in no region.
 quotas : mapping, optional

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -46,51 +47,80 @@ def test_the_budget_holds_and_is_used(name, seed, n_samples, prices, budget):
         assert not left or spent + min(left) > budget * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=25)
-@given(
-    seed=st.integers(0, 30),
-    n_samples=st.sampled_from([6, 40]),
-    most=st.integers(0, 3),
-    least=st.integers(0, 3),
-)
-def test_quotas_hold(name, seed, n_samples, most, least):
-    regions = np.array(["a", "b", "c", "c", "c", "b", "a"] * 2)
-    quotas = {"a": most, "b": (least, least)}
-    selector = MAKERS[name](6, regions=regions, quotas=quotas).fit(table(seed, n_samples))
-    chosen = regions[selector.get_support()]
-    assert chosen.size == 6
-    assert np.sum(chosen == "a") <= most
-    assert np.sum(chosen == "b") == least
+@st.composite
+def rules_for(draw, n_features):
+    """Draw rules of every kind, one of them at least, many of them tight."""
+    each = draw(st.sets(st.sampled_from(["costs", "quotas", "line", "plane"]), min_size=1))
+    rules = {"keep": sorted(draw(st.sets(st.integers(0, n_features - 1), max_size=1)))}
+    if "costs" in each:
+        prices = st.sampled_from([0.0, 0.1, 0.3, 1.0, 2.5])
+        rules["costs"] = draw(st.lists(prices, min_size=n_features, max_size=n_features))
+        rules["budget"] = draw(st.sampled_from([0.1, 0.6, 1.0, 4.0]))
+    if "quotas" in each:
+        labels = st.sampled_from(["a", "b", None])
+        rules["regions"] = [
+            "a",
+            "b",
+            *draw(st.tuples(*[labels] * (n_features - 2))),
+        ]
+        size = {label: rules["regions"].count(label) for label in "ab"}
+        least = {label: draw(st.integers(0, min(2, size[label]))) for label in "ab"}
+        rules["quotas"] = {label: (least[label], least[label] + draw(st.integers(0, 2))) for label in "ab"}
+    if "line" in each:
+        rules["min_distance"] = draw(st.sampled_from([2, 3, 4]))
+    elif "plane" in each:
+        places = st.tuples(st.integers(0, 4), st.integers(0, 4))
+        rules["positions"] = draw(st.lists(places, min_size=n_features, max_size=n_features))
+        rules["min_distance"] = draw(st.sampled_from([1, 1.5, 2]))
+    return rules
+
+
+def meets(rules, count, chosen):
+    """Whether a set of columns is what the rules ask for."""
+    if not set(rules["keep"]) <= set(chosen) or not 0 < len(chosen) <= count:
+        return False
+    if "costs" in rules:
+        enough = math.fsum(rules["costs"][j] for j in chosen) <= rules["budget"]
+    else:
+        enough = len(chosen) == count
+    for label, (least, most) in rules.get("quotas", {}).items():
+        enough = enough and least <= sum(rules["regions"][j] == label for j in chosen) <= most
+    places = np.array(rules.get("positions", np.arange(100)[:, None]), dtype=float)
+    pairs = itertools.combinations(chosen, 2)
+    return enough and all(math.dist(places[i], places[j]) >= rules.get("min_distance", 0) for i, j in pairs)
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=25)
-@given(seed=st.integers(0, 30), n_samples=st.sampled_from([6, 40]), distance=st.sampled_from([1.0, 1.5, 2.0]))
-def test_selected_columns_keep_their_distance(name, seed, n_samples, distance):
-    places = np.stack(np.divmod(np.arange(N_FEATURES), 4), axis=1)
-    selector = MAKERS[name](3, positions=places, min_distance=distance).fit(table(seed, n_samples))
-    chosen = places[selector.get_support()]
-    assert len(chosen) == 3
-    gaps = np.linalg.norm(chosen[:, None] - chosen[None], axis=2)
-    assert gaps[np.triu_indices(3, 1)].min() >= distance
+@settings(max_examples=80)
+@given(data=st.data(), seed=st.integers(0, 30), n_samples=st.sampled_from([5, 40]), count=st.integers(1, 5))
+def test_a_selection_is_found_if_and_only_if_there_is_one(name, data, seed, n_samples, count):
+    rules = data.draw(rules_for(9))
+    sets = (chosen for size in range(1, count + 1) for chosen in itertools.combinations(range(9), size))
+    try:
+        selector = MAKERS[name](count, **rules).fit(table(seed, n_samples)[:, :9])
+    except ValueError:
+        assert not any(meets(rules, count, chosen) for chosen in sets)
+    else:
+        assert meets(rules, count, selector.get_support(indices=True).tolist())
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_all_rules_at_once(name):
-    regions = np.arange(N_FEATURES) % 2
-    prices = 1.0 + np.arange(N_FEATURES) % 3
-    rules = {"costs": prices, "budget": 7.0, "regions": regions, "quotas": {0: (1, 2)}, "min_distance": 2}
-    chosen = MAKERS[name](5, **rules).fit(table(0, 40)).get_support(indices=True)
-    assert prices[chosen].sum() <= 7
-    assert 1 <= np.sum(regions[chosen] == 0) <= 2
-    assert np.diff(chosen).min() >= 2
+def test_the_only_ten_columns_at_their_distance_are_found(name):
+    rng = np.random.default_rng(0)
+    spectra = rng.standard_normal((60, 5)) @ rng.standard_normal((5, 100)) + rng.standard_normal((60, 100))
+    chosen = MAKERS[name](10, min_distance=11).fit(spectra).get_support(indices=True)
+    assert chosen.tolist() == list(range(0, 100, 11))
 
 
-def test_ten_columns_at_a_tenth_fit_a_budget_of_one():
-    placement = Placement(np.ones(12, dtype=bool), 12, prices=np.full(12, 0.1), budget=1.0)
-    assert placement.open_to(range(9)).all()
-    assert not placement.open_to(range(10)).any()
+@pytest.mark.parametrize("name", MAKERS)
+def test_prices_are_weighed_against_gains(name):
+    X = table(3, 40)
+    prices = np.where(np.arange(N_FEATURES) % 2, 0.0, 1.0)
+    free = MAKERS[name](4).fit(X).get_support(indices=True)
+    weightless = MAKERS[name](4, costs=prices, cost_weight=0.0).fit(X).get_support(indices=True)
+    assert weightless.tolist() == free.tolist()
+    dear = MAKERS[name](4, costs=prices, cost_weight=10.0).fit(X).get_support(indices=True)
+    assert np.all(dear % 2 == 1)
 
 
 def test_the_dear_column_that_is_worth_it_is_found():
@@ -103,13 +133,6 @@ def test_the_dear_column_that_is_worth_it_is_found():
     assert chosen.min() < 5
 
 
-def test_money_is_kept_for_the_regions_that_must_be_there():
-    regions = {"regions": np.array([0, 0, 1, 1]), "least": np.array([0, 1]), "most": np.array([2, 2])}
-    prices = np.array([1.0, 3.0, 5.0, 4.0])
-    placement = Placement(np.ones(4, dtype=bool), 3, prices=prices, budget=6.0, **regions)
-    assert placement.open_to([]).tolist() == [True, False, True, True]
-
-
 def test_nearness_is_strict():
     placement = Placement(np.ones(5, dtype=bool), 5, positions=np.arange(5.0)[:, None], min_distance=2.0)
     assert placement.open_to([0]).tolist() == [False, False, True, True, True]
@@ -118,16 +141,19 @@ def test_nearness_is_strict():
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"costs": np.ones(N_FEATURES)}, "costs and budget go together"),
+        ({"costs": np.ones(N_FEATURES)}, "costs go together with budget or cost_weight"),
         ({"costs": np.ones(3), "budget": 1}, "costs has 3 entries and X has 14"),
-        ({"costs": np.zeros(N_FEATURES), "budget": 1}, "above 0"),
+        ({"costs": -np.ones(N_FEATURES), "budget": 1}, "at least 0"),
         ({"costs": np.ones(N_FEATURES), "budget": -1}, "'budget' parameter"),
         ({"costs": np.ones(N_FEATURES), "budget": 0.5}, "less than the cost of any column"),
         ({"regions": np.zeros(N_FEATURES), "quotas": {1: 2}}, "which no column has"),
         ({"regions": np.zeros(N_FEATURES), "quotas": {0: (3, 1)}}, "a pair"),
-        ({"regions": np.zeros(N_FEATURES), "quotas": {0: 2}}, "Only 2 columns meet the constraints"),
+        (
+            {"regions": np.zeros(N_FEATURES), "quotas": {0: 2}},
+            "No 5 columns that meet .* only 2",
+        ),
         ({"regions": np.arange(N_FEATURES), "quotas": {1: (2, 2)}}, "asks for 2 of its 1"),
-        ({"min_distance": 5}, "Only 3 columns meet the constraints"),
+        ({"min_distance": 5}, "No 5 columns that meet .* only 3"),
         ({"positions": np.arange(N_FEATURES)}, "positions are used only with min_distance"),
         ({"positions": np.arange(3), "min_distance": 1}, "positions has 3 entries and X has 14"),
     ],

@@ -23,11 +23,11 @@ from ufselect.reconstruct.search import (
 TALL, WIDE = (25, 9), (9, 14)
 
 
-def searched(X, weight, size, start=(), leaves_out=True, per_price=True, **rules):
+def searched(X, weight, size, start=(), leaves_out=True, compares_prices=True, **rules):
     """Return a search, the centred data in its units and the penalties."""
     allowed = rules.pop("allowed", np.ones(X.shape[1], dtype=bool))
     problem = Problem(gram_operator(X), Placement(allowed, size, **rules), start=start)
-    search = Search(problem, weight, leaves_out=leaves_out, per_price=per_price)
+    search = Search(problem, weight, leaves_out=leaves_out, compares_prices=compares_prices)
     A = (X - X.mean(axis=0)) / problem.gram.scale
     return search, A, weight * np.square(A).sum(axis=0)
 
@@ -304,7 +304,7 @@ def test_prices_decide_where_they_are_to():
     cheap, _, _ = searched(table(2, *WIDE), 0.1, 1, **rules)
     cheap.grow()
     assert cheap.chosen == [3]
-    best, A, penalties = searched(table(2, *WIDE), 0.1, 1, per_price=False, **rules)
+    best, A, penalties = searched(table(2, *WIDE), 0.1, 1, compares_prices=False, **rules)
     best.grow()
     errors = [brute_force_left_out(A, penalties, [column]) for column in range(14)]
     assert best.chosen == [int(np.argmin(errors))]

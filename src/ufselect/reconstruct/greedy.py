@@ -64,6 +64,7 @@ class GivenTargets:
     def __init__(self, products: NDArray, units: Units) -> None:
         self.products = products
         self.units = units
+        self.total = float(len(products))
 
     def gains(self, residual: NDArray) -> NDArray:
         """Return what each feature would add, given its residual variance."""
@@ -92,6 +93,7 @@ class AllFeatures:
         self.units = units
         self.explained = gram.squared_column_norms() if norms is None else norms
         self.squared = squared_blocks(gram, units)
+        self.total = gram.trace()
 
     def gains(self, residual: NDArray) -> NDArray:
         return np.maximum(self.explained, 0) / residual
@@ -160,7 +162,6 @@ def greedy_projection(
 
     for unit in request.kept:
         add(int(unit))
-    prices = 1.0 if placement is None or placement.prices is None else placement.prices
     while True:
         gains = units.sums(np.where(is_open, target.gains(np.where(is_open, residual, 1.0)), 0.0))
         open_units = units.sums(is_open) > 0
@@ -171,7 +172,8 @@ def greedy_projection(
         may_join = open_units if placement is None else open_units & placement.open_to([*taken, *order])
         if len(order) >= request.n_selected or not np.any(may_join):
             return np.array(order, dtype=np.intp), gains
-        add(int(np.argmax(np.where(may_join, gains / prices, -np.inf))))
+        gains_open = np.where(may_join, gains, -np.inf)
+        add(int(np.argmax(gains_open if placement is None else placement.worth(gains_open, target.total))))
 
 
 def choose_in_rounds(
@@ -182,6 +184,7 @@ def choose_in_rounds(
 ) -> tuple[NDArray, NDArray]:
     """Select greedily; once the selected features span all others, a new round begins among the rest.
 
+    If greedy steps end where no further feature may join, they begin anew with a plan that leaves room.
     Returns the units in the order of selection, and what each other unit would add in the last round.
     """
     allowed = gram.diag() > 0
@@ -195,6 +198,10 @@ def choose_in_rounds(
             break
         order = np.append(order, chosen)
         allowed[np.isin(request.units.codes, chosen)] = False
+    if placement is not None and placement.plan is None and not placement.is_met_by(order):
+        guided = placement.guided(request.kept)
+        if guided.plan is not None:
+            return choose_in_rounds(gram, make_target, request, guided)
     return order, gains
 
 
@@ -278,6 +285,7 @@ class GreedyProjection(PlacedSelector):
         n_components: int | str = "auto",
         costs: Any = None,
         budget: float | None = None,
+        cost_weight: float | None = None,
         regions: Any = None,
         quotas: Mapping[Any, Any] | None = None,
         positions: Any = None,
@@ -292,6 +300,7 @@ class GreedyProjection(PlacedSelector):
         self.n_components = n_components
         self.costs = costs
         self.budget = budget
+        self.cost_weight = cost_weight
         self.regions = regions
         self.quotas = quotas
         self.positions = positions

@@ -13,60 +13,60 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.spatial import cKDTree
-from scipy.spatial.distance import pdist
+from scipy.spatial.distance import cdist, pdist
 
 from ufselect._columns import SelectionRequest, Units, ranks_from_scores
 from ufselect._utils.validation import has_missing, is_out_of_core
-from ufselect.base import POSITIVE, FitResult, GramSelector
+from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, GramSelector
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.reconstruct.ridge import count_curve
 
 
-@dataclass(frozen=True)
+@dataclass
 class Placement:
-    """The rules for selecting at most ``size`` of the ``allowed`` columns.
+    """The rules for selecting ``size`` of the ``allowed`` columns, or at most as many with a ``budget``.
 
     Their ``prices`` may add up to the ``budget``. ``regions`` has the region of each column, numbered from 0;
     ``least`` and ``most`` bound the columns selected in each. ``positions`` has one row per column.
+    ``price_weight`` is what a unit of price takes off the gain of a column, as a share of all that could be
+    gained; without it greedy steps compare gains per price. A ``plan`` is a set of columns that meets all
+    rules: with it, only columns that the plan can take in may join, so that the rest can still be selected.
     """
 
     allowed: NDArray
     size: int
     prices: Any = None
     budget: float = np.inf
+    price_weight: float | None = None
     region_names: Any = None
     regions: Any = None
     least: Any = None
     most: Any = None
     positions: Any = None
     min_distance: float = 0.0
+    plan: Any = None
 
     @property
     def is_plain(self) -> bool:
         """Whether any allowed columns may be selected together."""
         return self.prices is None and self.regions is None and self.positions is None
 
-    def open_to(self, members: Sequence[int]) -> NDArray:
+    def open_to(self, members: Sequence[int], *, is_last: bool = False) -> NDArray:
         """Return the mask of the columns that may join these members without breaking a rule.
 
-        Places and costs that regions still need to reach their minimum are reserved for them.
+        Places that regions still need to reach their minimum are reserved for them: all places if the column
+        is to be the last.
         """
         mask = self.allowed.copy()
-        reserved: NDArray | float = 0.0
         if self.regions is not None:
             counts = self._region_counts(members)
             needed = np.maximum(self.least - counts, 0)
             mask &= (counts < self.most)[self.regions]
-            if len(members) + needed.sum() >= self.size:
+            if len(members) + needed.sum() >= (len(members) + 1 if is_last else self.size):
                 mask &= needed[self.regions] > 0
-            if self.prices is not None and needed.any():
-                # for each column, the least cost of what regions still need once it has joined
-                cheapest = np.full(needed.size, np.inf)
-                np.minimum.at(cheapest, self.regions[self.allowed], self.prices[self.allowed])
-                cheapest[needed == 0] = 0.0
-                reserved = float(needed @ cheapest) - cheapest[self.regions]
         if self.positions is not None and len(members) > 0:
             radius = np.nextafter(self.min_distance, 0.0)
             for near in self._tree.query_ball_point(self.positions[list(members)], radius):
@@ -74,15 +74,102 @@ class Placement:
         if self.prices is not None:
             # Sums near the budget are exact, so that ten columns at 0.1 fit a budget of 1.
             paid = self.prices[list(members)]
-            totals = self.prices + math.fsum(paid) + reserved
+            totals = self.prices + math.fsum(paid)
             fits = totals <= self.budget
             near = np.flatnonzero(np.abs(totals - self.budget) <= 1e-9 * self.budget)
             for price in np.unique(self.prices[near]):
-                same = near[self.prices[near] == price]
-                exact = math.fsum([*paid, price]) + np.broadcast_to(reserved, fits.shape)[same]
-                fits[same] = exact <= self.budget
+                fits[near[self.prices[near] == price]] = math.fsum([*paid, price]) <= self.budget
             mask &= fits
-        return mask
+        if self.plan is None or is_last or self.is_met_by(members):
+            return mask
+        for column in np.setdiff1d(members, self.plan):
+            spare, swaps = self._swaps(members)
+            self.plan = np.append(np.setdiff1d(self.plan, spare[swaps[column, :-1]][-1:]), column)
+        return mask & (self._swaps(members)[1].any(axis=1) | np.isin(np.arange(mask.size), self.plan))
+
+    def worth(self, gains: NDArray, total: float, columns: NDArray | slice = slice(None)) -> NDArray:
+        """Return what greedy steps compare: gains less their price, or per price and free columns first.
+
+        ``total`` is what all columns could gain together, the unit of the weight of prices.
+        """
+        if self.prices is None:
+            return gains
+        prices = self.prices[columns]
+        if self.price_weight is not None:
+            return gains - self.price_weight * total * prices
+        is_free = (prices == 0) & (gains > 0)
+        if is_free.any():
+            return np.where(is_free, gains, -np.inf)
+        return gains / np.where(prices > 0, prices, 1.0)
+
+    def is_met_by(self, members: Sequence[int] | NDArray) -> bool:
+        """Return whether there are enough columns, of which no rule allows more or fewer."""
+        is_full = np.isfinite(self.budget) or len(members) == self.size
+        return is_full and self.unmet(members).size == 0
+
+    def guided(self, members: Sequence[int] | NDArray) -> Placement:
+        """Return the same rules with a plan, or as they are if no set with these members meets them."""
+        return replace(self, plan=self.completion(members))
+
+    def completion(self, members: Sequence[int] | NDArray) -> NDArray | None:
+        """Return the columns of a set with these members that meets all rules, with prices the cheapest.
+
+        None if there is none, or none was found among 10,000 nodes of the search.
+        """
+        size, is_capped = self.allowed.size, np.isfinite(self.budget)
+        kept = np.isin(np.arange(size), members)
+        rules = [LinearConstraint(np.ones((1, size)), 1 if is_capped else self.size, self.size)]
+        if self.regions is not None:
+            belongs = np.arange(self.least.size)[:, None] == self.regions
+            rules.append(LinearConstraint(belongs, self.least, self.most))
+        if self.positions is not None:
+            rules.append(LinearConstraint(self._near_sets(), -np.inf, 1))
+        result = milp(
+            np.zeros(size) if self.prices is None else self.prices,
+            integrality=np.ones(size),
+            bounds=Bounds(kept, kept | self.allowed),
+            constraints=rules,
+            options={"node_limit": 10_000, "mip_rel_gap": 0},
+        )
+        chosen = None if result.x is None else np.flatnonzero(result.x > 0.5)
+        return None if chosen is None or self.broken_by(chosen) else chosen
+
+    def _near_sets(self) -> sparse.csr_array:
+        """Return sets of columns of which one may be selected, a row each: pairs, or neighbours on a line."""
+        size = self.allowed.size
+        if self.positions.shape[1] > 1:
+            pairs = self._tree.query_pairs(np.nextafter(self.min_distance, 0.0), output_type="ndarray")
+            starts, columns = np.arange(0, pairs.size + 1, 2), pairs.ravel()
+        else:
+            order = np.argsort(self.positions[:, 0], kind="stable")
+            line = self.positions[order, 0]
+            stops = np.array([np.searchsorted(line - first, self.min_distance) for first in line])
+            sets = [order[first : stops[first]] for first in np.flatnonzero(np.diff(stops, prepend=0))]
+            starts, columns = np.cumsum([0, *map(len, sets)]), np.concatenate(sets)
+        return sparse.csr_array((np.ones(columns.size), columns, starts), shape=(starts.size - 1, size))
+
+    def _swaps(self, members: Sequence[int] | NDArray) -> tuple[NDArray, NDArray]:
+        """Return the columns of the plan beyond the members, and for which of them each column can come in.
+
+        The last entry of each row says whether it can come on top of all.
+        """
+        spare = np.setdiff1d(self.plan, members)
+        swaps = np.ones((self.allowed.size, spare.size + 1), dtype=bool)
+        swaps[:, -1] = len(self.plan) < self.size
+        if self.positions is not None:
+            near = cdist(self.positions, self.positions[spare]) < self.min_distance
+            swaps[:, :-1] = near | ~near.any(axis=1, keepdims=True)
+            swaps[near.sum(axis=1) > 1] = False
+            swaps[:, -1] &= ~near.any(axis=1)
+        if self.regions is not None:
+            counts = self._region_counts(self.plan)
+            joins, leaves = (counts < self.most)[self.regions], (counts > self.least)[self.regions[spare]]
+            swaps[:, :-1] &= (joins[:, None] & leaves) | (self.regions[:, None] == self.regions[spare])
+            swaps[:, -1] &= joins
+        if self.prices is not None:
+            paid = math.fsum(self.prices[self.plan]) - np.append(self.prices[spare], 0.0)
+            swaps &= paid + self.prices[:, None] <= self.budget * (1 - 1e-12)
+        return spare, swaps
 
     def broken_by(self, members: NDArray) -> str:
         """Return the name of a rule that these columns break, or an empty string."""
@@ -95,7 +182,7 @@ class Placement:
         closest = pdist(self.positions[members]).min(initial=np.inf)
         return "min_distance" if closest < self.min_distance else ""
 
-    def unmet(self, members: NDArray) -> NDArray:
+    def unmet(self, members: Sequence[int] | NDArray) -> NDArray:
         """Return the regions with fewer columns than their minimum."""
         if self.regions is None:
             return np.zeros(0, dtype=np.intp)
@@ -120,6 +207,7 @@ class PlacedSelector(GramSelector):
 
     costs: Any
     budget: float | None
+    cost_weight: float | None
     regions: Any
     quotas: Mapping[Any, Any] | None
     positions: Any
@@ -127,7 +215,11 @@ class PlacedSelector(GramSelector):
 
     count_curve_: list[dict[str, Any]]
 
-    _parameter_constraints: ClassVar = {"budget": [POSITIVE, None], "min_distance": [POSITIVE, None]}
+    _parameter_constraints: ClassVar = {
+        "budget": [NON_NEGATIVE, None],
+        "cost_weight": [NON_NEGATIVE, None],
+        "min_distance": [POSITIVE, None],
+    }
 
     @abstractmethod
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
@@ -135,9 +227,10 @@ class PlacedSelector(GramSelector):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        for first, second in (("costs", "budget"), ("regions", "quotas")):
-            if (getattr(self, first) is None) != (getattr(self, second) is None):
-                raise ValueError(f"{first} and {second} go together; give both or neither.")
+        if (self.costs is None) != (self.budget is None and self.cost_weight is None):
+            raise ValueError("costs go together with budget or cost_weight; give both or neither.")
+        if (self.regions is None) != (self.quotas is None):
+            raise ValueError("regions and quotas go together; give both or neither.")
         if self.positions is not None and self.min_distance is None:
             raise ValueError("positions are used only with min_distance; set min_distance or drop positions.")
         if self._is_ruled and (self.feature_groups is not None or self.max_correlation is not None):
@@ -180,9 +273,13 @@ class PlacedSelector(GramSelector):
             prices = request.table.numbers("costs", self.costs)
             if prices.ndim != 1:
                 raise ValueError("costs must hold one number per column.")
-            if not np.all(np.isfinite(prices) & (prices > 0)):
-                raise ValueError("costs must be finite numbers above 0.")
-            rules |= {"prices": prices[request.columns], "budget": float(self.budget or 0)}
+            if not np.all(np.isfinite(prices) & (prices >= 0)):
+                raise ValueError("costs must be finite numbers of at least 0.")
+            rules |= {"prices": prices[request.columns]}
+            if self.budget is not None:
+                rules["budget"] = float(self.budget)
+            if self.cost_weight is not None:
+                rules["price_weight"] = float(self.cost_weight)
         if self.regions is not None:
             names, codes, least, most = self._region_bounds(request)
             if least.sum() > size:
@@ -242,11 +339,11 @@ class PlacedSelector(GramSelector):
                 f"quotas ask for {placement.least[unmet[0]]} columns of region {label!r}, but the other "
                 "constraints leave no room for them; lower that quota or relax the other constraints."
             )
-        if placement.prices is not None and order.size == 0:
+        if np.isfinite(placement.budget) and order.size == 0:
             raise ValueError(f"budget={self.budget} is less than the cost of any column; raise it.")
-        if self._is_ruled and placement.prices is None and order.size < placement.size:
+        if self._is_ruled and not placement.is_met_by(order):
             raise ValueError(
-                f"Only {order.size} columns meet the constraints, not {placement.size}; lower "
+                f"No {placement.size} columns that meet the constraints were found, only {order.size}; lower "
                 "n_features_to_select or min_distance, or raise quotas."
             )
         scores = gains / (1 + gains.sum())

@@ -271,12 +271,12 @@ class Search:
     which is exact for the linear map and very accurate for the mean. It disfavours columns that gain by a
     single outlying row.
 
-    ``penalty`` is the weight of the penalties π in units of the variances. With ``per_price``, greedy steps
-    divide gains by the prices of columns; with ``leaves_out``, few rows are left out one at a time.
+    ``penalty`` is the weight of the penalties π in units of the variances. With ``compares_prices``, greedy
+    steps compare gains with the prices of columns; with ``leaves_out``, few rows are left out one at a time.
     """
 
     def __init__(
-        self, problem: Problem, penalty: float, *, per_price: bool = True, leaves_out: bool = True
+        self, problem: Problem, penalty: float, *, compares_prices: bool = True, leaves_out: bool = True
     ) -> None:
         self.problem = problem
         self.units, self.placement = problem.units, problem.placement
@@ -294,8 +294,9 @@ class Search:
         capacity = self.units.most_rows(self.placement.size)
         self._own = np.empty((size, capacity), order="F")  # the members' columns of A, or of S
         self._images = np.empty((size, capacity), order="F")  # A Aᵀ times them, or S
-        prices = self.placement.prices
-        self._prices = prices if prices is not None and per_price else np.ones(self.units.count)
+        self.compares_prices = compares_prices
+        weight = (self.placement.price_weight or 0.0) * problem.total
+        self._fees = weight * self.placement.prices if weight else np.zeros(self.units.count)
         self.leaves_out = leaves_out and problem.weights is not None
         if self.leaves_out:
             self._squares = problem.products.diagonal().copy()  # the squared errors of the rows
@@ -314,11 +315,27 @@ class Search:
         return [(own, row @ row.transpose(0, 2, 1)) for own, row in zip(covariances, rows, strict=True)]
 
     def grow(self) -> None:
-        """Add the best unit until there are as many as requested, or none may join."""
+        """Add the best unit until there are as many as requested, or none may join.
+
+        If that leaves a rule unmet, begin anew with a plan that leaves room for all columns.
+        """
+        before = dict(vars(self))
+        self._grow()
+        if not self.placement.is_plain and not self.placement.is_met_by(self.chosen):
+            guided = self.placement.guided(before["chosen"])
+            if guided.plan is not None:
+                vars(self).update(before, placement=guided)
+                self._grow()
+
+    def _grow(self) -> None:
         while len(self.chosen) < self.placement.size:
-            unit = self._best(self._gains(self.placement.open_to(self.chosen)), self._prices)
+            may_join = self.placement.open_to(self.chosen)
+            unit = self._best(self._gains(may_join), self.compares_prices)
             if unit < 0:
-                return
+                may_join[self.chosen] = False
+                if self.placement.is_plain or self.placement.is_met_by(self.chosen) or not may_join.any():
+                    return
+                unit = int(np.argmax(may_join))  # all lie in the span, and a rule asks for more
             self.add(unit)
 
     def add(self, unit: int) -> None:
@@ -342,13 +359,14 @@ class Search:
             if not columns:  # the unit lies in the span of the others
                 continue
             limit = (1 - MIN_RELATIVE_GAIN) * self.error_left_out() if self.leaves_out else 0.0
+            saved = self._fees[unit] - self._fees
             self._put_last(columns)
             before = dict(vars(self))
             lost = self._leave(unit, len(columns))
-            gains = self._gains(self.placement.open_to(self.chosen))
+            gains = self._gains(self.placement.open_to(self.chosen, is_last=True)) + saved
             gains[unit] = -np.inf
             gains[gains <= lost + worth] = -np.inf
-            best = self._best(gains, limit=limit)
+            best = self._best(gains, saved=saved, limit=limit)
             # a column that lies in the span of the others up to rounding is not exchanged
             if best >= 0 and np.all(self.variance[columns] > self._floor[columns]):
                 self.add(best)
@@ -406,23 +424,31 @@ class Search:
         gains[self.chosen] = closed
         return gains
 
-    def _best(self, gains: NDArray, prices: NDArray | None = None, limit: float = np.inf) -> int:
-        """Return the unit of largest gain for its price, −1 if there is none.
+    def _best(
+        self,
+        gains: NDArray,
+        compares_prices: bool = False,
+        saved: NDArray | None = None,
+        limit: float = np.inf,
+    ) -> int:
+        """Return the unit of largest gain, or gain for its price, −1 if there is none.
 
         With few rows it is the unit of least leave-one-out error, below a limit, among the 30 of largest
         gain; among more with fewer than 200 rows, which make gains less reliable and the error cheaper.
         """
-        if prices is not None:
-            gains = gains / prices
+        if compares_prices:
+            gains = self.placement.worth(gains, self.problem.total)
         short = np.flatnonzero(gains > -np.inf)
         if short.size == 0 or not self.leaves_out:
             return int(np.argmax(gains)) if short.size else -1
         surplus = short.size - max(30, 6000 // self._free.size)
         if surplus > 0:
             short = short[np.argpartition(gains[short], surplus)[surplus:]]
-        errors = self._left_out_with(short)
+        errors = self._left_out_with(short) - (0.0 if saved is None else saved[short])
         falls = self.error_left_out() - errors
-        best = int(np.argmax(falls if prices is None else falls / prices[short]))
+        if compares_prices:
+            falls = self.placement.worth(falls, self.problem.total, short)
+        best = int(np.argmax(falls))
         return int(short[best]) if errors[best] < limit else -1
 
     def _join(self, column: int) -> None:
@@ -528,11 +554,12 @@ class Search:
             variance = self.variance[:, None] + np.square(along)
             explained = self.explained[:, None] + along * (2 * across + along * lengths)
             gains = _open_gains(variance, explained, self._floor[:, None]) - lengths
+            gains += self._fees[block] - self._fees[:, None]
             gains[closed] = -np.inf
             if not self.placement.is_plain:
                 for gain, column in zip(gains.T, block, strict=True):
                     others = [other for other in self.chosen if other != column]
-                    gain[~self.placement.open_to(others)] = -np.inf
+                    gain[~self.placement.open_to(others, is_last=True)] = -np.inf
             found += np.array(block)[gains.max(axis=0) > worth].tolist()
         return found
 

@@ -126,6 +126,7 @@ class ReconstructionSelector(PlacedSelector):
         max_iter: int = 2,
         costs: Any = None,
         budget: float | None = None,
+        cost_weight: float | None = None,
         regions: Any = None,
         quotas: Mapping[Any, Any] | None = None,
         positions: Any = None,
@@ -140,6 +141,7 @@ class ReconstructionSelector(PlacedSelector):
         self.max_iter = max_iter
         self.costs = costs
         self.budget = budget
+        self.cost_weight = cost_weight
         self.regions = regions
         self.quotas = quotas
         self.positions = positions
@@ -180,8 +182,9 @@ class ReconstructionSelector(PlacedSelector):
         """Return the search of least error, and its share of the variance before and after each sweep."""
         found = []
         # Gain per price alone can miss one expensive column that is worth all cheap ones.
-        for per_price in (True, False)[: 1 if problem.placement.prices is None else 2]:
-            search = Search(problem, penalty, per_price=per_price)
+        has_ratio = problem.placement.prices is not None and problem.placement.price_weight is None
+        for compares_prices in (True, False) if has_ratio else (True,):
+            search = Search(problem, penalty, compares_prices=compares_prices)
             search.grow()
             errors = [max(search.error() / problem.total, 0.0)]  # below 0 only by rounding
             # any as many columns as the rank reconstruct the rows of the fit
@@ -190,7 +193,7 @@ class ReconstructionSelector(PlacedSelector):
                 n_swaps = search.sweep()
                 search.grow()
                 errors.append(max(search.error() / problem.total, 0.0))
-                if per_price and request.progress is not None:
+                if compares_prices and request.progress is not None:
                     request.progress(sweep, errors[-1])
                 if n_swaps == 0 or errors[-1] > 0.99 * errors[-2]:  # the next would lower it by less
                     break
