@@ -189,7 +189,7 @@ def test_units_do_not_matter_if_the_penalties_follow_them():
         ({"eta": np.inf}, "'eta' parameter"),
         ({"eta": 1e6}, r"eta=1000000.0 is too large .* well below"),
         ({"init": np.zeros(10)}, "init must be None or 10 positive numbers"),
-        ({"init": np.ones(9)}, "init must be None or 10 positive numbers"),
+        ({"init": np.ones(9)}, "init has 9 entries and X has 10 columns"),
     ],
 )
 def test_meaningless_parameters_are_refused(parameters, message):

@@ -6,15 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import linalg
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import ConvergenceWarning
 
 from ufselect import UDFS
-from ufselect._solver.reweighted import FactoredQuadratic, FormedQuadratic, smoothness_quadratic
-from ufselect.published.udfs import local_scatter_laplacian, mean_lowest_rows
 
 EPS = np.finfo(float).eps
 
@@ -33,13 +29,6 @@ def dense_laplacian(X, neighborhoods, reg):
         local = H @ X[members]
         L[np.ix_(members, members)] += H @ np.linalg.inv(local @ local.T + reg * np.eye(size)) @ H
     return L
-
-
-def neighborhood_example(n=30, d=7, size=4, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    others = np.array([rng.choice(np.delete(np.arange(n), i), size - 1, replace=False) for i in range(n)])
-    return X - X.mean(axis=0), np.column_stack([np.arange(n), others])
 
 
 def local_matrix(X, k, reg):
@@ -67,74 +56,8 @@ def overlap(a, b, count):
     return len(set(np.argsort(-a)[:count]) & set(np.argsort(-b)[:count]))
 
 
-@pytest.mark.parametrize("reg", [0.01, 1.0, 50.0])
-@pytest.mark.parametrize("size", [2, 4, 9])
-def test_laplacian_is_the_sum_over_neighbourhoods(size, reg):
-    X, neighborhoods = neighborhood_example(size=size)
-    found = local_scatter_laplacian(X, neighborhoods, reg, block_bytes=2000).toarray()  # several blocks
-    np.testing.assert_allclose(found, dense_laplacian(X, neighborhoods, reg), atol=1e-10 / reg)
-    np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-10 / reg)
-
-
-def test_a_singular_scatter_with_the_smallest_regulariser_stays_finite():
-    X, neighborhoods = neighborhood_example()
-    X[:] = X[0]
-    assert np.all(np.isfinite(local_scatter_laplacian(X, neighborhoods, 1e-300).toarray()))
-    X[15:] += 1.0
-    laplacian = local_scatter_laplacian(X, neighborhoods, 1e-300)
-    assert np.all(np.isfinite(smoothness_quadratic(X, laplacian).matmat(np.eye(7))))
-
-
-@pytest.mark.parametrize(("shape", "kind"), [((30, 7), FormedQuadratic), ((12, 600), FactoredQuadratic)])
-def test_both_forms_are_the_product(shape, kind):
-    X, neighborhoods = neighborhood_example(*shape)
-    laplacian = local_scatter_laplacian(X, neighborhoods, 1.0)
-    matrix = smoothness_quadratic(X, laplacian)
-    assert isinstance(matrix, kind)
-    np.testing.assert_allclose(matrix.matmat(np.eye(shape[1])), X.T @ laplacian.toarray() @ X, atol=1e-9)
-
-
-def test_determined_eigenvectors_give_their_own_rows():
-    X, neighborhoods = neighborhood_example()
-    matrix = smoothness_quadratic(X, local_scatter_laplacian(X, neighborhoods, 1.0))
-    squared_norms, value = mean_lowest_rows(*matrix.eigenpairs(), 3)
-    values, vectors = np.linalg.eigh(matrix.matmat(np.eye(7)))
-    np.testing.assert_allclose(squared_norms, np.sum(vectors[:, :3] ** 2, axis=1), atol=1e-9)
-    assert value == pytest.approx(values[:3].sum())
-
-
-@pytest.mark.parametrize("kind", [FormedQuadratic, FactoredQuadratic])
-def test_undetermined_eigenvectors_give_the_mean_over_all_choices(kind):
-    factor = np.random.default_rng(1).standard_normal((11, 40))
-    matrix = FormedQuadratic(factor.T @ factor) if kind is FormedQuadratic else FactoredQuadratic(factor)
-    squared_norms, value = mean_lowest_rows(*matrix.eigenpairs(), 5)
-    null = np.linalg.eigh(factor.T @ factor)[1][:, : 40 - 11]
-    rng = np.random.default_rng(0)
-    draws = [np.sum((null @ np.linalg.qr(rng.standard_normal((29, 5)))[0]) ** 2, axis=1) for _ in range(4000)]
-    np.testing.assert_allclose(squared_norms, np.mean(draws, axis=0), atol=0.01)
-    assert squared_norms.sum() == pytest.approx(5)
-    assert value == pytest.approx(0, abs=1e-9)
-
-
-@given(st.integers(3, 14), st.integers(2, 20), st.integers(0, 1000), st.booleans())
-def test_rows_add_up_to_the_number_of_vectors(n, d, seed, duplicate):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, d))
-    if duplicate:
-        X[:, -1] = X[:, 0]
-    X -= X.mean(axis=0)
-    neighborhoods = np.column_stack([np.arange(n), np.roll(np.arange(n), 1)])
-    matrix = smoothness_quadratic(X, local_scatter_laplacian(X, neighborhoods, 1.0))
-    for count in {1, (d + 1) // 2, d}:
-        squared_norms, value = mean_lowest_rows(*matrix.eigenpairs(), count)
-        assert squared_norms.sum() == pytest.approx(count)
-        assert np.all((squared_norms >= 0) & (squared_norms <= 1))
-        values = np.linalg.eigvalsh(matrix.matmat(np.eye(d)))
-        assert value == pytest.approx(values[:count].sum(), abs=1e-7)
-
-
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("gamma", "reg", "k"), [(0.1, 10.0, 5), (1.0, 0.1, 1), (10.0, 1.0, 5)])
+@pytest.mark.parametrize(("gamma", "reg", "k"), [(0.1, 10.0, 5), (1.0, 0.1, 1), (10.0, 1.0, 8)])
 def test_follows_the_definition(gamma, reg, k):
     X = data(60, 12)
     fitted = UDFS(n_clusters=3, n_neighbors=k, gamma=gamma, reg=reg, max_iter=7, tol=0.0).fit(X)
