@@ -328,7 +328,7 @@ def compared(shares: pd.DataFrame, reference: str, names: Sequence[str]) -> list
     for name in names:
         difference = shares[reference] - shares[name]
         error = difference.std() / np.sqrt(len(difference))
-        apart = f"{difference.mean():+.1f} ± {error:.1f}".replace("-", "−")
+        apart = f"{difference.mean():+.2f} ± {error:.2f}".replace("-", "−")
         wins = f"{(difference > 0).sum()} of {len(difference)}"
         dashes = ["–", "–"] if name == reference else [apart, wins]
         rows.append([name, f"{shares[name].mean():.1f}", *dashes])
