@@ -30,11 +30,12 @@ def apply(
         bool, typer.Option("--scaled", help="Standardize with the means and deviations of the first table.")
     ] = False,
     id_column: opt.IdColumn = None,
-    label_column: opt.LabelColumn = None,
+    label_columns: opt.LabelColumns = None,
     guess: opt.Guess = True,
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
     missing: opt.Missing = None,
     transpose: opt.Transpose = False,
     sheet: opt.Sheet = None,
@@ -109,14 +110,18 @@ def opened_by(
         written_as(files["-o"])  # type: ignore[arg-type]
     now, default = asdict(opt.read_options(typed)), asdict(ReadOptions())
     given = {name: value for name, value in now.items() if value != default[name]}
-    found_anew = ("separator", "decimal", "header", "impute", "batch_column", "weight_column")
+    found_anew = ("separator", "decimal", "header", "skip_rows", "impute", "batch_column", "weight_column")
     recorded = {**asdict(request_of(found)[1]), **dict.fromkeys(found_anew)}
     path = spooled_input() if data == "-" else Path(data)
     with working(f"Reading {path.name} …"):
         named = [role for role in ("id_column", "label_column") if recorded[role] is not None]
-        if named and has_rows(path):  # new rows often come without the classes, or under other ids
+        carried = recorded["carried_columns"]
+        if (named or carried) and has_rows(
+            path
+        ):  # new rows often come without the classes, or under other ids
             there = {name.lower() for name in open_rows(path, ReadOptions(**{**recorded, **given})).names}
             recorded |= {role: None for role in named if recorded[role].lower() not in there}
+            recorded["carried_columns"] = tuple(name for name in carried if name.lower() in there)
         return found, read_uncleaned(path, ReadOptions(**{**recorded, **given}))
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ufselect.cli import options as opt
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 ENDINGS = (".csv", ".md", ".tex")
 
@@ -29,10 +32,11 @@ def compare(
     normalize: opt.Normalize = "none",
     impute: opt.Impute = "median",
     id_column: opt.IdColumn = None,
-    label_column: opt.LabelColumn = None,
+    label_columns: opt.LabelColumns = None,
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
     guess: opt.Guess = True,
     missing: opt.Missing = None,
     comment: opt.Comment = None,
@@ -64,29 +68,31 @@ def compare(
     from ufselect.cli.record import print_json
     from ufselect.cli.run import dense, find_method, prepare
     from ufselect.cli.table import open_data
-    from ufselect.cli.text import grid, note, output, say, short_name, working
+    from ufselect.cli.text import doubt, grid, note, output, say, short_name, working
     from ufselect.compare.compare import compare as compare_methods
     from ufselect.compare.methods import ON_REQUEST
     from ufselect.exceptions import TableError
     from ufselect.io.files import write_together
-    from ufselect.io.numbers import MISSING, is_missing
+    from ufselect.io.numbers import Missing
 
     methods = [find_method(name).__name__ for name in method or ()]
     left_out: list[str] = []
     if not methods:  # what select does for clusters is among them
         left_out = sorted(set(ON_REQUEST) - {"AutoSelector"})
         methods = [name for name in all_selectors() if name not in left_out]
-    table = open_data(data, opt.read_options(typed), stream=False)
+    reading = opt.read_options(typed)
+    table = open_data(data, reading, stream=False)
     if table.labels is None:
         raise TableError("No label column was found; name the column of known classes with --labels.")
-    rows = ~is_missing(table.labels, MISSING)
+    rows = ~Missing.of(reading.missing).where(table.labels)
     labels = table.labels[rows]
-    n_classes = len(set(labels.tolist()))
-    if n_classes < 2:
+    classes = set(labels.tolist())
+    if len(classes) < 2:
         raise TableError(f"{table.label_name} holds only one class; name another column with --labels.")
-    if 2 * n_classes > labels.size:  # with so few rows in each, every method finds the classes
+    # with so few rows in each, every method finds the classes
+    if 2 * len(classes) > labels.size or are_measurements(classes, labels.size):
         raise TableError(
-            f"{table.label_name} has {n_classes} different values in {labels.size} rows: these are ids or "
+            f"{table.label_name} has {len(classes)} different values in {labels.size} rows: these are ids or "
             "measurements, not classes; name another column with --labels."
         )
     too_many = [count for count in k or [] if count > table.shape[1]]
@@ -118,7 +124,9 @@ def compare(
         return
     titles = (shown.columns[0], *(f"{name}>" for name in shown.columns[1:]))
     lines = [tuple(short_name(cell) for cell in row) for row in shown.body]
-    output().print(grid(shown.title, titles, lines))
+    doubt(table.doubts)
+    console = output()
+    console.print(grid(shown.title, titles, lines))
     remarks = [*table.notes, *table.left_out_sentences(False), scaler.reason_]
     absent = int((~rows).sum())
     if absent:
@@ -126,6 +134,41 @@ def compare(
         remarks.append(f"{absent} {rows_name} without a value of {table.label_name} {were} left out.")
     if left_out:
         remarks.append(f"All methods but {', '.join(left_out)} were compared; name these with -m.")
+    tell_winner(console, found.rows)
     note([*remarks, *(f"{name}: {why}" for (name, _), why in found.failures.items())])
     if output_table is not None:
         say(f"Wrote {output_table}")
+
+
+def are_measurements(values: set[Any], n_rows: int) -> bool:
+    """Whether the different values of a label column are numbers on a scale, not the codes of classes."""
+    from ufselect.io.numbers import read_number
+
+    read = [read_number(str(value), ".") or read_number(str(value), ",") for value in values]
+    if None in read:
+        return False
+    numbers = sorted(number[0] for number in read if number is not None)
+    if any(number % 1 for number in numbers):
+        return len(numbers) > 20
+    are_codes = numbers[-1] - numbers[0] == len(numbers) - 1 and numbers[0] in (0, 1)
+    return not are_codes and n_rows < 5 * len(numbers)
+
+
+def tell_winner(console: Console, rows: list[dict[str, Any]]) -> None:
+    """Say which method finds the classes best, beside all and random columns."""
+    from ufselect.cli.text import tell
+
+    baselines = {"AllFeatures": "all columns", "RandomSubset": "random columns"}
+    methods = [row for row in rows if row["method"] not in baselines]
+    if not methods:
+        return
+    best = max(methods, key=lambda row: row["acc_mean"])
+    others = [
+        f"{baselines[row['method']]} {row['acc_mean']:.0f} %"
+        for row in rows
+        if row["method"] == "AllFeatures"
+        or (row["method"] == "RandomSubset" and row["n_features"] == best["n_features"])
+    ]
+    words = f"{best['label']} finds the classes best: accuracy {best['acc_mean']:.0f} % with "
+    rest = f" ({', '.join(others)})" if others else ""
+    tell(console, f"{words}{best['n_features']} columns{rest}.")

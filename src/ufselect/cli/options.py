@@ -115,7 +115,7 @@ KEEP = (
     "name per line; may be repeated."
 )
 Keep = Annotated[Words, Option("--keep", metavar="COLUMNS", help=KEEP)]
-EXCLUDE = "Never select these columns, and ignore them in the selection."
+EXCLUDE = "Leave these columns out; --labels keeps a column in the output."
 Exclude = Annotated[Words, Option("--exclude", metavar="COLUMNS", help=EXCLUDE)]
 LIMIT = (
     "Columns correlated above this with a selected one are skipped: 0.95 for --for redundancy, else 0.999; "
@@ -125,8 +125,11 @@ MaxCorrelation = Annotated[float | None, Option("--max-correlation", metavar="R"
 ONEHOT = "onehot: text columns with few values become columns of zeros and ones, selected together."
 Categorical = Annotated[Literal["onehot"] | None, Option("--categorical", help=ONEHOT)]
 IdColumn = Annotated[Word, Option("--id", metavar="COLUMN", help="Column of row ids.")]
-LABELS = "Column of classes; never used for the selection."
-LabelColumn = Annotated[Word, Option("--labels", metavar="COLUMN", help=LABELS)]
+LABELS = (
+    "Column of classes, or a covariate: copied to the output, never used for the selection; may be repeated, "
+    "the classes first."
+)
+LabelColumns = Annotated[Words, Option("--labels", metavar="COLUMN", help=LABELS)]
 IMPUTE = (
     "What to do with missing values: fill them with the column's median, drop such columns, keep them for a "
     "method that works around them, such as ReconstructionSelector or DSCOFS, or stop with an error."
@@ -144,7 +147,11 @@ Separator = Annotated[Word, Option("--separator", help=SEPARATOR)]
 Decimal = Annotated[Literal[".", ","] | None, Option("--decimal", help="Decimal mark of a text file.")]
 HEADER = "Whether a text file begins with names."
 Header = Annotated[Switch, Option("--header/--no-header", help=HEADER, show_default="detected")]
-MISSING = "A further value that means missing, such as -999; may be repeated."
+SKIP = "How many lines above the column names to leave out, such as titles."
+SkipRows = Annotated[
+    int | None, Option("--skip-rows", metavar="N", min=0, help=SKIP, show_default="detected")
+]
+MISSING = "A further word or number that means missing, such as -999; may be repeated."
 Missing = Annotated[Words, Option("--na", metavar="TOKEN", help=MISSING)]
 Comment = Annotated[Word, Option("--comment", metavar="MARK", help="Mark that begins a comment, such as #.")]
 Transpose = Annotated[
@@ -206,6 +213,8 @@ def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:
     separator = values.get("separator")
     values["separator"] = None if separator is None else marks.get(separator.lower(), separator)
     values["missing"] = tuple(values.get("missing") or ())
+    values["label_column"], *carried = typed.get("label_columns") or [None]
+    values["carried_columns"] = tuple(carried)
     return ReadOptions(**{**values, **fixed})
 
 

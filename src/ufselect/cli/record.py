@@ -62,7 +62,7 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": shlex.join(["ufselect", *command]) if command else None,
         "goal": run.request.goal,
-        "trust": e.trust,
+        "trust": "doubtful" if table.lost_columns() and e.trust != "bad" else e.trust,
         "message": with_flags(e.message),
         "assumed": run.assumptions(),
         "data": {
@@ -173,7 +173,9 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
     """Return the request and the reading options of a record."""
-    reading = {**record["reading"], "missing": tuple(record["reading"]["missing"])}
+    reading: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in record["reading"].items()
+    }
     lists = {name: tuple(record["request"][name]) for name in ("keep", "exclude")}
     return Request(**{**record["request"], **lists}), ReadOptions(**reading)
 

@@ -245,7 +245,7 @@ class Run:
     def assumptions(self) -> list[str]:
         """Return what was assumed about the table and the warnings of the fit, one sentence each."""
         table, scaler, names = self.table, self.scaler, self.table.feature_names
-        lines = [*table.notes, *table.left_out_sentences()]
+        lines = [*table.doubts, *table.notes, *table.left_out_sentences()]
         if scaler.is_scaled_ and self.request.scale == "auto":
             lines.append(f"{scaler.reason_} --scale none uses them as they are.")
         elif self.request.scale == "none" and self.selector.depends_on_scale and scaler.largest_share_ >= 0.5:

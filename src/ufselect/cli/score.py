@@ -23,10 +23,11 @@ def score(
     normalize: opt.Normalize = "none",
     impute: opt.GoalImpute = None,
     id_column: opt.IdColumn = None,
-    label_column: opt.LabelColumn = None,
+    label_columns: opt.LabelColumns = None,
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
     guess: opt.Guess = True,
     missing: opt.Missing = None,
     comment: opt.Comment = None,
@@ -53,7 +54,18 @@ def score(
     from ufselect.cli.record import plain_value, print_json
     from ufselect.cli.run import dense, make_selector, prepare, request_from, with_row_names
     from ufselect.cli.table import columns_named, names_in, open_data
-    from ufselect.cli.text import figure, grid, note, output, percent, tell, tell_finding, with_flags, working
+    from ufselect.cli.text import (
+        doubt,
+        figure,
+        grid,
+        note,
+        output,
+        percent,
+        tell,
+        tell_finding,
+        with_flags,
+        working,
+    )
     from ufselect.exceptions import TableError
     from ufselect.report.explanation import centred_sample, explained_by, trust_in
 
@@ -114,6 +126,7 @@ def score(
     if as_json:
         print_json(result)
         return
+    doubt(table.doubts)
     console = output()
     tell_finding(console, result["trust"], result["message"])
     if rows:

@@ -50,10 +50,11 @@ def select(
     batch_column: opt.BatchColumn = None,
     weight_column: opt.WeightColumn = None,
     id_column: opt.IdColumn = None,
-    label_column: opt.LabelColumn = None,
+    label_columns: opt.LabelColumns = None,
     separator: opt.Separator = None,
     decimal: opt.Decimal = None,
     header: opt.Header = None,
+    skip_rows: opt.SkipRows = None,
     guess: opt.Guess = True,
     missing: opt.Missing = None,
     comment: opt.Comment = None,
@@ -133,8 +134,9 @@ def select(
 
 def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, how good they are, what was assumed, and what was written."""
-    from ufselect.cli.text import grid, note, pixel_map, say, short_name, tell, tell_finding
+    from ufselect.cli.text import doubt, grid, note, pixel_map, say, short_name, tell, tell_finding
 
+    doubt(run.table.doubts)
     shape = run.table.image_shape
     if shape is not None and shape[1] <= 40:  # of two characters on a terminal of 80
         console.print(title(run))
@@ -153,7 +155,7 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
         tell(console, f"-k auto selected {found['count']['chosen']}: {found['count']['why']}.")
     if details:
         show_details(run, found, console)
-    note(found["assumed"])
+    note(line for line in found["assumed"] if line not in run.table.doubts)
     if "repeats" in found:
         same = found["repeats"]["same_features"]
         differs = "The columns differ from those of the record; compare the versions in both records."

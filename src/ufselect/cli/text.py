@@ -73,6 +73,12 @@ def note(sentences: Iterable[str]) -> None:
         say(f"{mark} {sentence}", dim=True)
 
 
+def doubt(sentences: Iterable[str]) -> None:
+    """Print, before the result, what may make it wrong."""
+    for sentence in sentences:
+        say(sentence, fg="yellow")
+
+
 def tell(console: Console, text: str) -> None:
     """Print a sentence of the result, in ASCII on a terminal without Unicode."""
     if not takes_unicode():

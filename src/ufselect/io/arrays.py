@@ -90,11 +90,11 @@ def read_arrays(path: Path, options: ReadOptions) -> Table:
     data = data.T if options.transpose else data
     label_name = options.label_column or next((name for name in LABEL_NAMES if name in arrays), None)
     labels = None
+    for asked in (label_name, *options.carried_columns):
+        if asked is not None and asked not in arrays:
+            words = f"{path} holds no label array {asked!r}"
+            raise TableError(f"{words}; it has {listed(list(arrays)) or 'only X'}.")
     if label_name is not None:
-        if label_name not in arrays:
-            raise TableError(
-                f"{path} holds no label array {label_name!r}; it has {listed(list(arrays)) or 'only X'}."
-            )
         labels = np.ravel(arrays[label_name])
         turned = turned_to(labels, data)
         if turned is None:

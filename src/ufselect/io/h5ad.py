@@ -109,6 +109,8 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
         place = find_column(asked, columns, role)
         return np.asarray(cells.iloc[:, place], dtype=object), columns[place]
 
+    for name in options.carried_columns:  # they stay in obs
+        find_column(name, columns, "label")
     ids, id_name = column("id")
     labels, label_name = column("label")
     if label_name is None and options.guess:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ufselect._utils.messages import listed
+from ufselect.exceptions import TableError
 from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING
 
 MISSING = frozenset([
@@ -57,7 +60,17 @@ def read_number(cell: str, decimal: str) -> tuple[float, tuple[str, ...]] | None
         return float(text.replace(",", ".")), ()
     if text.lower() in WORDS:
         return WORDS[text.lower()], ()
-    marks = []
+    bare, marks = bare_number(text)
+    if GROUPED[decimal].fullmatch(bare):
+        group = next(mark for mark in bare if mark in ",.' ")
+        marks.append("a space" if group == " " else group)
+        bare = bare.replace(group, "")
+    return (float(bare.replace(",", ".")), tuple(marks)) if PLAIN[decimal].fullmatch(bare) else None
+
+
+def bare_number(cell: str) -> tuple[str, list[str]]:
+    """Return a cell without currency, per cent and typographical signs, and the marks that were removed."""
+    text, marks = cell.strip(), []
     signed = text.translate(SIGNS)
     if signed[:1] == "-" and text[:1] != "-":
         marks.append(text[0])
@@ -67,11 +80,7 @@ def read_number(cell: str, decimal: str) -> tuple[float, tuple[str, ...]] | None
     if bare.endswith("%"):
         bare = bare[:-1].rstrip()
         marks.append("%")
-    if GROUPED[decimal].fullmatch(bare):
-        group = next(mark for mark in bare if mark in ",.' ")
-        marks.append("a space" if group == " " else group)
-        bare = bare.replace(group, "")
-    return (float(bare.replace(",", ".")), tuple(marks)) if PLAIN[decimal].fullmatch(bare) else None
+    return bare, marks
 
 
 def is_whole(text: str) -> bool:
@@ -79,23 +88,101 @@ def is_whole(text: str) -> bool:
     return text.strip().removeprefix("-").isdecimal()
 
 
-def is_missing(cells: Iterable[Any], missing: frozenset[str] = MISSING) -> NDArray[np.bool_]:
-    """Return which cells mean "no value", laboratory tokens included."""
-    empty = missing | LAB_TOKENS
-    return np.array(
-        [cell is None or cell != cell or str(cell).strip() in empty for cell in cells], dtype=bool
-    )
+@dataclass(frozen=True)
+class Missing:
+    """What means "no value" in a table: words, and numbers such as −999 however they are written."""
+
+    words: frozenset[str] = MISSING
+    numbers: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, tokens: Sequence[str], decimal: str = ".") -> Missing:
+        """Return the usual words and further ones, such as "-999" or "unknown"."""
+        numbers = (read_number(token, decimal) or read_number(token, ".") for token in tokens)
+        return cls(MISSING.union(tokens), tuple(number[0] for number in numbers if number is not None))
+
+    def where(self, cells: Iterable[Any], decimal: str = ".") -> NDArray[np.bool_]:
+        """Return which cells mean "no value", laboratory tokens included."""
+        words = self.words | LAB_TOKENS
+
+        def is_missing(cell: Any) -> bool:
+            if cell is None or cell != cell or (text := str(cell).strip()) in words:
+                return True
+            number = read_number(text, decimal) if self.numbers else None
+            return number is not None and number[0] in self.numbers
+
+        return np.array([is_missing(cell) for cell in cells], dtype=bool)
+
+    def removed_from(self, data: Any) -> Any:
+        """Return dense or sparse numbers with NaN in place of the numbers that mean "no value"."""
+        if not self.numbers:
+            return data
+        if not sparse.issparse(data):
+            return np.where(np.isin(data, self.numbers), data.dtype.type(np.nan), data)
+        if 0.0 in self.numbers:
+            raise TableError(
+                "--na 0 cannot be used: in sparse data, zeros are the values that are not stored."
+            )
+        data = data.copy()
+        data.data = self.removed_from(data.data)
+        return data
+
+
+def plain_numbers(column: Any, decimal: str, missing: Missing) -> tuple[NDArray, bool] | None:
+    """Return the numbers of a column of text, NaN where missing, and whether all are written as whole.
+
+    None if any cell is not a plain number, or is too large for a double to be exact.
+    """
+    if column.dtype.kind not in "OU":
+        return None
+    if column.dtype == object:
+        return _numbers_of_strings(column, decimal, missing)
+    import pyarrow
+    from pyarrow import compute
+
+    text = compute.utf8_trim_whitespace(column.array.__arrow_array__())
+    gone = compute.is_in(text, value_set=pyarrow.array(sorted(missing.words)))
+    if decimal == ",":
+        if compute.any(compute.match_substring(text, ".")).as_py():
+            return None
+        text = compute.replace_substring(text, ",", ".")
+    try:
+        values = compute.cast(compute.if_else(gone, None, text), "float64").to_numpy()
+    except pyarrow.ArrowInvalid:
+        return None
+    if not _are_plain(values, compute.sum(gone).as_py() or 0):
+        return None
+    is_whole = np.array_equal(values, np.rint(values))
+    return values, is_whole and compute.all(compute.match_substring_regex(text, "^-?[0-9]+$")).as_py()
+
+
+def _numbers_of_strings(column: Any, decimal: str, missing: Missing) -> tuple[NDArray, bool] | None:
+    """Return the same for a column of Python strings."""
+    try:
+        cells = [cell.strip() for cell in column]
+        if "_" in "".join(cells) or (decimal == "," and any("." in cell for cell in cells)):
+            return None  # float() takes underscores between digits
+        present = [None if cell in missing.words else cell.replace(decimal, ".") for cell in cells]
+        values = np.array([np.nan if cell is None else float(cell) for cell in present])
+    except (AttributeError, ValueError):
+        return None
+    if not _are_plain(values, present.count(None)):
+        return None
+    return values, np.array_equal(values, np.rint(values)) and all(map(is_whole, cells))
+
+
+def _are_plain(values: NDArray, n_missing: int) -> bool:
+    """Whether only missing cells were read as NaN, and no number is beyond those that doubles tell apart."""
+    return bool(np.isnan(values).sum() <= n_missing and not np.any(np.abs(values) > CODES_FROM))
 
 
 class NumberReader:
     """Read some columns of blocks as numbers, and record what was not a plain number."""
 
-    def __init__(
-        self, positions: Sequence[int], decimal: str = ".", missing: frozenset[str] = MISSING
-    ) -> None:
-        self.positions, self._decimal, self._missing = list(positions), decimal, missing
+    def __init__(self, positions: Sequence[int], decimal: str = ".", missing: Missing | None = None) -> None:
+        self.positions, self._decimal, self._missing = list(positions), decimal, missing or Missing()
         self.whole = np.ones(len(self.positions), dtype=bool)  # whether a column holds only whole numbers
-        self._codes: set[int] = set()
+        self._too_large: set[int] = set()
         self._obstacles: dict[int, tuple[str, int]] = {}  # by column, the first cell and how many there are
         self._marks: dict[str, set[int]] = {}
         self._tokens: Counter[str] = Counter()
@@ -104,20 +191,25 @@ class NumberReader:
     def read(self, block: Any, dtype: Any = np.float64) -> NDArray:
         """Return the columns of a data frame as an array; cells that are not numbers become NaN."""
         chosen = block if len(self.positions) == block.shape[1] else block.iloc[:, self.positions]
+        values = np.empty(chosen.shape, dtype=dtype)
         kinds = np.array([kind.kind for kind in chosen.dtypes])
-        numeric, counted = np.isin(kinds, list("biuf")), np.isin(kinds, list("biu"))
-        if numeric.all():
-            values = chosen.to_numpy(dtype=dtype)
-        else:
-            values = np.empty(chosen.shape, dtype=dtype)
-            values[:, numeric] = chosen.loc[:, numeric].to_numpy(dtype=dtype)
-        self.whole &= ~numeric | counted
-        if counted.any() and len(values):
-            large = np.abs(values[:, counted]).max(axis=0) > CODES_FROM
-            self._codes.update(self.positions[place] for place in np.flatnonzero(counted)[large])
-        for place in np.flatnonzero(~numeric):
-            values[:, place] = self._parsed(int(place), chosen.iloc[:, place])
+        typed = np.isin(kinds, list("biuf"))
+        if typed.any():
+            values[:, typed] = chosen.loc[:, typed].to_numpy(dtype=dtype)
+            self.whole &= kinds != "f"
+            for place in np.flatnonzero(typed & (kinds != "f")):
+                if np.abs(values[:, place]).max(initial=0) > CODES_FROM:
+                    self._too_large.add(self.positions[place])
+        for place in np.flatnonzero(~typed):
+            plain = plain_numbers(chosen.iloc[:, place], self._decimal, self._missing)
+            if plain is None:
+                values[:, place] = self._parsed(int(place), chosen.iloc[:, place])
+            else:
+                values[:, place] = plain[0]
+                self.whole[place] &= plain[1]
         self._n_rows += len(block)
+        values = self._missing.removed_from(values)
+        self.whole &= ~np.isnan(values).any(axis=0)
         return values
 
     def _parsed(self, place: int, column: Any) -> NDArray:
@@ -132,23 +224,21 @@ class NumberReader:
             text = cell.strip() if isinstance(cell, str) else cell
             if not isinstance(text, str):
                 values[number] = text if isinstance(text, bool | int | float | np.number) else np.nan
-            elif text in LAB_TOKENS and text not in self._missing:
+            elif text in LAB_TOKENS and text not in self._missing.words:
                 self._tokens[text] += int(count)
-            elif text not in self._missing:
-                found = read_number(text, self._decimal)
-                if found is None:
+            elif text not in self._missing.words:
+                read = read_number(text, self._decimal)
+                if read is None:
                     self._meet(position, cell, int(count))
                     continue
-                values[number] = found[0]
-                for mark in found[1]:
+                values[number] = read[0]
+                for mark in read[1]:
                     self._marks.setdefault(mark, set()).add(position)
                 if not is_whole(text):
-                    self.whole[place] = False
-                elif abs(found[0]) > CODES_FROM:
-                    self._codes.add(position)
-        read = values[codes]
-        self.whole[place] &= not np.isnan(read).any()
-        return read
+                    self.whole[place] &= text.lower() in WORDS
+                elif abs(read[0]) > CODES_FROM:
+                    self._too_large.add(position)
+        return values[codes]
 
     def _meet(self, position: int, example: str, cells: int) -> None:
         first, count = self._obstacles.get(position, (example, 0))
@@ -156,8 +246,8 @@ class NumberReader:
 
     def not_features(self) -> dict[int, str]:
         """Return, after all rows have been read, the columns that are not numbers, and why."""
-        codes = dict.fromkeys(self._codes, "whole numbers too large to be distinct as floats")
-        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **codes}
+        large = dict.fromkeys(self._too_large, "whole numbers too large to be distinct as floats")
+        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **large}
 
     def notes(self, names: Sequence[str]) -> list[str]:
         """Return what was removed from cells, read as missing or refused, one sentence each."""

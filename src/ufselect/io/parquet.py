@@ -10,9 +10,9 @@ from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_claim, readable
-from ufselect.io.numbers import MISSING
+from ufselect.io.numbers import Missing
 from ufselect.io.roles import ColumnLook, look_at_typed
-from ufselect.io.table import distinct_names
+from ufselect.io.table import ReadOptions, distinct_names
 
 BLOCK_CELLS = 8 << 20  # 64 MiB of float64 a block
 
@@ -39,9 +39,9 @@ class ParquetRows:
 
     dialect = None
     decimal = "."
-    missing = MISSING
+    doubts: tuple[str, ...] = ()
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, options: ReadOptions) -> None:
         parquet = import_extra("pyarrow.parquet", "Reading Parquet", "tables")
         self._pandas = import_extra("pandas", "Reading Parquet", "cli")
         parts, self._files = parts_of(path), []
@@ -58,7 +58,7 @@ class ParquetRows:
                     f"{part} has other columns than {parts[0]} ({listed(differing)}); "
                     "keep only parts of one table in the directory."
                 )
-        self._written = first
+        self.missing, self._written = Missing.of(options.missing), first
         self.names, self.notes = distinct_names(self._written)
         self.unnamed = [name == "__index_level_0__" or not name.strip() for name in self._written]
         self.n_rows = sum(file.metadata.num_rows for file in self._files)
@@ -68,17 +68,13 @@ class ParquetRows:
         """Return the first block."""
         return next(self.blocks(), self._pandas.DataFrame())
 
-    def look_at(self, positions: Sequence[int]) -> list[ColumnLook]:
-        """Look at the first rows of some columns."""
-        first = self.first()
-        return [look_at_typed(first.iloc[:, j]) for j in positions]
+    def look_at(self, column: Any) -> ColumnLook:
+        """Look at the first rows of a column."""
+        return look_at_typed(column)
 
-    def blocks(self, words: Sequence[int] = ()) -> Iterator[Any]:
-        """Yield data frames of all columns."""
-        yield from self.frames(range(len(self.names)))
-
-    def frames(self, positions: Sequence[int]) -> Iterator[Any]:
-        """Yield some columns as they are stored, in data frames of some millions of cells."""
+    def blocks(self, positions: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield all or some columns as they are stored, in data frames of some millions of cells."""
+        positions = range(len(self.names)) if positions is None else positions
         columns = [self._written[j] for j in positions]
         some = None if columns == self._written else columns
         for file in self._files:

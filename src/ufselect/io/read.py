@@ -6,18 +6,16 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
 from ufselect.io.files import ENDINGS, check_unpacked, readable
 from ufselect.io.h5ad import find_part, read_cells, read_tenx
-from ufselect.io.numbers import NumberReader, read_number
+from ufselect.io.numbers import Missing, NumberReader
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights, with_categories
 from ufselect.io.table import FLAGS, LeftOut, ReadOptions, SourceColumns, Table, clean
@@ -29,7 +27,6 @@ FORMATS = (
     "or a directory of parquet parts"
 )
 SINGLE_PRECISION_BYTES = 3 << 30
-MISSING_MARKS = (-999.0, -9999.0, -99999.0)  # numbers by which programs often mark missing values
 
 
 def read_table(path: str | Path, options: ReadOptions | None = None) -> Table:
@@ -72,6 +69,8 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
                 if getattr(options, f"{role}_column") is not None:
                     raise TableError(f"{path} holds arrays without named columns; drop {FLAGS[role]}.")
             table = read_tenx(path) if kind == ".mtx" else read_arrays(path, options)
+        if not has_rows(path):
+            table = replace(table, data=Missing.of(options.missing).removed_from(table.data))
         if options.categorical is not None:
             table = with_categories(table)
     table = replace(table, source=path, sha256=file_sha256(path))
@@ -82,7 +81,7 @@ def open_rows(path: Path, options: ReadOptions) -> TextRows | ParquetRows:
     """Open a text file, a workbook or Parquet, whose rows can be read block by block."""
     kind = format_of(path)
     if kind == ".parquet" and not options.transpose:
-        return ParquetRows(path)
+        return ParquetRows(path, options)
     if kind == ".xlsx":
         rows = workbook_rows(path, options)
     elif kind in TEXT:
@@ -137,16 +136,15 @@ class NumberBlocks:
 
     def __init__(self, rows: TextRows | ParquetRows, options: ReadOptions) -> None:
         self.rows = rows
-        self.features, self.texts, self.roles = plan_columns(rows, options)
+        self.features, self.texts, self.roles, self.labels = plan_columns(rows, options)
 
     def __iter__(self) -> Iterator[NDArray]:
         for block in self._frames():
             yield self.reader.read(block)
 
     def _frames(self) -> Iterator[Any]:
-        features = set(self.features)
         self.reader = NumberReader(self.features, self.rows.decimal, self.rows.missing)
-        yield from self.rows.blocks([j for j in range(len(self.rows.names)) if j not in features])
+        yield from self.rows.blocks()
 
     def table(self, stride: int = 1, see: Callable[[NDArray], None] | None = None) -> Table:
         """Read all blocks and return a table of all rows, or of one in ``stride``.
@@ -179,8 +177,6 @@ class NumberBlocks:
         notes = [*rows.notes, *self.reader.notes(rows.names)]
         if large:
             notes.append("The table is large and is kept in single precision (about seven digits).")
-        if rows.dialect is not None:
-            notes += self._mark_notes(data)
         words = self.reader.not_features()
         texts = sorted({**self.texts, **words}.items())
         is_number = np.array([j not in words for j in self.features], dtype=bool)
@@ -195,33 +191,10 @@ class NumberBlocks:
             label_name=named.get("label"),
             left_out=tuple(LeftOut(rows.names[j], reason) for j, reason in texts),
             notes=tuple(notes),
+            doubts=tuple(rows.doubts),
             dialect=rows.dialect,
-            columns=SourceColumns(
-                rows, features, tuple(j for j, _ in texts), roles.get("id"), roles.get("label")
-            ),
+            columns=SourceColumns(rows, features, tuple(j for j, _ in texts), roles.get("id"), self.labels),
             n_rows=None if stride == 1 else n_rows,
             batches=batch_labels(beside.get("batch"), named.get("batch")),
             weights=row_weights(beside.get("weight"), named.get("weight"), rows.decimal),
         )
-
-    def _mark_notes(self, data: NDArray) -> list[str]:
-        """Return a hint for repeated numbers such as -999 that lie far below the rest of a column."""
-        lowest = np.fmin.reduce(data, axis=0, initial=0)
-        marked = [
-            j
-            for j in np.flatnonzero(np.isin(lowest, MISSING_MARKS))
-            if np.sum(data[:, j] == lowest[j]) > 1 and np.all(data[data[:, j] > lowest[j], j] > lowest[j] / 2)
-        ]
-        if not marked:
-            return []
-        cells = next(self.rows.frames([self.features[j] for j in marked]))
-        found: dict[str, list[str]] = {}  # names of columns by the mark as it is written there
-        for j in marked:
-            read = ((cell, read_number(cell, self.rows.decimal)) for cell in cells[self.features[j]])
-            written = (cell.strip() for cell, number in read if number is not None and number[0] == lowest[j])
-            found.setdefault(next(written, f"{lowest[j]:g}"), []).append(self.rows.names[self.features[j]])
-        return [
-            f"{listed(names)} {'has' if len(names) == 1 else 'have'} cells of {mark}; if that means missing, "
-            f"add --na {quote(mark)}."
-            for mark, names in found.items()
-        ]

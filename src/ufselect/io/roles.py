@@ -15,7 +15,7 @@ from scipy import sparse
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.numbers import MISSING, MOSTLY, NumberReader, is_missing, is_whole, read_number
+from ufselect.io.numbers import MOSTLY, Missing, NumberReader, is_whole, plain_numbers, read_number
 from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table, find_column
 
 ID_NAMES = frozenset([
@@ -27,7 +27,7 @@ LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
     "species", "diagnosis", "outcome", "cell_type", "celltype",
 ])  # fmt: skip
-NUMBERED = ("_no", "_nr", "_num", "_number")  # ids if all are distinct, else counts
+NUMBERED = ("_no", "_nr", "_num", "_number")  # ids after a word such as "sample", else yes or no, and counts
 DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 COUNTER_ROWS = 8  # so many numbers are in order by chance once in 40 320 tables
 GENE = re.compile(
@@ -66,9 +66,10 @@ class ColumnLook:
         return np.diff([float(value) for value in self.values]) if enough else np.array([])
 
 
-def look_at_text(cells: Sequence[str], decimal: str, missing: frozenset[str] = MISSING) -> ColumnLook:
+def look_at_text(cells: Sequence[str], decimal: str, missing: Missing) -> ColumnLook:
     """Look at cells of text."""
-    present = [cell for cell, gone in zip(cells, is_missing(cells, missing), strict=True) if not gone]
+    gone = missing.where(cells, decimal)
+    present = [cell for cell, is_gone in zip(cells, gone, strict=True) if not is_gone]
     if not present:
         return ColumnLook("empty", False, False, present)
     if sum(read_number(cell, decimal) is not None for cell in present) < MOSTLY * len(present):
@@ -86,11 +87,13 @@ def look_at_typed(values: Any) -> ColumnLook:
     return ColumnLook("words" if len(present) else "empty", False, True, [str(value) for value in present])
 
 
-def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, str], dict[str, int | None]]:
+def plan_columns(
+    rows: Any, options: ReadOptions
+) -> tuple[list[int], dict[int, str], dict[str, int | None], tuple[int, ...]]:
     """Decide by the first rows of a text or Parquet file what each column is for.
 
     Returns the positions of the features; those of other columns to copy to the output, with the reason;
-    and those of ids, labels, batches and weights.
+    those of ids, labels, batches and weights; and all columns of labels and covariates.
     """
     first, names, unnamed = rows.first(), rows.names, rows.unnamed
     if first.empty:
@@ -100,15 +103,19 @@ def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, 
         name = getattr(options, f"{role}_column")
         named[role] = None if name is None else find_column(name, names, role)
     id_position, label_position = named["id"], named["label"]
+    labels = [] if label_position is None else [label_position]
+    labels += [find_column(name, names, "label") for name in options.carried_columns]
     texts = {
         place: why
         for place, why in ((named["batch"], "batches"), (named["weight"], "weights"))
-        if place is not None and place not in (id_position, label_position)
+        if place is not None and place not in (id_position, *labels)
     }
-    closer = _positions_to_look_at(first, names, unnamed)  # at few columns, since this reads each cell
-    for position, look in zip(closer, rows.look_at(closer), strict=True):
-        if position in (id_position, label_position, *texts):
+    closer = _positions_to_look_at(rows, first)  # at few columns, since this reads each cell
+    n_cells = max(50, 400_000 // max(1, len(closer)))  # of each, in a quarter of a second
+    for position in closer:
+        if position in (id_position, *labels, *texts):
             continue
+        look = rows.look_at(first.iloc[:n_cells, position])
         if options.guess and _is_id(position, names[position], unnamed[position], look):
             if id_position is None:
                 id_position = position
@@ -119,26 +126,38 @@ def plan_columns(rows: Any, options: ReadOptions) -> tuple[list[int], dict[int, 
                 continue
         if options.guess and label_position is None and is_label(names[position], names, look):
             label_position = position
+            labels = [position, *labels]
         elif look.kind == "words":
             texts[position] = NOT_NUMBERS
         elif options.guess and look.dates():
             texts[position] = "dates"
-    taken = {id_position, label_position, *texts}
+    taken = {id_position, *labels, *texts}
     features = [position for position in range(len(names)) if position not in taken]
-    return features, texts, {**named, "id": id_position, "label": label_position}
+    return (
+        features,
+        texts,
+        {**named, "id": id_position, "label": label_position},
+        tuple(dict.fromkeys(labels)),
+    )
 
 
-def _positions_to_look_at(first: Any, names: Sequence[str], unnamed: Sequence[bool]) -> list[int]:
+def _positions_to_look_at(rows: Any, first: Any) -> list[int]:
     """Return the columns whose position, name or values suggest ids, labels, words, counters or dates."""
-    kinds = np.array([kind.kind for kind in first.dtypes])
-    closer = ~np.isin(kinds, list("iuf")) | (np.arange(len(kinds)) == 0) | np.asarray(unnamed, dtype=bool)
-    folded = (_folded(name) for name in names)
-    closer |= np.array([name in ID_NAMES or name in LABEL_NAMES or _is_numbered(name) for name in folded])
-    values = first.loc[:, ~closer].to_numpy(dtype=np.float64)
-    with np.errstate(invalid="ignore"):
-        is_date = np.all(np.isnan(values) | ((values >= 19e6) & (values < 21e6)), axis=0)
-    closer[np.flatnonzero(~closer)[is_date | counters(values)]] = True
-    return np.flatnonzero(closer).tolist()
+    closer = []
+    for position, name in enumerate(rows.names):
+        folded, column = _folded(name), first.iloc[:, position]
+        is_typed = column.dtype.kind in "iuf"
+        plain = None if is_typed else plain_numbers(column, rows.decimal, rows.missing)
+        is_named = rows.unnamed[position] or _is_numbered(folded) or folded in ID_NAMES | LABEL_NAMES
+        if position == 0 or is_named or not (is_typed or plain is not None):
+            closer.append(position)
+        else:
+            values = column.to_numpy(dtype=np.float64)[:, None] if plain is None else plain[0][:, None]
+            with np.errstate(invalid="ignore"):
+                is_date = np.all(np.isnan(values) | ((values >= 19e6) & (values < 21e6)))
+            if is_date or counters(values)[0]:
+                closer.append(position)
+    return closer
 
 
 def counters(values: NDArray) -> NDArray[np.bool_]:
@@ -183,6 +202,8 @@ def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
     folded = _folded(name)
     if folded in ID_NAMES or (_is_numbered(folded) and not folded.endswith(NUMBERED)):
         return True
+    if folded.rpartition("_")[0] in ID_NAMES and folded.endswith(NUMBERED) and look.distinct():
+        return True
     if unnamed and name.startswith("__index_level_"):  # as pandas writes an index to Parquet
         return True
     if position == 0 and (unnamed or (look.kind == "words" and look.distinct())):
@@ -192,7 +213,7 @@ def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
         return False
     in_order = bool(np.all(steps > 0) or np.all(steps < 0))
     counts = in_order and bool(np.all(np.abs(steps) == 1))
-    return counts or (position == 0 and in_order) or (folded.endswith(NUMBERED) and look.distinct())
+    return counts or (position == 0 and in_order)
 
 
 def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
@@ -243,7 +264,7 @@ def batch_labels(values: Any, name: str | None) -> NDArray | None:
     """Return the batch of each row as text; None without such a column."""
     if values is None:
         return None
-    gone = int(is_missing(values).sum())
+    gone = int(Missing().where(values).sum())
     if gone:
         rows = "row has" if gone == 1 else "rows have"
         raise TableError(f"{gone} {rows} no batch in {name}; fill in the batch, or remove such rows.")
@@ -281,10 +302,10 @@ def with_categories(table: Table, most_values: int = 50) -> Table:
     if not positions:
         return table
     pandas = import_extra("pandas", "Reading categories", "cli")
-    frame = pandas.concat(list(source.rows.frames(positions)), ignore_index=True)
+    frame = pandas.concat(list(source.rows.blocks(positions)), ignore_index=True)
     few = {}
     for j in positions:
-        cells = frame[j].astype(object).where(~is_missing(frame[j], source.rows.missing))
+        cells = frame[j].astype(object).where(~source.rows.missing.where(frame[j]))
         if 1 < cells.nunique() <= min(most_values, len(cells) // 2):
             few[source.rows.names[j]] = cells.map(str, na_action="ignore")
     if not few:

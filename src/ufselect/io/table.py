@@ -21,6 +21,7 @@ NOT_NUMBERS = "not numbers"
 READ_AS_MISSING, SHORT = "Read as missing", "Too short:"
 # Options of the command line, for which tables are read, that name a column by its role.
 FLAGS = {"id": "--id", "label": "--labels", "batch": "--batch", "weight": "--weights"}
+MISSING_CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)  # often mean "no value"
 BLOCK_CELLS = 4 << 20  # 32 MiB of float64, small enough for a few temporary copies
 
 
@@ -30,13 +31,15 @@ class ReadOptions:
 
     id_column: str | None = None
     label_column: str | None = None
+    carried_columns: tuple[str, ...] = ()  # further labels and covariates, which are copied to the output
     impute: str | None = None  # "median", "drop" or "error"; "keep" and None leave missing values as NaN
     separator: str | None = None
     decimal: str | None = None
     header: bool | None = None  # whether a text file begins with names
     guess: bool = True  # whether to recognise id and label columns that were not named
     keep_constant: bool = False  # as the pixels of images must be
-    missing: tuple[str, ...] = ()  # further cells that mean "no value", such as "-999"
+    missing: tuple[str, ...] = ()  # words and numbers that mean "no value" too, such as "-999"
+    skip_rows: int | None = None  # lines above the names in a text file or workbook
     comment: str | None = None  # mark that begins a comment in a text file
     transpose: bool = False  # whether the rows of the file are the features
     sheet: str | None = None  # of a workbook; the first without it
@@ -58,11 +61,11 @@ class LeftOut:
 class SourceColumns:
     """Positions of the columns of a table in its file."""
 
-    rows: Any  # TextRows or ParquetRows, whose ``frames`` copies columns as they are written there
+    rows: Any  # TextRows or ParquetRows, whose ``blocks`` copies columns as they are written there
     features: tuple[int, ...]
     texts: tuple[int, ...] = ()  # columns that are only copied to the output
     id_position: int | None = None
-    label_position: int | None = None
+    labels: tuple[int, ...] = ()  # labels and covariates, which follow the features in the output
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,7 @@ class Table:
     label_name: str | None = None
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()  # what the reader decided by itself
+    doubts: tuple[str, ...] = ()  # what may make the whole result wrong, and is said first
     dialect: Any = None  # how a text file was written
     columns: SourceColumns | None = None  # positions in the file, if columns can be copied from there
     fills: Mapping[str, float] = field(default_factory=dict)  # by feature, what was filled in for NaN
@@ -121,9 +125,26 @@ class Table:
             image_shape=None,
         )
 
+    def lost_columns(self) -> list[str]:
+        """Return a sentence if most columns were left out because they hold no numbers."""
+        lost = [column.name for column in self.left_out if column.reason == NOT_NUMBERS]
+        if len(lost) <= self.shape[1]:
+            return []
+        sentence = f"Only {self.shape[1]} of {self.shape[1] + len(lost)} columns can be selected from: "
+        sentence += f"{len(lost)} do not hold numbers"
+        source = self.columns
+        if source is not None and lost[0] in source.rows.names:
+            cells = source.rows.first().iloc[:, source.rows.names.index(lost[0])]
+            sentence += f" ({lost[0]} holds {str(cells.iloc[0])!r})"
+        return [f"{sentence}."]
+
     def with_notes(self, *notes: str) -> Table:
         """Return the table with further notes."""
         return replace(self, notes=(*self.notes, *notes))
+
+    def with_doubts(self, *doubts: str) -> Table:
+        """Return the table with further remarks that are said before the result."""
+        return replace(self, doubts=(*self.doubts, *doubts))
 
     def left_out_sentences(self, with_carried: bool = True) -> list[str]:
         """Return what was left out, one sentence per reason, and whether it is copied to the output."""
@@ -137,6 +158,8 @@ class Table:
                 they, them = ("They are", "them") if count > 1 else ("It is", "it")
                 onehot = f"--categorical onehot to select from {them} too, " * (reason == NOT_NUMBERS)
                 sentence += f" {they} copied to the output ({onehot}--drop-text to leave {them} out)."
+            if with_carried and reason == "excluded":
+                sentence += f" --labels keeps {'them' if count > 1 else 'it'} in the output."
             sentences.append(sentence)
         return sentences
 
@@ -248,6 +271,7 @@ def clean(
     cleaned, missing = replace(table, n_missing=n_missing).without(gone, reasons), n_missing[~gone]
     if gone.all():
         raise TableError(_nothing_left(cleaned))
+    cleaned = cleaned.with_doubts(*cleaned.lost_columns(), *_code_doubts(cleaned, low[~gone], high[~gone]))
     if not missing.any():
         return cleaned
     if impute != "median":
@@ -263,6 +287,29 @@ def clean(
     where = "" if table.n_rows is None else " in the sample"
     note = f"{_counted(missing)} filled by the column's median{where}."
     return replace(cleaned, data=data, fills=fills, filled=filled).with_notes(note)
+
+
+def _code_doubts(table: Table, low: NDArray, high: NDArray) -> list[str]:
+    """Return a hint for repeated numbers such as 99 and -999 that lie far outside the rest of a column."""
+    seen: dict[float, list[tuple[str, float, float]]] = {}
+    for j in np.flatnonzero(np.isin(low, MISSING_CODES) | np.isin(high, MISSING_CODES)):
+        column = dense(table.data[:, [j]])
+        for code in {low[j], high[j]}.intersection(MISSING_CODES):
+            others = column[(column != code) & ~np.isnan(column)]
+            if not others.size or np.sum(column == code) < 2:
+                continue
+            least, most = others.min(), others.max()
+            if 2 * most < code if code > 0 else 2 * least > code:
+                seen.setdefault(code, []).append((table.feature_names[j], least, most))
+    doubts = []
+    for code, columns in seen.items():
+        names, lows, highs = zip(*columns, strict=True)
+        others = f"{min(lows):.6g} to {max(highs):.6g}"
+        doubts.append(
+            f"{code:g} lies outside {others} in {listed(list(names))}; if it means missing, add --na "
+            f"{code:g}."
+        )
+    return doubts
 
 
 def kept_missing_note(missing: NDArray) -> str:

@@ -12,18 +12,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from sklearn.utils.fixes import parse_version
 
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import open_unpacked, packed_as
-from ufselect.io.numbers import LAB_TOKENS, MISSING, PLAIN, read_number
+from ufselect.io.numbers import LAB_TOKENS, MISSING, PLAIN, Missing, bare_number, read_number
 from ufselect.io.roles import ColumnLook, look_at_text
 from ufselect.io.table import SHORT, ReadOptions, distinct_names
 
@@ -33,7 +31,6 @@ SAMPLE_LINES = 40  # enough to detect separator and header
 SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
 FIRST_ROWS = 2000  # rows that decide the roles of columns
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
-ARROW_COLUMNS = 2000  # with more columns, pandas is faster than pyarrow
 BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
@@ -57,6 +54,8 @@ class Dialect:
     line_end: bytes = b"\n"
     comment: str | None = None  # mark that begins a comment
     remarks: int = 0  # comment lines before the table
+    titles: tuple[str, ...] = ()  # lines above the names that are no part of the table
+    is_doubtful: bool = False  # whether the first line may hold names or data
     units: tuple[str, ...] = ()  # under the header
     spaced: bool = False  # whether there is a space between a separator and a quote
 
@@ -77,6 +76,7 @@ def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
     if lines and lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5:
         separator = separator or lines[0].strip()[4]
         lines, skip = lines[1:], 1
+    lines, skip = lines[options.skip_rows or 0 :], skip + (options.skip_rows or 0)
     remarks = _remarks(lines, comment)
     lines, skip = lines[remarks:], skip + remarks
     while lines and not lines[0].strip():
@@ -92,10 +92,16 @@ def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
         separator, decimal = ";", ","
     separator = separator or _separator(complete)
     rows = [split(line, separator) for line in complete if line.strip()]
+    titles = _titles(rows) if options.skip_rows is None else 0
+    if titles:
+        first = [place for place, line in enumerate(complete) if line.strip()][titles]
+        complete, rows, skip = complete[first:], rows[titles:], skip + first
     rows[0] = _without_remark_mark(rows[0])
     decimal = decimal or _decimal(rows[1:] or rows, separator)
     usual = Counter(map(len, rows[1:] or rows)).most_common(1)[0][0]
-    named = _has_header(rows, decimal, usual) if options.header is None else options.header
+    named, is_doubtful = (
+        _has_header(rows, decimal, usual) if options.header is None else (options.header, False)
+    )
     shorter = named and len(rows) > 1 and len(rows[0]) == usual - 1
     units = tuple(rows[1]) if named and _is_units_line(rows[1:], decimal) else ()
     return Dialect(
@@ -111,6 +117,8 @@ def sniff(raw: bytes, path: Path, options: ReadOptions) -> Dialect:
         line_end=b"\n" if b"\n" in raw else b"\r",
         comment=comment,
         remarks=remarks,
+        titles=tuple(" ".join(split(line, separator)).strip() for line in lines[:first]) if titles else (),
+        is_doubtful=is_doubtful,
         units=units,
         spaced=any(f'{separator} "' in line for line in complete),
     )
@@ -219,10 +227,18 @@ def _separator(lines: Sequence[str]) -> str:
     return agreeing[0] if len(agreeing) == 1 else max(agreeing, key=numbers)
 
 
+def _titles(rows: Sequence[Sequence[str]]) -> int:
+    """Count the lines above the names with a third of the usual cells or fewer, such as a title."""
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows]
+    usual = Counter(filled).most_common(1)[0][0]
+    first = next(place for place, count in enumerate(filled) if 3 * count > usual)
+    return first if usual >= 3 and first < len(rows) - 1 else 0
+
+
 def _decimal(rows: Sequence[Sequence[str]], separator: str) -> str:
     """Return "," if numbers are written that way, else "."."""
     commas = dots = grouped = 0
-    for cell in (cell.strip() for row in rows for cell in row[:SAMPLE_COLUMNS]):
+    for cell in (bare_number(cell)[0] for row in rows for cell in row[:SAMPLE_COLUMNS]):
         if COMMA_NUMBER.fullmatch(cell) or DOT_THOUSANDS.fullmatch(cell):
             commas += 1
             grouped += bool(COMMA_THOUSANDS.fullmatch(cell))
@@ -239,34 +255,33 @@ def _is_number(cell: str, decimal: str) -> bool:
     return read_number(cell, decimal) is not None
 
 
-def _has_header(rows: Sequence[Sequence[str]], decimal: str, usual: int) -> bool:
-    """Whether the first line holds names: words, or numbers such as years and wavelengths."""
+def _has_header(rows: Sequence[Sequence[str]], decimal: str, usual: int) -> tuple[bool, bool]:
+    """Whether the first line holds names, words or numbers such as wavelengths; whether that is in doubt."""
     first = [cell.strip() for cell in rows[0]]
     named = [cell for cell in first if cell]
     if not all(_is_number(cell, decimal) for cell in named) or not named:
-        return True
+        return True, False
     if len(rows) < 3 or len(named) < 3 or len(set(named)) < len(named):
-        return False
-    numbers = [read_number(cell, decimal)[0] for cell in named]  # type: ignore[index]
-    rising = all(a < b for a, b in pairwise(numbers)) or all(a > b for a, b in pairwise(numbers))
-    below = [row[: len(first)] for row in rows[1:]]
+        return False, False
+    is_rising = _is_rising(named, decimal)
     if len(first) == usual - 1 or (not first[0] and len(named) == len(first) - 1):
         # pandas and R leave the field above row names empty
-        return rising or all(cell.isdecimal() for cell in named)
+        return is_rising or all(cell.isdecimal() for cell in named), False
+    if not is_rising or len(named) < len(first):
+        return False, False
+    below = [row[: len(first)] for row in rows[1:]]
     cells = [cell.strip() for row in below for cell in row[:SAMPLE_COLUMNS]]
-    if rising and all(cell.isdecimal() for cell in named) and len(named) == len(first):
-        return sum(decimal in cell for cell in cells) > 0.9 * len(cells)
-    # 1100.0, 1102.0, … above numbers without equal steps
-    return (
-        len(named) == len(first) >= 5
-        and _has_equal_steps(first, decimal)
-        and not any(_has_equal_steps(row, decimal) for row in below)
-    )
+    if all(cell.isdecimal() for cell in named) and sum(decimal in cell for cell in cells) > 0.9 * len(cells):
+        return True, False
+    # 1100.0, 1101.9, 1103.8, … above numbers that are in no order
+    is_named = len(named) >= 5 and not any(_is_rising(row, decimal) for row in below)
+    return is_named, not (is_named and len(named) >= 8)  # as few are in order by chance
 
 
-def _has_equal_steps(cells: Sequence[str], decimal: str) -> bool:
+def _is_rising(cells: Sequence[str], decimal: str) -> bool:
+    """Whether numbers are in order, up or down."""
     steps = np.diff([(read_number(cell, decimal) or (np.nan,))[0] for cell in cells])
-    return steps.size > 0 and steps[0] != 0 and np.allclose(steps, steps[0], rtol=1e-3, atol=0)
+    return bool(np.all(steps > 0) or np.all(steps < 0))
 
 
 def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:
@@ -285,19 +300,14 @@ def _is_units_line(rows: Sequence[Sequence[str]], decimal: str) -> bool:
 
 
 class TextRows:
-    """The rows of a csv or tsv file, in blocks of whole lines.
+    """The rows of a csv or tsv file, in blocks of whole lines, as text.
 
-    Blocks are read by pyarrow if it is installed and faster, otherwise by pandas; both round numbers
-    correctly to the last bit. A block that pyarrow refuses, such as one with a short line, is read by pandas.
-    ``content`` is the text in UTF-8 if it is not that of the file.
+    Blocks are read by pyarrow if it is installed; one that it refuses, such as one with a short line, is read
+    cell by cell. ``content`` is the text in UTF-8 if it is not that of the file.
     """
 
     def __init__(self, path: Path, options: ReadOptions, content: bytes | None = None) -> None:
         self._pandas = import_extra("pandas", "Reading text tables", "cli")
-        try:
-            self._arrow: Any = import_extra("pyarrow.csv", "", "")
-        except ImportError:
-            self._arrow = None
         self.path, self._content = path, content
         self._packed = content is None and packed_as(path) is not None
         with io.BytesIO(content) if content is not None else open_unpacked(path) as file:
@@ -309,7 +319,7 @@ class TextRows:
                 f"{path} has no line break in its first {len(raw) >> 20} MiB; write each row on its own line."
             )
         dialect = self.dialect = sniff(raw, path, options)
-        self.decimal, self.missing = dialect.decimal, MISSING | frozenset(options.missing)
+        self.decimal, self.missing = dialect.decimal, Missing.of(options.missing, dialect.decimal)
         written = [f"column_{j}" for j in range(1, dialect.width + 1)]
         if dialect.header is not None:
             written = [""] * dialect.row_names + list(dialect.header)
@@ -319,10 +329,11 @@ class TextRows:
         if self.unnamed[0]:
             notes = [note for note in notes if "without a name" not in note or sum(self.unnamed) > 1]
         self.opening_notes = [*self._dialect_notes(), *notes]
+        self.doubts = [self.opening_notes.pop(0)] if dialect.is_doubtful else []
         bom = codecs.BOM_UTF8 if dialect.encoding == "utf-8-sig" else b""
         self._above = bom + dialect.above.encode()
         self._n_fields = dialect.width if dialect.header is None else len(dialect.header) + dialect.row_names
-        self._first: Any = None  # the first block, parsed, until it is used
+        self._first: Any = None  # the first block, which is read once
         self._short: dict[int, int] = {}  # number of fields of each line that has too few
 
     @property
@@ -334,32 +345,23 @@ class TextRows:
 
     def first(self) -> Any:
         """Return the first rows."""
-        self._first = self._parsed(*next(self._blocks(), (b"", 0)))
-        return self._first.iloc[:FIRST_ROWS]
+        return next(self.blocks(), self._pandas.DataFrame()).iloc[:FIRST_ROWS]
 
-    def look_at(self, positions: Sequence[int]) -> list[ColumnLook]:
-        """Look at the first rows of some columns."""
-        if not positions:
-            return []
-        rows = min(FIRST_ROWS, max(50, 400_000 // len(positions)))  # in a quarter of a second
-        cells = next(self.frames(positions)).iloc[:rows]
-        return [look_at_text(cells[j].tolist(), self.decimal, self.missing) for j in positions]
+    def look_at(self, column: Any) -> ColumnLook:
+        """Look at the first rows of a column."""
+        return look_at_text(column.tolist(), self.decimal, self.missing)
 
-    def blocks(self, words: Sequence[int] = ()) -> Iterator[Any]:
-        """Yield data frames of about 48 MiB of text; cells of the columns ``words`` are as written."""
-        for block, line in self._blocks():
-            frame, self._first = self._first, None
-            frame = self._parsed(block, line) if frame is None else frame
-            if words:
-                as_written = self._parsed(block, line, words)
-                for j in words:
-                    frame[j] = as_written[j].to_numpy()
-            yield frame
-
-    def frames(self, positions: Sequence[int]) -> Iterator[Any]:
-        """Yield the cells of some columns as they are written, in data frames of text."""
-        for block, line in self._blocks():
-            yield self._parsed(block, line, positions)
+    def blocks(self, positions: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield the cells of all or some columns as they are written, in data frames of text."""
+        for number, (block, line) in enumerate(self._blocks()):
+            frame = self._first if number == 0 else None
+            if frame is None:
+                frame = self._read_by_arrow(block)
+            if frame is None:
+                frame = self._read_by_cell(block, line)
+            if number == 0:
+                self._first = frame
+            yield frame if positions is None else frame[list(positions)]
 
     @property
     def notes(self) -> list[str]:
@@ -412,108 +414,78 @@ class TextRows:
                 line += block.count(self.dialect.line_end)
                 logger.info("%d MB read", done >> 20)
 
-    def _parsed(self, block: bytes, line: int, as_written: Sequence[int] | None = None) -> Any:
-        """Return the rows of a block, or the cells of some columns as they are written, as a data frame."""
-        frame = self._parsed_by_arrow(block, as_written)
-        return self._parsed_by_pandas(block, line, as_written) if frame is None else frame
-
-    def _parsed_by_arrow(self, block: bytes, as_written: Sequence[int] | None) -> Any:
-        """Return a data frame, or None if pyarrow cannot read the block."""
-        dialect, csv_reader = self.dialect, self._arrow
-        if csv_reader is None or dialect.width > ARROW_COLUMNS or dialect.comment or dialect.spaced:
+    def _read_by_arrow(self, block: bytes) -> Any:
+        """Return the cells of a block as a data frame, or None if pyarrow cannot read it."""
+        dialect = self.dialect
+        if dialect.comment or dialect.spaced or dialect.separator == BLANKS:
             return None
-        if dialect.separator == BLANKS or b"0x" in block or b"0X" in block:
-            return None  # it would read hexadecimal numbers
-        names = [str(j) for j in range(dialect.width)]
-        chosen = [] if as_written is None else [names[j] for j in as_written]
-        pyarrow = import_extra("pyarrow", "", "")
         try:
-            found = csv_reader.read_csv(
+            arrow: Any = import_extra("pyarrow.csv", "", "")
+        except ImportError:
+            return None
+        import pyarrow
+
+        names = [str(j) for j in range(dialect.width)]
+        try:
+            cells = arrow.read_csv(
                 pyarrow.BufferReader(block),
-                csv_reader.ReadOptions(column_names=names),
-                csv_reader.ParseOptions(delimiter=dialect.separator, newlines_in_values=b'"' in block),
-                csv_reader.ConvertOptions(
-                    column_types=dict.fromkeys(chosen, pyarrow.string()),
-                    null_values=[] if chosen else list(self.missing),
-                    decimal_point=self.decimal,
-                    include_columns=chosen,
-                ),
+                # one chunk: thousands of columns in many of them take long
+                arrow.ReadOptions(column_names=names, block_size=len(block) + 1),
+                arrow.ParseOptions(delimiter=dialect.separator, newlines_in_values=b'"' in block),
+                arrow.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
             )
         except pyarrow.ArrowInvalid:
             return None
-        if pyarrow.binary() in found.schema.types:
-            return None  # words that are no UTF-8
-        frame = found.to_pandas()
-        frame.columns = range(dialect.width) if as_written is None else list(as_written)
-        if as_written is None:
-            # dates, and whole numbers too long for pyarrow, are returned as text
-            other = [j for j, kind in enumerate(frame.dtypes) if kind.kind not in "biufO"]
-            floats = np.flatnonzero([kind.kind == "f" for kind in frame.dtypes])
-            values = (frame if floats.size == frame.shape[1] else frame[floats]).to_numpy()
-            large = np.fmax.reduce(np.abs(values), axis=0, initial=0) >= 2.0**63
-            if other := [*other, *floats[large].tolist()]:
-                texts = self._parsed(block, 0, other)
-                for j in other:
-                    frame[j] = texts[j].to_numpy()
+        frame = cells.to_pandas(types_mapper=self._pandas.ArrowDtype)
+        frame.columns = range(dialect.width)
         return frame
 
-    def _parsed_by_pandas(self, block: bytes, line: int, as_written: Sequence[int] | None) -> Any:
-        dialect = self.dialect
-        # pandas does not refuse a first row that is too long, so it gets one of the right length
-        right = dialect.mark.join(["0"] * dialect.width).encode() + b"\n"
-        options: dict[str, Any] = {"dtype": str, "na_filter": False, "usecols": as_written}
-        if as_written is None:
-            options = {"decimal": self.decimal, "low_memory": False}
-            options |= {"na_values": list(self.missing), "keep_default_na": False}
-            if parse_version(self._pandas.__version__) < parse_version("3.1"):
-                # the default misses the last bit of a third of 17-digit numbers
-                options["float_precision"] = "round_trip"
+    def _read_by_cell(self, block: bytes, line: int) -> Any:
+        """Return the cells of a block as a data frame of strings."""
+        dialect, rows = self.dialect, []
         try:
-            frame = self._pandas.read_csv(
-                io.BytesIO(right + block),
-                sep=dialect.separator,
-                header=None,
-                names=list(range(dialect.width)),
-                index_col=False,
-                skipinitialspace=dialect.spaced,
-                comment=dialect.comment,
-                **options,
-            ).iloc[1:]
-        except self._pandas.errors.ParserError as error:
-            found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", str(error))
-            if found is None:
-                words = f"cannot be read as a table ({str(error).strip()}); check its separator and quotes."
-                raise TableError(f"{self.path} {words}") from error
-            expected, place, saw = map(int, found.groups())
-            raise TableError(
-                f"Line {line + place - 1} of {self.path} has {saw} fields instead of {expected}; correct "
-                "that line, or name the separator with --separator."
-            ) from error
+            lines: Iterable[str] = io.StringIO(block.decode(), newline="")
         except UnicodeDecodeError as error:
             raise TableError(self._not_text()) from error
-        if as_written is not None:
-            return frame[list(as_written)]
-        # a line that is too short lacks its last field, though not every line without one is too short
-        last = frame.iloc[:, -1]
-        if (last.isna() | (last == "")).any():
-            for record in _records(block.decode())[0]:
-                cells = record if dialect.comment is None else record.partition(dialect.comment)[0]
-                if cells.strip() and (fields := len(split(cells, dialect.separator))) < self._n_fields:
-                    self._short[line + 1] = fields
-                line += 1 + record.count("\n")
-        return frame
+        if dialect.comment is not None:
+            lines = (text.partition(dialect.comment)[0] for text in lines)
+        if dialect.separator == BLANKS:
+            records = ((number, split(text, BLANKS)) for number, text in enumerate(lines, 1))
+        else:
+            reader = csv.reader(
+                lines, delimiter=dialect.separator, skipinitialspace=dialect.spaced, strict=True
+            )
+            records = ((reader.line_num, row) for row in reader)
+        try:
+            for number, row in records:
+                if len(row) > dialect.width:
+                    has = f"has {len(row)} fields instead of {dialect.width}"
+                    advice = "correct that line, or name the separator with --separator."
+                    raise TableError(f"Line {line + number} of {self.path} {has}; {advice}")
+                if len(row) > 1 or (row and row[0].strip()):
+                    if len(row) < self._n_fields:
+                        self._short[line + number] = len(row)
+                    rows.append(row + [""] * (dialect.width - len(row)))
+        except csv.Error as error:
+            words = f"cannot be read as a table ({error}); check its separator and quotes."
+            raise TableError(f"{self.path} {words}") from error
+        return self._pandas.DataFrame(rows, columns=range(dialect.width), dtype=object)
 
     def _dialect_notes(self) -> list[str]:
         dialect, notes = self.dialect, []
-        if self.path.suffix.lower() == ".gz" and self._content is None and not self._packed:
-            notes.append(f"{self.path.name} is named .gz but is not compressed; it is read as plain text.")
-        if dialect.decimal == ",":
-            notes.append("Numbers are read with a decimal comma (--decimal . to change).")
         if dialect.header is None:
             notes.append("The first line holds numbers, so it is read as data (--header if it holds names).")
         elif all(_is_number(name, self.dialect.decimal) for name in dialect.header if name.strip()):
             words = "The first line holds numbers that look like names, such as years or wavelengths"
             notes.append(f"{words} (--no-header if it is data).")
+        if self.path.suffix.lower() == ".gz" and self._content is None and not self._packed:
+            notes.append(f"{self.path.name} is named .gz but is not compressed; it is read as plain text.")
+        if dialect.decimal == ",":
+            notes.append("Numbers are read with a decimal comma (--decimal . to change).")
+        if dialect.titles:
+            titles = " / ".join(title for title in dialect.titles if title)
+            lines = f"The first {n} lines are" if (n := len(dialect.titles)) > 1 else "The first line is"
+            notes.append(f'{lines} left out as a title, "{titles}" (--skip-rows to change).')
         if dialect.remarks:
             many = dialect.remarks > 1
             lines = f"{dialect.remarks} comment line{'s' * many} before the table"
@@ -540,6 +512,8 @@ def workbook_rows(path: Path, options: ReadOptions) -> TextRows:
         cells = [
             {j: text for j, cell in enumerate(row) if (text := _cell_text(cell))} for row in sheet.iter_rows()
         ]
+    if options.skip_rows is not None:
+        cells, options = cells[options.skip_rows :], replace(options, skip_rows=0)
     columns = sorted({j for row in cells for j in row})
     rows = _spooled([[row.get(j, "") for j in columns] for row in cells if row], path, options, ".")
     if len(names) > 1 and options.sheet is None:
@@ -560,9 +534,11 @@ def _cell_text(cell: Any) -> str:
 
 def turned(rows: TextRows, options: ReadOptions) -> TextRows:
     """Return the table transposed: names from its first column, ids from its header."""
-    frames = [frame.to_numpy(dtype=object) for frame in rows.frames(range(len(rows.names)))]
+    frames = [frame.to_numpy(dtype=object) for frame in rows.blocks()]
     cells = np.vstack([np.array(["id", *rows.names[1:]], dtype=object), *frames])
-    return _spooled(cells.T.tolist(), rows.path, replace(options, header=True, comment=None), rows.decimal)
+    return _spooled(
+        cells.T.tolist(), rows.path, replace(options, header=True, comment=None, skip_rows=0), rows.decimal
+    )
 
 
 def _spooled(lines: Iterable[Sequence[str]], path: Path, options: ReadOptions, decimal: str) -> TextRows:

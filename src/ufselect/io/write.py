@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
 from ufselect.io.files import ENDINGS, open_packing, write_together
-from ufselect.io.numbers import NumberReader, is_missing
+from ufselect.io.numbers import NumberReader
 from ufselect.io.table import Table, dense
 from ufselect.io.text import Dialect
 
@@ -65,7 +65,8 @@ def write_columns(
         import_extra("pyarrow", "Writing Parquet", "tables")
         _typed_frame(table, selected, drop_text).to_parquet(target, index=False)
         return
-    texts = () if table.columns is None or drop_text else table.columns.texts
+    texts = () if table.columns is None else table.columns.labels[table.labels is not None :]
+    texts = (*(() if table.columns is None or drop_text else table.columns.texts), *texts)
     cells = _cells(table, texts)
     carried = {table.columns.rows.names[j]: np.array(cells[j].astype(str)) for j in texts}  # type: ignore[union-attr]
     if kind == ".h5ad":
@@ -90,7 +91,7 @@ def _side_columns(table: Table, drop_text: bool) -> tuple[list[int], list[int]]:
         return [], []
     before = [] if columns.id_position is None else [columns.id_position]
     before += [] if drop_text else list(columns.texts)
-    return before, [] if columns.label_position is None else [columns.label_position]
+    return before, list(columns.labels)
 
 
 def _cells(table: Table, positions: Sequence[int]) -> Any:
@@ -98,7 +99,7 @@ def _cells(table: Table, positions: Sequence[int]) -> Any:
     pandas = import_extra("pandas", "Writing tables", "cli")
     if table.columns is None or not positions:
         return pandas.DataFrame()
-    return pandas.concat(list(table.columns.rows.frames(positions)), ignore_index=True)
+    return pandas.concat(list(table.columns.rows.blocks(positions)), ignore_index=True)
 
 
 def _values(table: Table, selected: NDArray[np.intp]) -> NDArray:
@@ -190,10 +191,10 @@ def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterat
     assert columns is not None
     before, behind = _side_columns(table, drop_text)
     fills = {columns.features[j]: table.fills.get(table.feature_names[j]) for j in selected}
-    for frame in columns.rows.frames([*before, *fills, *behind]):
+    for frame in columns.rows.blocks([*before, *fills, *behind]):
         for position, fill in fills.items():
             if fill is not None:
-                gone = is_missing(frame[position], columns.rows.missing)
+                gone = columns.rows.missing.where(frame[position], columns.rows.decimal)
                 frame.loc[gone, position] = repr(fill).replace(".", columns.rows.decimal)
         yield frame.rename(columns=dict(enumerate(columns.rows.names)))
 
