@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -54,6 +55,17 @@ def test_what_is_explained_is_the_adjusted_share_of_a_regression(data):
         share = LinearRegression().fit(data[:, e.ranked], data[:, j]).score(data[:, e.ranked], data[:, j])
         assert e.explained[j] == pytest.approx(1 - (1 - share) * 79 / 75)
     assert np.all(np.isnan(explain(MaxVariance(4).fit(data[:10]), data[:10], assessment=False).explained))
+
+
+def test_no_matrix_of_all_correlations_is_formed():
+    wide = np.random.default_rng(0).standard_normal((20, 4000))
+    for selector in (RedundancyFilter(exclude=[0]), MaxVariance(3000)):
+        selector.fit(wide)
+        tracemalloc.start()
+        explain(selector, wide, assessment=False)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 8 * 4000 * 4000 / 2
 
 
 def test_representatives_of_a_filter_are_its_own(data):

@@ -20,6 +20,7 @@ from ufselect.redundancy import RedundancyFilter, pairwise_correlations
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
 LEAST_GAIN = 0.1  # over random columns, in error or agreement; with less, the result is "fair", not "good"
+MOST_AMONG = 100  # selected columns whose correlations with each other are kept for the page
 LEAST_SHARE = 0.5  # of the variance of the others; with less, the result is "doubtful"
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
@@ -74,8 +75,8 @@ class Explanation:
     closest, closest_r : ndarray of shape (n_features,)
         For each column the selected one that represents it, as an index into ``ranked``, and their
         correlation.
-    among : ndarray of shape (n_selected, n_selected)
-        Correlations among the selected columns.
+    among : ndarray of shape (n_shown, n_shown)
+        Correlations among the selected columns, the best 100 of more.
     explained : ndarray of shape (n_features,)
         Share of each column's variance that a linear model of the selected ones explains, in the sample;
         NaN if there are too few rows.
@@ -307,16 +308,17 @@ def explain(
     seen = ColumnTable(n_features, getattr(selector, "feature_names_in_", None))
     out = seen.indices("exclude", getattr(selector, "exclude", None))
     sample, rows = centred_sample(data, random_state, sample_weight, batch)
-    correlations = correlation(sample, ranked)
-    sample = np.nan_to_num(sample, nan=0.0)
-    closest = np.argmax(np.abs(correlations), axis=0)
-    closest_r = correlations[closest, np.arange(n_features)]
+    among = correlation(sample, ranked[:MOST_AMONG])[:, ranked[:MOST_AMONG]]
     if goal == "redundancy":  # the filter compared all rows, so its own pairs count
         places = np.full(n_features, -1)
         places[ranked] = np.arange(ranked.size)
-        own = np.where(selector.representatives_ >= 0, places[selector.representatives_], -1)
-        closest, closest_r = np.where(own >= 0, [own, selector.correlations_], [closest, closest_r])
-        closest = closest.astype(np.intp)
+        closest = np.where(selector.representatives_ >= 0, places[selector.representatives_], -1)
+        closest_r = np.array(selector.correlations_)
+        unknown = np.flatnonzero(closest < 0)  # excluded, so that the filter did not compare them
+        closest[unknown], closest_r[unknown] = closest_selected(sample, ranked, unknown)
+    else:
+        closest, closest_r = closest_selected(sample, ranked, np.arange(n_features))
+    sample = np.nan_to_num(sample, nan=0.0)
     is_filter, spread = goal == "redundancy", np.maximum(sample.std(axis=0), np.finfo(float).tiny)
     outlying = rows[outlying_rows(rows_of(sample / spread))] if is_filter else np.empty(0, dtype=np.intp)
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
@@ -341,7 +343,7 @@ def explain(
         deviations=sample.std(axis=0),
         closest=closest,
         closest_r=closest_r,
-        among=correlations[:, ranked],
+        among=among,
         explained=explained_by(sample, ranked),
         assessment=assessment if isinstance(assessment, Assessment) else None,
         outlying=outlying,
@@ -414,6 +416,21 @@ def correlation(sample: NDArray, columns: NDArray) -> NDArray:
     norms = np.linalg.norm(sample, axis=0)
     unit = sample / np.where(norms > 0, norms, np.inf)
     return np.clip(unit[:, columns].T @ unit, -1, 1)
+
+
+def closest_selected(sample: NDArray, ranked: NDArray, columns: NDArray) -> tuple[NDArray, NDArray]:
+    """Return, for some columns, the place of the selected one of largest correlation, and this correlation.
+
+    Those of 500 selected columns are held at a time, as those of all take gigabytes if columns are many.
+    """
+    closest, strongest = np.zeros(columns.size, dtype=np.intp), np.zeros(columns.size)
+    for start in range(0, ranked.size if columns.size else 0, 500):
+        found = correlation(sample, ranked[start : start + 500])[:, columns]
+        nearest = np.argmax(np.abs(found), axis=0)
+        largest = found[nearest, np.arange(columns.size)]
+        closer = np.abs(largest) > np.abs(strongest)
+        closest[closer], strongest[closer] = start + nearest[closer], largest[closer]
+    return closest, strongest
 
 
 def explained_by(sample: NDArray, ranked: NDArray) -> NDArray:

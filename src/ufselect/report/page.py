@@ -228,9 +228,8 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
     a = e.assessment
     if e.goal == "redundancy":
         sizes = [e.represents(place).size for place in range(e.n_selected)]
-        among = np.abs(e.among - np.diag(np.diag(e.among)))
+        largest = signed(1 - float(e.selected.scores[e.selected.support].min()))
         cards.append((f"{int(e.dropped.sum()):,}", "columns dropped", "each repeats a selected one"))
-        largest = signed(float(among.max(initial=0.0)))
         cards.append((largest, "largest correlation", "of two selected columns"))
         cards.append((str(max(sizes)), "most repeats", "of one column"))
         return cards
