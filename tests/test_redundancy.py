@@ -119,8 +119,18 @@ def test_dask_selects_the_same_and_ranks_need_memory():
     X = copies_of(5, n_rows=100)
     lazy = dask.from_array(X, chunks=(25, 9))
     np.testing.assert_array_equal(RedundancyFilter().fit(lazy).support_, RedundancyFilter().fit(X).support_)
-    with pytest.raises(TypeError, match="in memory"):
-        RedundancyFilter(method="spearman").fit(lazy)
+    for wrong in (RedundancyFilter(method="spearman"), RedundancyFilter(1.0)):
+        with pytest.raises(TypeError, match="in memory"):
+            wrong.fit(lazy)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_only_exact_repeats_are_dropped_at_a_limit_of_one(container):
+    X = np.random.default_rng(0).poisson(0.7, (30, 5)).astype(float)
+    repeats = np.hstack([X, 2 * X, X[:, :2], np.nextafter(X, 9)])
+    found = RedundancyFilter(1.0).fit(container(repeats))
+    assert np.flatnonzero(~found.support_).tolist() == [10, 11]
+    assert found.representatives_[10:12].tolist() == [0, 1]
 
 
 def test_monotone_copies_are_found_by_ranks_alone():
@@ -130,7 +140,7 @@ def test_monotone_copies_are_found_by_ranks_alone():
     assert RedundancyFilter(method="spearman").fit(X).support_.sum() == 1
 
 
-@pytest.mark.parametrize("wrong", [{"max_correlation": 1.0}, {"method": "kendall"}, {"prefer": "last"}])
+@pytest.mark.parametrize("wrong", [{"max_correlation": 1.1}, {"method": "kendall"}, {"prefer": "last"}])
 def test_wrong_parameters_are_named(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         RedundancyFilter(**wrong).fit(np.eye(5))

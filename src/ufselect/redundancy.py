@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ufselect._columns import SelectionRequest, apart
+from ufselect._columns import SelectionRequest, apart, identical_columns
 from ufselect._utils.validation import has_missing, is_out_of_core
 from ufselect.base import Columns, FitResult, GramSelector
-from ufselect.gram import GramOperator, correlations
+from ufselect.gram import GramOperator, correlations, gram_operator
 from ufselect.gram.operator import MissingSummary
 
 
@@ -37,7 +37,8 @@ class RedundancyFilter(GramSelector):
     Parameters
     ----------
     max_correlation : float, default=0.95
-        Largest absolute correlation that two selected columns may have, above 0 and below 1.
+        Largest absolute correlation that two selected columns may have, above 0. With 1, columns are
+        dropped only if they equal a selected one in every row; the data must then be in memory.
     method : {"pearson", "spearman"}, default="pearson"
         Linear correlation, or correlation of ranks, which also finds columns that are monotone functions of
         each other. Ranks need the rows in memory.
@@ -95,7 +96,7 @@ class RedundancyFilter(GramSelector):
     depends_on_scale = False  # correlations have no unit
 
     _parameter_constraints: ClassVar[dict[str, list]] = {
-        "max_correlation": [Interval(Real, 0, 1, closed="neither")],
+        "max_correlation": [Interval(Real, 0, 1, closed="right")],
         "method": [StrOptions({"pearson", "spearman"})],
         "prefer": [StrOptions({"variance", "first"}), "array-like", dict],
     }
@@ -123,17 +124,30 @@ class RedundancyFilter(GramSelector):
         self.exclude = exclude
 
     def _needs_rows(self) -> bool:
-        return self.method == "spearman"
+        return self.method == "spearman" or self.max_correlation == 1
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
+        if is_out_of_core(X) and self._needs_rows():
+            raise TypeError(
+                "Ranks and exact repeats need the rows in memory: use Pearson's correlation with a limit below "
+                "1, or pass a sample of the rows."
+            )
         if self.method == "spearman":
-            if is_out_of_core(X):
-                raise TypeError(
-                    'Ranks need the rows in memory; use method="pearson", or pass a sample of the rows.'
-                )
             X = column_ranks(X)
-        if is_out_of_core(X) or sparse.issparse(X) or request.rows is not None or not has_missing(X):
+        is_completed = (
+            is_out_of_core(X) or sparse.issparse(X) or request.rows is not None or not has_missing(X)
+        )
+        if self.max_correlation < 1 and is_completed:
             return super()._fit(X, request)
+        variances = gram_operator(X).diag() if is_completed else np.nanvar(X, axis=0, dtype=np.float64)
+        if self.max_correlation == 1:
+            first = np.arange(X.shape[1])
+            for same in identical_columns(X):
+                first[same] = same[0]
+            variances = gram_operator(X, rows=request.rows).diag()
+            return self._filtered(
+                variances, lambda columns: 1.0 * (first[:, None] == first[columns]), request
+            )
         variances, pairwise = np.nanvar(X, axis=0, dtype=np.float64), partial(pairwise_correlations, X)
         scores, attributes = self._filtered(variances, pairwise, request)
         return scores, {**attributes, "missing_": MissingSummary("pairwise", float(np.isnan(X).mean()), 0.0)}
@@ -142,7 +156,10 @@ class RedundancyFilter(GramSelector):
         return self._filtered(gram.diag(), partial(correlations, gram), request)
 
     def _filtered(
-        self, variances: NDArray, correlations_with: Callable[[NDArray], NDArray], request: SelectionRequest
+        self,
+        variances: NDArray,
+        correlations_with: Callable[[NDArray], NDArray],
+        request: SelectionRequest,
     ) -> tuple[NDArray, dict[str, Any]]:
         preference = self._preference(np.asarray(variances, dtype=np.float64), request)
         names = getattr(self, "feature_names_in_", None)
@@ -151,8 +168,9 @@ class RedundancyFilter(GramSelector):
         is_kept = np.isin(np.arange(order.size), request.kept)
         order = np.append(order[is_kept[order]], order[~is_kept[order]])
         selected, closest = np.zeros(order.size, dtype=bool), np.zeros(order.size, dtype=np.intp)
+        limit = min(self.max_correlation, 1 - 1e-15)  # of exact repeats it is 1
         strongest = np.zeros(order.size)  # correlation with the closest of the other selected columns
-        for column, found in apart(order, is_kept, request.units, self.max_correlation, correlations_with):
+        for column, found in apart(order, is_kept, request.units, limit, correlations_with):
             selected[column] = True
             found[column] = 0.0
             closer = np.abs(found[:, 0]) > np.abs(strongest)

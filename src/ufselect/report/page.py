@@ -228,6 +228,7 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
     a = e.assessment
     if e.goal == "redundancy":
         sizes = [e.represents(place).size for place in range(e.n_selected)]
+        assert e.selected.scores is not None
         largest = signed(1 - float(e.selected.scores[e.selected.support].min()))
         cards.append((f"{int(e.dropped.sum()):,}", "columns dropped", "each repeats a selected one"))
         cards.append((largest, "largest correlation", "of two selected columns"))
