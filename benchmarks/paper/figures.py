@@ -1,22 +1,26 @@
-"""The figures of a study that its tables do not hold, drawn from rows and records."""
+"""The figures of a study."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from benchmarks.paper.methods import PAPER_GRID, as_the_paper_ran
-from benchmarks.paper.printed import DISCUSSED_SETS, HEAT_MAP_SETS, TITLES
+from benchmarks.paper.printed import DISCUSSED_SETS, HEAT_MAP_SETS, TIMED_SET, TITLES
 from benchmarks.paper.shapes import KINDS, TRUE_FEATURES, shape_draw
-from benchmarks.paper.study import Study
+from benchmarks.paper.tables import ranked_sets
 from numpy.typing import NDArray
+from scipy.stats import studentized_range
 
 from ufselect._registry import all_selectors
-from ufselect.compare.tables import METRICS, Row, best, choose
+from ufselect.compare.tables import METRICS, Row, Table, best, choose
 from ufselect.plotting.style import COLOURS, matplotlib
+
+if TYPE_CHECKING:
+    from benchmarks.paper.study import Study
 
 # A marker goes with each colour, so that grey print will do.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -27,14 +31,23 @@ SHOWN_ROWS = 160
 
 def write_figures(study: Study, folder: Path) -> None:
     """Draw the figures of a study, each as PNG and PDF."""
+    tables = {table.name: table for table in study.tables}
     figures = {
         **{f"boxes_{metric}": boxes_figure(study, metric) for metric in METRICS},
+        **{f"curves_{metric}": curves_figure(tables[f"curves_{metric}"], metric) for metric in METRICS},
+        "time": time_figure(tables["time"]),
         "loadings": loadings_figure(study),
         "convergence": convergence_figure(study),
         "shapes": shapes_figure(study),
     }
     if any(PAPER_GRID in methods for methods in study.methods.values()):
         figures |= {f"sensitivity_{metric}": sensitivity_figure(study, metric) for metric in METRICS}
+    if "ranks_paper" in tables:
+        figures["ranks"] = ranks_figure(tables["ranks_paper"], len(ranked_sets(study)))
+    save_figures(figures, folder)
+
+
+def save_figures(figures: dict[str, Any], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, figure in figures.items():
         figure.savefig(folder / f"{name}.png", dpi=130)
@@ -191,6 +204,64 @@ def plot_sensitivity(rows: Sequence[Row], metric: str, ax: Any) -> Any:
             ax.text(j, i, f"{value:.0f}", ha="center", va="center", fontsize=7, color=colour)
     tidy(ax, rows[0]["dataset"], "Number of features r", "Entry share α")
     return image
+
+
+def curves_figure(table: Table, metric: str) -> Any:
+    """Draw a table of the best means over the number of columns: a panel for each set (Figures 5 and 6)."""
+    names = list(dict.fromkeys(line[0] for line in table.body))
+    figure, axes = _panels(len(names), 2, 4.0, 2.4)
+    looks = {}
+    for ax, name in zip(axes, names, strict=True):
+        for place, (_, label, *cells) in enumerate(line for line in table.body if line[0] == name):
+            known = [
+                (int(count), float(cell))
+                for count, cell in zip(table.columns[2:], cells, strict=True)
+                if cell != "–"
+            ]
+            look = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]}
+            if label == "DSCOFS":
+                look |= {"color": "black", "linewidth": 2}
+            elif label == "All features":
+                look = {"color": "0.35", "linestyle": "--", "linewidth": 1}
+            (looks[label],) = ax.plot(*zip(*known, strict=True), markersize=4, **look)
+        tidy(ax, name, "Number of columns", f"{metric.upper()} (%)")
+    figure.legend(looks.values(), looks, loc="outside lower center", ncols=5, fontsize=8, frameon=False)
+    return figure
+
+
+def time_figure(table: Table) -> Any:
+    """Draw accuracy against CPU time, as the paper does for Isolet (Figure 2); other sets without it."""
+    titles = list(dict.fromkeys(line[0] for line in table.body))
+    titles = [title for title in titles if title == TITLES[TIMED_SET]] or titles
+    figure, axes = _panels(len(titles), 2, 5.5, 3.2)
+    for ax, title in zip(axes, titles, strict=True):
+        for name, label, acc, _, seconds in table.body:
+            if name == title:
+                ax.semilogx(float(seconds), float(acc), "o", color="C0" if label == "DSCOFS" else "0.5")
+                ax.annotate(
+                    label, (float(seconds), float(acc)), (6, 3), textcoords="offset points", fontsize=8
+                )
+        ax.margins(x=0.2, y=0.1)
+        tidy(ax, title, "CPU seconds of one fit, one thread", "ACC (%)")
+    return figure
+
+
+def ranks_figure(table: Table, n_datasets: int) -> Any:
+    """Draw average ranks and the critical difference from the best method (Figure 8)."""
+    column = table.columns.index("Rank here")
+    ranks = sorted((float(line[column]), line[0]) for line in table.body)
+    k = len(ranks)
+    width = studentized_range.ppf(0.95, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n_datasets))
+    figure, (ax,) = _panels(1, 1, 7.0, 2.8)
+    ax.axvspan(ranks[0][0], ranks[0][0] + width, color="C0", alpha=0.12)
+    for place, (rank, label) in enumerate(ranks):
+        ax.plot(rank, place, "o", color="C0" if label == "DSCOFS" else "0.5")
+        ax.annotate(
+            f"{label} {rank:.2f}", (rank, place), (8, 0), textcoords="offset points", va="center", fontsize=8
+        )
+    ax.set(xlim=(1, k), yticks=[], ylim=(k - 0.5, -0.5))
+    tidy(ax, "", f"Average rank by ACC, {n_datasets} sets")
+    return figure
 
 
 def shapes_figure(study: Study) -> Any:

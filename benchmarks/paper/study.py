@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import logging
-import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from benchmarks.common import code_version
 from benchmarks.paper.ablation import ablation
-from benchmarks.paper.experiments import bootstrap_stability, dissect
+from benchmarks.paper.experiments import bootstrap_stability, dissect, seconds_of_fits
+from benchmarks.paper.figures import write_figures
 from benchmarks.paper.methods import (
     AS_RUN,
     N_STARTS,
@@ -28,16 +29,15 @@ from benchmarks.paper.methods import (
 from benchmarks.paper.printed import FIGURE_SETS, TITLES
 from benchmarks.paper.printed import TSFS as TSFS_SETS
 from benchmarks.paper.race import Race, RaceOutcome
-from benchmarks.paper.rank_test import RankTest
 from benchmarks.paper.shapes import drawn_planes, shape_results
-from benchmarks.paper.tables import paper_rank_test, study_tables
+from benchmarks.paper.tables import EIGHT, study_tables
 from numpy.typing import NDArray
 
 from ufselect import TSFS
 from ufselect._registry import missing_requirements
 from ufselect.compare.methods import Method, choose_methods
 from ufselect.compare.protocol import PAPER_COUNTS, QUICK, Problem, Protocol, default_counts, make_problem
-from ufselect.compare.tables import Row, Table
+from ufselect.compare.tables import Row, Table, best_of_each_start, grouped
 from ufselect.datasets import DatasetUnavailableError, load_dataset
 
 # They come with scikit-learn, so that the short version needs no network.
@@ -51,8 +51,9 @@ class Study:
 
     ``datasets`` are those asked for, ``unavailable`` says why some could not be had; ``problems``,
     ``methods`` (of the oracle runs), ``ablations`` (of our space and of the published grid) and
-    ``stabilities`` are by data set, ``outcomes`` by mode and data set. ``paper_test`` ranks the paper's eight
-    as it runs them; None where there are too few data sets.
+    ``stabilities`` are by data set, ``outcomes`` by mode and data set. ``seconds`` are those of the fit
+    behind the best accuracy of the paper's methods, from the first start; ``minutes`` what each part of the
+    run took.
     """
 
     protocol: Protocol
@@ -63,9 +64,10 @@ class Study:
     problems: dict[str, Problem] = field(default_factory=dict, repr=False)
     outcomes: dict[str, dict[str, RaceOutcome]] = field(default_factory=dict, repr=False)
     methods: dict[str, dict[str, Method]] = field(default_factory=dict, repr=False)
-    paper_test: RankTest | None = None
     ablations: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     stabilities: dict[str, dict[str, float]] = field(default_factory=dict)
+    seconds: dict[str, dict[str, float]] = field(default_factory=dict)
+    minutes: dict[str, float] = field(default_factory=dict)
     shapes: list[dict[str, Any]] = field(default_factory=list, repr=False)
     dissections: dict[str, dict[str, NDArray]] = field(default_factory=dict, repr=False)
     planes: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict, repr=False)
@@ -83,21 +85,21 @@ def reproduce(
     quick: bool = False,
     exact: bool = False,
     n_jobs: int | None = None,
-    resume: bool = True,
     progress: Callable[..., object] | bool | None = None,
     protocol: Protocol | None = None,
 ) -> Study:
-    """Run the experiments of the DSCOFS paper and write their tables.
+    """Run the experiments of the DSCOFS paper and write their tables and figures.
 
-    The folder gets ``rows.csv`` (every row), ``run.log``, ``tables/`` in Markdown, each with the commit of
-    the code, and ``cache/``, from which a run of the same commit that was stopped is taken up again.
+    The folder gets ``tables/`` in Markdown, each with the commit of the code, ``figures/`` as PNG and PDF,
+    ``rows.csv`` (every row), ``run.log`` and ``cache/``, from which a run of the same commit that was stopped
+    continues.
 
     ``datasets`` are names for :func:`ufselect.datasets.load_dataset`; None takes the paper's eight, of which
     those that cannot be had keep their place in the tables, or with ``quick`` sets that come with
     scikit-learn. ``methods`` are class names or labels; None takes all that can run here. ``quick`` is a
     short version for the machinery, not for its numbers; ``exact`` scores every parameter point with 50 runs
-    instead of screening with five first. ``resume=False`` starts anew. ``progress`` is as in
-    :func:`~ufselect.compare.compare`; ``protocol`` has other settings than those of the paper.
+    instead of screening with five first. ``progress`` is as in :func:`~ufselect.compare.compare`;
+    ``protocol`` has other settings than those of the paper.
 
     Raises
     ------
@@ -106,8 +108,6 @@ def reproduce(
     """
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    if not resume:
-        shutil.rmtree(folder / "cache", ignore_errors=True)
     if protocol is None:
         protocol = Protocol(**QUICK) if quick else Protocol()
     screening_runs = None if exact else 3 if quick else 5
@@ -120,6 +120,7 @@ def reproduce(
     for table in study.tables:
         text = f"{table.to_markdown()}\nCode: ufselect {code_version()}.\n"
         (folder / "tables" / f"{table.name}.md").write_text(text, encoding="utf-8")
+    write_figures(study, folder / "figures")
     rows = [{"mode": mode, **row} for mode in study.outcomes for row in study.rows(mode)]
     with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]))
@@ -163,7 +164,7 @@ def _load(study: Study) -> None:
         raise DatasetUnavailableError(
             "None of the data sets can be had: "
             + " ".join(study.unavailable.values())
-            + " Or pass quick=True for sets that come with scikit-learn."
+            + " Use --quick for sets that come with scikit-learn."
         )
 
 
@@ -171,30 +172,43 @@ def _run(study: Study, runner: Race, request: Sequence[str] | None) -> None:
     """Carry out the experiments, one after the other."""
     problems, quick = study.problems, study.quick
     study.outcomes = {mode: {} for mode in ("oracle", "fixed")}
-    for name, problem in problems.items():
-        for mode, outcomes in study.outcomes.items():
-            chosen = choose_methods(request, mode, problem, runner.protocol)
-            if mode == "oracle":
-                chosen = [
-                    *(method for method in chosen if method.key != "TSFS"),
-                    *_of_the_paper(chosen, problem, request, runner.protocol, quick),
-                ]
-                study.methods[name] = {method.key: method for method in chosen}
-            if mode == "fixed":
-                chosen += [random_start(method) for method in chosen if method.key == "DSCOFS"]
-                study.stabilities[name] = bootstrap_stability(runner, problem, chosen, 3 if quick else 10)
-            counts = problem.counts if mode == "oracle" else problem.counts[-1:]
-            outcomes[name] = runner.run(replace(problem, counts=counts), chosen)
-        if "DSCOFS" in study.methods[name]:
-            found = study.outcomes["oracle"][name]
-            study.ablations[name] = {method: ablation(found, method) for method in TWINS}
-    study.paper_test = paper_rank_test(study.rows("oracle"))
-    study.shapes = shape_results(runner, request, 3 if quick else 20, tuned=not quick)
     # Data sets that figures with a panel per set show where none of the paper's is there; more fit no page.
     shown = [name for name in problems if name in FIGURE_SETS] or list(problems)[:4]
-    study.dissections = {name: dissect(runner, problems[name]) for name in shown}
-    study.planes = drawn_planes(runner)
+    for name, problem in problems.items():
+        with _timed(study, name):
+            for mode, outcomes in study.outcomes.items():
+                chosen = choose_methods(request, mode, problem, runner.protocol)
+                if mode == "oracle":
+                    chosen = [
+                        *(method for method in chosen if method.key != "TSFS"),
+                        *_of_the_paper(chosen, problem, request, runner.protocol, quick),
+                    ]
+                    study.methods[name] = {method.key: method for method in chosen}
+                if mode == "fixed":
+                    chosen += [random_start(method) for method in chosen if method.key == "DSCOFS"]
+                    study.stabilities[name] = bootstrap_stability(runner, problem, chosen, 3 if quick else 10)
+                counts = problem.counts if mode == "oracle" else problem.counts[-1:]
+                outcomes[name] = runner.run(replace(problem, counts=counts), chosen)
+            found = study.outcomes["oracle"][name]
+            if "DSCOFS" in study.methods[name]:
+                study.ablations[name] = {method: ablation(found, method) for method in TWINS}
+            as_run = {AS_RUN.get(method, method) for method in EIGHT}
+            groups = {key: rows for (key,), rows in grouped(found.rows, "method").items() if key in as_run}
+            timed = [best_of_each_start(rows, "acc")[0] for rows in groups.values()]
+            study.seconds[name] = seconds_of_fits(runner, problem, timed)
+            if name in shown:
+                study.dissections[name] = dissect(runner, problem)
+    with _timed(study, "synthetic sets"):
+        study.shapes = shape_results(runner, request, 3 if quick else 20, tuned=not quick)
+        study.planes = drawn_planes(runner)
     study.tables = study_tables(study)
+
+
+@contextmanager
+def _timed(study: Study, part: str) -> Iterator[None]:
+    started = time.monotonic()
+    yield
+    study.minutes[part] = (time.monotonic() - started) / 60
 
 
 def _of_the_paper(

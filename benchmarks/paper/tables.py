@@ -12,7 +12,6 @@ from benchmarks.paper.printed import (
     AVERAGE_RANKS,
     FRIEDMAN_P,
     METHODS,
-    SEVEN,
     TITLES,
     TOLD_APART,
     TSFS,
@@ -22,11 +21,12 @@ from benchmarks.paper.rank_test import RankTest, rank_test
 from benchmarks.paper.shapes import shapes_table
 
 from ufselect._registry import all_selectors
-from ufselect.compare.methods import ALL_FEATURES
+from ufselect.compare.methods import ALL_FEATURES, BEST_DRAW
 from ufselect.compare.tables import (
     METRICS,
     Row,
     Table,
+    best,
     best_of_each_start,
     choose,
     grouped,
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 # The paper's largest count: where labels choose nothing, figures are compared there.
 TABLE_COUNT = 100
 EIGHT = METHODS[1:]
+NEWER = ("IFPCA", "MCFS", "SPEC", "InfFS", "NDFS", "RUFS", "BSUFS")
+BASELINES = (ALL_FEATURES, "RandomSubset", BEST_DRAW, "PCALeverage")
 
 
 def study_tables(study: Study) -> list[Table]:
@@ -54,7 +56,7 @@ def study_tables(study: Study) -> list[Table]:
         for metric in METRICS
     ]
     available = [name for name in study.datasets if name in study.problems]
-    of_paper = [name for name in available if name in SEVEN]
+    of_paper = [name for name in available if name in TITLES]
     if any(name in TITLES for name in study.datasets):
         tables += [paper_table(oracle, metric, study.datasets) for metric in METRICS]
         tables += [paper_grid_table(oracle, study.datasets), means_table(oracle, of_paper)]
@@ -69,9 +71,20 @@ def study_tables(study: Study) -> list[Table]:
         if found:
             tables.append(ablation_table(found, study.datasets, name, space))
     tables.append(stability_table(study, available))
-    if study.paper_test is not None:
-        tables.append(paper_ranks_table(study.paper_test, of_paper))
-    return [*tables, shapes_table(study.shapes)]
+    ranked = ranked_sets(study)
+    test = eight_rank_test(oracle, ranked)
+    tables += [] if test is None else [paper_ranks_table(test, ranked)]
+    both = all_ranks_table(oracle, ranked)
+    tables += [] if both is None else [both]
+    tables += [curve_table(oracle, metric, available) for metric in METRICS]
+    minutes = tuple((part, f"{spent:.1f}") for part, spent in study.minutes.items())
+    duration = Table(
+        "duration",
+        "Minutes of this run, without what an earlier one had stored.",
+        ("Part", "Minutes"),
+        minutes,
+    )
+    return [*tables, time_table(study, available), shapes_table(study.shapes), duration]
 
 
 def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Table:
@@ -240,50 +253,142 @@ def stability_table(study: Study, available: Sequence[str]) -> Table:
     return Table("stability", title, ("Method", *(TITLES.get(name, name) for name in available)), body)
 
 
-def paper_rank_test(rows: Sequence[Row]) -> RankTest | None:
-    """Rank the paper's eight methods by our figures on its data sets; None where one has no figure."""
-    names = list(dict.fromkeys(row["dataset"] for row in rows if row["dataset"] in TITLES))
-    chosen = choose(rows, "oracle", "acc")
-    keys = [AS_RUN.get(method, method) for method in EIGHT]
-    if len(names) < 2 or any((name, key) not in chosen for name in names for key in keys):
-        return None
-    return rank_test([[chosen[name, key]["acc_mean"] for key in keys] for name in names], EIGHT)
-
-
 def printed_rank_test(datasets: Sequence[str]) -> RankTest:
     """Rank the eight methods by the figures that the paper prints for some data sets."""
     figures = [[published("acc", name, method) for method in EIGHT] for name in datasets]
     return rank_test([[figure.mean for figure in row if figure] for row in figures], EIGHT)
 
 
+def ranked_sets(study: Study) -> list[str]:
+    """Return the data sets over which methods are ranked: the paper's, or all if fewer than two are."""
+    of_paper = [name for name in study.problems if name in TITLES]
+    return of_paper if len(of_paper) > 1 else [*study.problems]
+
+
+def eight_rank_test(rows: Sequence[Row], datasets: Sequence[str]) -> RankTest | None:
+    """Rank the paper's eight methods by our figures; None where one has no figure or sets are too few."""
+    chosen = choose(rows, "oracle", "acc")
+    keys = [AS_RUN.get(method, method) for method in EIGHT]
+    if len(datasets) < 2 or any((name, key) not in chosen for name in datasets for key in keys):
+        return None
+    return rank_test([[chosen[name, key]["acc_mean"] for key in keys] for name in datasets], EIGHT)
+
+
 def paper_ranks_table(test: RankTest, datasets: Sequence[str]) -> Table:
-    """Set our ranks beside those of the printed figures on the same sets and those that the paper prints."""
-    same, whole = printed_rank_test(datasets), printed_rank_test(list(TITLES))
-    # Whether Nemenyi's test tells each method from DSCOFS, the last of the eight.
-    told = [
-        np.abs(each.average_ranks - each.average_ranks[-1]) > each.critical_difference
-        for each in (test, same)
-    ]
-    body = []
-    for place, method in enumerate(EIGHT):
-        apart = [each[place] for each in told] + [method in TOLD_APART]
-        body.append(
-            (
-                all_selectors()[method].label,
-                f"{test.average_ranks[place]:.2f}",
-                f"{same.average_ranks[place]:.2f}",
-                f"{AVERAGE_RANKS[method]:g}",
-                *("–" if method == "DSCOFS" else ("yes" if each else "no") for each in apart),
-            )
-        )
-    title = (
-        f"Average ranks of the paper's eight methods by ACC. Friedman p: {test.p_value:.2g} here, "
-        f"{same.p_value:.2g} from the printed figures on these {len(datasets)} sets, {whole.p_value:.2g} on "
-        f"all {len(TITLES)} (printed: {FRIEDMAN_P:g}). Critical difference {test.critical_difference:.2f} "
-        f"and {whole.critical_difference:.2f}."
+    """Set our ranks beside those of the printed figures on the same sets and those that the paper prints.
+
+    Data sets that are not the paper's have our ranks alone.
+    """
+    same, whole = (
+        printed_rank_test([*datasets]) if {*datasets} <= {*TITLES} else None,
+        printed_rank_test([*TITLES]),
     )
-    columns = (
-        "Method", "Rank here", f"Printed figures, {len(datasets)} sets", "Printed",
-        "Differs from DSCOFS here", f"By the printed figures, {len(datasets)} sets", "In the paper",
-    )  # fmt: skip
-    return Table("ranks_paper", title, columns, tuple(body))
+
+    # Whether Nemenyi's test tells each method from DSCOFS, the last of the eight.
+    def told(each: RankTest) -> list[str]:
+        gaps = np.abs(each.average_ranks - each.average_ranks[-1])
+        return [*("yes" if gap > each.critical_difference else "no" for gap in gaps[:-1]), "–"]
+
+    in_paper = [*("yes" if method in TOLD_APART else "no" for method in EIGHT[:-1]), "–"]
+    cells = {
+        "Method": [all_selectors()[method].label for method in EIGHT],
+        "Rank here": [f"{rank:.2f}" for rank in test.average_ranks],
+        "Printed": [f"{AVERAGE_RANKS[method]:g}" for method in EIGHT],
+        "Differs from DSCOFS here": told(test),
+        "In the paper": in_paper,
+    }
+    title = f"Average ranks of the paper's eight methods by ACC. Friedman p: {test.p_value:.2g} here"
+    critical = f"Critical difference {test.critical_difference:.2f} and {whole.critical_difference:.2f}."
+    if same is not None:
+        cells[f"Printed figures, {len(datasets)} sets"] = [f"{rank:.2f}" for rank in same.average_ranks]
+        cells[f"By the printed figures, {len(datasets)} sets"] = told(same)
+        title += f", {same.p_value:.2g} from the printed figures on these {len(datasets)} sets"
+    title += f", {whole.p_value:.2g} on all {len(TITLES)} (printed: {FRIEDMAN_P:g}). {critical}"
+    return Table("ranks_paper", title, tuple(cells), tuple(zip(*cells.values(), strict=True)))
+
+
+def all_ranks_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table | None:
+    """Rank the paper's methods, run as in the paper, and newer ones, with baselines beside them.
+
+    None without DSCOFS, another method or a second data set.
+    """
+    chosen, labels = choose(rows, "oracle", "acc"), method_labels(rows)
+    label_of = {AS_RUN.get(method, method): all_selectors()[method].label for method in (*EIGHT, *NEWER)}
+    ranked = [key for key in label_of if all((name, key) in chosen for name in datasets)]
+    if len(datasets) < 2 or len(ranked) < 3 or PAPER_GRID not in ranked:
+        return None
+    scores = {
+        key: [chosen[name, key]["acc_mean"] for name in datasets]
+        for key in (*ranked, *BASELINES)
+        if key in labels
+    }
+    test = rank_test([[scores[key][place] for key in ranked] for place in range(len(datasets))], ranked)
+    rank = dict(zip(ranked, test.average_ranks, strict=True))
+    differs = dict(zip(ranked, test.pairwise[ranked.index(PAPER_GRID)] < test.level, strict=True))
+    body = [
+        (
+            label_of.get(key, labels[key]),
+            "newer" if key in NEWER else "paper" if key in rank else "baseline",
+            f"{np.mean(scores[key]):.2f}",
+            f"{rank[key]:.2f}" if key in rank else "–",
+            "–" if key not in rank or key == PAPER_GRID else "yes" if differs[key] else "no",
+        )
+        for key in sorted(scores, key=lambda key: (rank.get(key, np.inf), labels[key]))
+    ]
+    title = (
+        f"Mean ACC of {len(datasets)} sets and average ranks, for the paper's methods run as in the paper "
+        f"and for newer ones. Grid point and number of columns tuned with labels. "
+        f"Friedman p {test.p_value:.1e}; critical difference {test.critical_difference:.2f}."
+    )
+    return Table(
+        "ranks_all", title, ("Method", "Group", "ACC", "Average rank", "Differs from DSCOFS"), tuple(body)
+    )
+
+
+def curve_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Table:
+    """Return the best means of the paper's eight methods at each number of columns."""
+    label_of = {AS_RUN.get(method, method): all_selectors()[method].label for method in EIGHT}
+    cells = grouped(rows, "dataset", "method", "n_features")
+    counts = sorted({count for _, key, count in cells if key in label_of})
+    means = {cell: f"{best(group, metric)[f'{metric}_mean']:.2f}" for cell, group in cells.items()}
+    body = []
+    for name in datasets:
+        (whole,) = (
+            mean for (dataset, key, _), mean in means.items() if (dataset, key) == (name, ALL_FEATURES)
+        )
+        lines = {
+            label: [means.get((name, key, count)) for count in counts] for key, label in label_of.items()
+        }
+        run = [any(column) for column in zip(*lines.values(), strict=True)]
+        lines = {"All features": [whole if each else None for each in run], **lines}
+        body += [
+            (TITLES.get(name, name), label, *(cell or "–" for cell in line))
+            for label, line in lines.items()
+            if any(line)
+        ]
+    title = (
+        f"{metric.upper()} of the paper's eight methods, run as in the paper, at each number of columns. "
+        "Grid point tuned with labels at each number; DSCOFS and RNE are means over random starts."
+    )
+    return Table(f"curves_{metric}", title, ("Data set", "Method", *map(str, counts)), tuple(body))
+
+
+def time_table(study: Study, datasets: Sequence[str]) -> Table:
+    """Return accuracy and time of the paper's eight methods at their best."""
+    chosen = choose(study.rows("oracle"), "oracle", "acc")
+    body = tuple(
+        (
+            TITLES.get(name, name),
+            all_selectors()[method].label,
+            f"{chosen[name, key]['acc_mean']:.2f}",
+            f"{chosen[name, key]['n_features']}",
+            f"{study.seconds[name][key]:.2g}",
+        )
+        for name in datasets
+        for method, key in ((method, AS_RUN.get(method, method)) for method in EIGHT)
+        if key in study.seconds[name]
+    )
+    title = (
+        "Best ACC, tuned with labels, and CPU seconds of the fit behind it (of the first start), one thread."
+    )
+    return Table("time", title, ("Data set", "Method", "ACC", "Columns", "CPU seconds"), body)

@@ -8,11 +8,14 @@ from benchmarks.paper.methods import AS_RUN, PAPER_GRID, RNE_AS_RUN
 from benchmarks.paper.printed import AVERAGE_RANKS, SEVEN, TITLES, TOLD_APART, published
 from benchmarks.paper.tables import (
     EIGHT,
+    NEWER,
+    all_ranks_table,
+    curve_table,
+    eight_rank_test,
     means_table,
     nested_mean,
     optimism_table,
     paper_grid_table,
-    paper_rank_test,
     paper_ranks_table,
     paper_table,
     printed_rank_test,
@@ -104,24 +107,55 @@ def test_printed_means_over_seven_sets():
     assert published("acc", "isolet", "PCALeverage") is None
 
 
-def test_our_ranks_stand_beside_the_printed_ones():
-    rows = [
-        make_row([100 - 10 * place - 0.1 * shift], AS_RUN.get(method, method), dataset=name)
+def ranked_rows(methods, first=100.0):
+    return [
+        make_row([first - 10 * place - 0.1 * shift], AS_RUN.get(method, method), dataset=name)
         for shift, name in enumerate(SEVEN)
-        for place, method in enumerate(EIGHT)
+        for place, method in enumerate(methods)
     ]
-    test = paper_rank_test(rows)
+
+
+def test_our_ranks_stand_beside_the_printed_ones():
+    rows = ranked_rows(EIGHT)
+    test = eight_rank_test(rows, SEVEN)
     np.testing.assert_array_equal(test.average_ranks, np.arange(1, 9))
     table = paper_ranks_table(test, SEVEN)
-    first, last = table.body[0], table.body[-1]
-    assert first[:2] == ("LapScore", "1.00")
-    assert first[3] == "6"
-    assert first[4] == "yes"  # 7 ranks apart, with a critical difference of 3.97
-    assert first[6] == "yes"
-    assert last[0] == "DSCOFS"
-    assert set(last[4:]) == {"–"}
+    first, last = (dict(zip(table.columns, table.body[place], strict=True)) for place in (0, -1))
+    assert (first["Method"], first["Rank here"], first["Printed"]) == ("LapScore", "1.00", "6")
+    # 7 ranks apart, with a critical difference of 3.97
+    assert first["Differs from DSCOFS here"] == first["In the paper"] == "yes"
+    assert last["Method"] == "DSCOFS"
+    assert last["Differs from DSCOFS here"] == "–"
     assert f"{test.critical_difference:.2f}" in table.title
+    column = table.columns.index("Printed figures, 7 sets")
     ranks = printed_rank_test(SEVEN).average_ranks
-    assert [float(line[2]) for line in table.body] == pytest.approx(ranks, abs=0.005)
-    assert paper_rank_test(rows[:-1]) is None
-    assert paper_rank_test([{**each, "dataset": "digits"} for each in rows]) is None
+    assert [float(line[column]) for line in table.body] == pytest.approx(ranks, abs=0.005)
+    assert eight_rank_test(rows[:-1], SEVEN) is None
+    assert eight_rank_test(rows, SEVEN[:1]) is None
+    other = eight_rank_test([{**row, "dataset": row["dataset"] + "2"} for row in rows], ["usps2", "umist2"])
+    assert "Printed figures, 2 sets" not in paper_ranks_table(other, ["usps2", "umist2"]).columns
+
+
+def test_newer_methods_are_ranked_with_the_papers_where_all_sets_have_them():
+    rows = ranked_rows(EIGHT) + ranked_rows(NEWER, 105.0)[:-1] + ranked_rows(["PCALeverage"])
+    lines = {line[0]: line[1:] for line in all_ranks_table(rows, SEVEN).body}
+    assert lines["IF-PCA"] == ("newer", "104.70", "1.00", "yes")
+    assert lines["LapScore"][2] == "2.00"
+    assert lines["DSCOFS"][2:] == ("14.00", "–")
+    assert lines["PCALeverage"] == ("baseline", "99.70", "–", "–")
+    assert "BSUFS" not in lines  # not run on the last set
+    assert all_ranks_table(rows, SEVEN[:1]) is None
+
+
+def test_curves_have_the_best_mean_at_each_count():
+    rows = [make_row([50], "AllFeatures", 600, dataset="isolet")]
+    rows += [make_row([20 + count, 22 + count], "UDFS", count, dataset="isolet") for count in (10, 20)]
+    rows.append(make_row([60], "UDFS", 10, dataset="isolet", point=1))
+    rows += [make_row([acc], PAPER_GRID, 20, start, dataset="isolet") for start, acc in enumerate((70, 80))]
+    table = curve_table(rows, "acc", ["isolet"])
+    assert table.columns == ("Data set", "Method", "10", "20")
+    assert table.body == (
+        ("Isolet", "All features", "50.00", "50.00"),
+        ("Isolet", "UDFS", "60.00", "41.00"),
+        ("Isolet", "DSCOFS", "–", "75.00"),
+    )
