@@ -202,8 +202,8 @@ class DSCOFS(DoubleSparseSelector):
         How X is updated: ``"power"``, one power step, extrapolated once steps have become small;
         ``"rotated"``, a power step rotated to the best basis of its span, which takes far fewer steps if the
         penalties are small compared with the eigenvalues; ``"pencf"``, the exact penalty method of [1]_ run
-        to convergence; or ``"auto"``, "power" or "rotated" by the size of the penalties. With the default
-        penalties that is "power".
+        to convergence (after 10,000 gradient steps in all, power steps follow); or ``"auto"``, "power" or
+        "rotated" by the size of the penalties. With the default penalties that is "power".
     {max_iter}
     tol : float, default=1e-3
         Stop once the relative decrease of the objective is at most this. The default, that of [1]_, stops
