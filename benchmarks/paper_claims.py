@@ -33,13 +33,18 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import joblib
 import numpy as np
 from common import REAL_SETS, code_version
+from numpy.typing import NDArray
+from record import tables
+from scipy import linalg
 from sklearn.neighbors import NearestNeighbors
 
 # The folder above, for the paper's methods; run as a script, only the benchmarks' own is known.
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.paper.methods import paper_grid
+from benchmarks.paper.printed import TITLES, published
 from benchmarks.paper.race import Race
 
 from ufselect import DSCOFS, SOGFS, UDFS, PCALeverage
@@ -141,54 +146,53 @@ def x_steps() -> dict[str, Any]:
 
     power, pencf = by_point("power"), by_point("pencf")
     shared = [len({*power[key]["features"][0]} & {*pencf[key]["features"][0]}) for key in power]
-    found: dict[str, Any] = {
-        "points": len(shared),
-        "columns shared, mean": float(np.mean(shared)),
-        "columns shared, least": min(shared),
-        "columns shared, most": max(shared),
-    }
-    for step, rows in (("power", power), ("pencf", pencf)):
+    found = []
+    for label, step, rows in (("power step", "power", power), ("PenCF", "pencf", pencf)):
         means = [row["acc_mean"] for row in rows.values()]
-        found[f"{step}: ACC, mean"] = float(np.mean(means))
-        found[f"{step}: ACC, standard deviation"] = float(np.std(means))
-        for metric in METRICS:
-            chosen = best((row for row in outcome.rows if row["method"] == step), metric)
-            found[f"{step}: {metric.upper()}, best"] = chosen[f"{metric}_mean"]
-    return found
+        own = [row for row in outcome.rows if row["method"] == step]
+        chosen = [f"{best(own, metric)[f'{metric}_mean']:.1f}" for metric in METRICS]
+        found.append([label, f"{np.mean(means):.1f} ± {np.std(means):.1f}", *chosen])
+    both = f"{np.mean(shared):.0f} ({min(shared)}–{max(shared)})"
+    columns = [
+        "X-step",
+        f"ACC, mean of {len(shared)} points",
+        "best ACC",
+        "best NMI",
+        "columns shared, of 100",
+    ]
+    return {"columns": columns, "rows": [[*row, both] for row in found], "code": code_version()}
+
+
+LOWEST: dict[tuple[str, float], NDArray] = {}
+
+
+def lowest_by_lapack(data_key: str, reg: float, m: int, make: Callable[[], NDArray]) -> NDArray:
+    """Return the m lowest eigenvectors of M as LAPACK returns them, computed once for each λ."""
+    if (data_key, reg) not in LOWEST:
+        M = make()
+        LOWEST[data_key, reg] = linalg.eigh((M + M.T) / 2, subset_by_index=(0, m - 1))[1]
+    return LOWEST[data_key, reg]
 
 
 class ToolboxUDFS(UDFS):
-    """UDFS as its toolbox runs it: twenty steps, at first with whatever lowest eigenvectors there are.
+    """UDFS as its toolbox runs it: twenty steps, at first with whatever lowest eigenvectors LAPACK returns.
 
-    ``eigenvectors="library"`` takes those that LAPACK returns of the whole matrix; ``"random"`` draws them
-    in the null space of M, for data too wide for that.
+    On more than a thousand columns only the first step is by LAPACK, once for each λ, since the later ones
+    have unique eigenvectors.
     """
-
-    is_stochastic = True
-
-    def __init__(
-        self, n_features_to_select=0.1, *, n_clusters="auto", gamma=1.0, reg=1.0, eigenvectors="library",
-        random_state=None,
-    ):  # fmt: skip
-        super().__init__(n_features_to_select, n_clusters=n_clusters, gamma=gamma, reg=reg)
-        self.eigenvectors, self.random_state = eigenvectors, random_state
 
     def _fit(self, X, request):
         data = X - X.mean(axis=0)
         near = NearestNeighbors(n_neighbors=6).fit(X).kneighbors(X, return_distance=False)
         laplacian, m = local_scatter_laplacian(data, near, self.reg), self.n_clusters
-        if self.eigenvectors == "library":
+        if X.shape[1] <= 1000:
             M = data.T @ (laplacian @ data)
             weights = np.ones(len(M))
             for _ in range(20):
                 W = np.linalg.eigh((M + M.T) / 2 + self.gamma * np.diag(weights))[1][:, :m]
                 weights = 0.5 / np.sqrt((W**2).sum(axis=1) + EPSILON)
             return np.linalg.norm(W, axis=1), {}
-        # M = FᵀF of rank below n, and M + γD has the lowest eigenvectors of D outside the span of D^(-1/2)Fᵀ.
-        W = np.random.default_rng(self.random_state).standard_normal((data.shape[1], m))
-        span = np.linalg.svd(data, full_matrices=False)
-        rows = span[2][span[1] > 1e-10 * span[1][0]]
-        W = np.linalg.qr(W - rows.T @ (rows @ W))[0]
+        W = lowest_by_lapack(joblib.hash(X), self.reg, m, lambda: data.T @ (laplacian @ data))
         quadratic = smoothness_quadratic(data, laplacian)
         for _ in range(19):
             weights = 0.5 / np.sqrt((W**2).sum(axis=1) + EPSILON)
@@ -196,20 +200,41 @@ class ToolboxUDFS(UDFS):
         return np.linalg.norm(W, axis=1), {}
 
 
-def toolbox_udfs() -> dict[str, dict[str, float]]:
+def toolbox_udfs() -> dict[str, Any]:
     """Return the best figures of UDFS over the paper's grid with arbitrary eigenvectors."""
-    found = {}
+    found = []
+    stored = {
+        metric: {(row[0], row[1]): row[3] for row in stored_table(f"{metric}_against_paper")["rows"]}
+        for metric in METRICS
+    }
     for name in ("lung_discrete", "umist", "warppie10p", "glioma"):
         bunch = load_dataset(name)
         problem = make_problem(name, bunch.data, bunch.target, PAPER_COUNTS)
-        how = "library" if name in ("lung_discrete", "umist") else "random"
-        points = [{**point, "eigenvectors": how} for point in published_points(UDFS, problem)]
-        methods = [Method("toolbox", "toolbox", ToolboxUDFS, tuple(points))]
+        methods = [Method("toolbox", "toolbox", ToolboxUDFS, tuple(published_points(UDFS, problem)))]
         rows = Race(Protocol()).run(problem, methods).rows
-        found[name] = {metric.upper(): round(best(rows, metric)[f"{metric}_mean"], 2) for metric in METRICS}
-        found[name]["eigenvectors"] = how
-        print(name, found[name], flush=True)
-    return found
+        line = [TITLES[name]]
+        for metric in METRICS:
+            printed, ours = published(metric, name, "UDFS"), stored[metric][TITLES[name], "UDFS"]
+            line += [
+                f"{printed.mean:.1f}",
+                f"{best(rows, metric)[f'{metric}_mean']:.1f}",
+                f"{float(ours.split()[0]):.1f}",
+            ]
+        found.append(line)
+        print(line, flush=True)
+    parts = [
+        f"{metric.upper()}, {what}"
+        for metric in METRICS
+        for what in ("printed", "like the toolbox", "ufselect")
+    ]
+    return {"columns": ["Data set", *parts], "rows": found, "code": code_version()}
+
+
+def stored_table(name: str) -> dict[str, list]:
+    """Return a table of the stored study."""
+    path = RESULTS.parent / "reproduction" / f"{name}.md"
+    (table,) = tables(path.read_text(encoding="utf-8").splitlines()).values()
+    return table
 
 
 def sogfs_and_noise() -> dict[str, dict[str, float]]:

@@ -38,11 +38,13 @@ def results(stem: str) -> Any:
     return json.loads((RESULTS / f"{stem}.json").read_text(encoding="utf-8"))
 
 
-def _table_in(path: Path) -> dict[str, list]:
-    """Return the first table of a Markdown file."""
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-    columns, _, *rows = ([cell.strip() for cell in line.strip("| ").split("|")] for line in lines)
-    return {"columns": columns, "rows": rows}
+def _table_in(path: Path) -> dict[str, Any]:
+    """Return the table of a Markdown file, with the code that its last line names."""
+    *lines, last = path.read_text(encoding="utf-8").splitlines()
+    columns, _, *rows = (
+        [cell.strip() for cell in line.strip("| ").split("|")] for line in lines if line.startswith("|")
+    )
+    return {"columns": columns, "rows": rows, "code": last.removeprefix("Code: ")}
 
 
 def look_up(path: str) -> Any:

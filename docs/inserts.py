@@ -10,9 +10,10 @@ import sys
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from figures import figure, look_up_table
 from selector_table import HEADER, cells
 from sphinx.util.docutils import SphinxDirective, SphinxRole
@@ -34,10 +35,11 @@ class Figure(SphinxRole):
 
 
 class ResultTable(SphinxDirective):
-    """A table of a result file, which has ``columns`` and ``rows`` there."""
+    """A table of a result file, with ``columns`` and ``rows``; with ``:commit:`` its code below."""
 
     required_arguments = 1
     final_argument_whitespace = True
+    option_spec: ClassVar = {"commit": directives.flag}
 
     def run(self) -> list[nodes.Node]:
         try:
@@ -50,6 +52,8 @@ class ResultTable(SphinxDirective):
             columns, *rows = ([each[place] for place in shown] for each in (table["columns"], *table["rows"]))
             rows = [[unbroken(str(cell)) for cell in row] for row in rows]
             lines = markdown_table(columns, rows)
+            if "commit" in self.options:
+                lines += ["", f"*Code: {table['code']}*"]
         except NOT_THERE as error:
             raise self.error(f"No table {self.arguments[0]!r} in the results: {error!r}.") from error
         return self.parse_text_to_nodes("\n".join(lines))
