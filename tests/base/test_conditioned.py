@@ -12,13 +12,13 @@ from tests.dscofs.examples import captured_variance
 
 from ufselect import DSCOFS, FSPCA, ConstrainedDSCOFS, GreedyProjection, MaxVariance
 from ufselect._columns import UnitRequest, Units
+from ufselect._solver.feature_sparse import FeatureSparsePCA
 from ufselect._solver.iterate import iterate
 from ufselect.dscofs.pam import ProximalAlternatingMinimisation
 from ufselect.dscofs.problem import DoubleSparsePCA
 from ufselect.dscofs.start import pca_start
 from ufselect.dscofs.x_steps import make_x_step
 from ufselect.gram import gram_operator
-from ufselect.published.fspca import FeatureSparsePCA
 
 UNITS = Units(np.array([0, 1, 0, 2, 3, 3, 3, 4, 5, 5]))
 

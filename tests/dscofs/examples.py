@@ -6,11 +6,11 @@ from itertools import combinations
 
 import numpy as np
 
+from ufselect._solver.feature_sparse import FeatureSparsePCA
 from ufselect._solver.iterate import iterate
 from ufselect.dscofs.problem import variance_bound
 from ufselect.gram import FormedGram
 from ufselect.gram.spectrum import leading_sum
-from ufselect.published.fspca import FeatureSparsePCA
 
 
 def random_scatter(seed, order=12, rank=15):

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ufselect._columns import UnitRequest, Units
+from ufselect._solver.determinant import greedy_determinant
 from ufselect.gram import gram_operator
 from ufselect.reconstruct.greedy import (
     AllFeatures,
     GivenTargets,
-    greedy_determinant,
     greedy_projection,
 )
 

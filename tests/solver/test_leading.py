@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tests.dscofs.examples import improve_by_proxy, random_scatter
 
+from ufselect._solver.feature_sparse import loadings_on, proxy_diagonal
 from ufselect.gram import FormedGram
 from ufselect.gram.spectrum import leading_sum
-from ufselect.published.fspca import loadings_on, proxy_diagonal
 
 
 def test_proxy_is_the_formula_and_never_worsens_a_support():

@@ -10,6 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._columns import SelectionRequest, Units, choose
+from ufselect._solver.feature_sparse import (
+    FeatureSparsePCA,
+    loadings_on,
+    proxy_diagonal,
+    quotient_diagonal,
+    spread,
+)
 from ufselect._solver.iterate import Callback, SolverResult, Status, iterate, run_attributes
 from ufselect._solver.sets import project_entries, project_rows
 from ufselect._utils.messages import warn_user
@@ -29,7 +36,6 @@ from ufselect.dscofs.x_steps import make_x_step
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.gram.spectrum import leading_pairs, leading_sum
-from ufselect.published.fspca import FeatureSparsePCA, loadings_on, proxy_diagonal, quotient_diagonal, spread
 
 RELATIVE_GAIN = 1e-9  # smaller gains are rounding
 SHORTLIST = 2  # rows or groups tried exactly in place of each removed one
