@@ -130,6 +130,64 @@ def test_a_signal_leaves_nothing_behind(folder, tmp_path_factory, number):
     assert not list(spool.iterdir())
 
 
+def test_an_interrupt_while_modules_are_imported_is_one_sentence(folder):
+    code = (
+        "import os, signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'numpy':\n"
+        "            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from ufselect.cli import main\n"
+        "main()\n"
+    )
+    line = [sys.executable, "-c", code, "select", "plain.csv", "-o", "out.csv"]
+    ended = subprocess.run(line, cwd=folder, capture_output=True, check=False, preexec_fn=heed_interrupts)
+    assert (ended.returncode, ended.stderr) == (130, b"Interrupted; nothing was written.\n")
+
+
+def test_a_full_disk_never_crashes_hdf5(folder):
+    resource = pytest.importorskip("resource")
+    pytest.importorskip("anndata")
+
+    def small_files() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
+
+    command = [*COMMAND, "select", "plain.csv", *FAST, "-o", "out.h5ad"]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, check=False, preexec_fn=small_files)
+    assert ended.returncode == 1
+    assert b"Error: out.h5ad: file too large" in ended.stderr
+    assert b"Traceback" not in ended.stderr
+    assert not (folder / "out.h5ad").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes")
+def test_a_pipe_without_writer_says_what_is_waited_for(folder):
+    os.mkfifo(folder / "pipe")
+    process = started(["select", "pipe", *FAST, "-o", "out.csv"], folder)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "Waiting for data from pipe …\n".encode()
+    (folder / "pipe").write_bytes((folder / "plain.csv").read_bytes())
+    process.communicate()
+    assert (process.returncode, (folder / "out.csv").exists()) == (0, True)
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="file names are Unicode")
+def test_file_names_of_dots_or_broken_utf8(folder):
+    plain = (folder / "plain.csv").read_bytes()
+    for name in ("..csv", "...csv", os.fsdecode(b"a\xff.csv")):
+        (folder / name).write_bytes(plain)
+        line = ["select", name, *FAST, "-o", "out.csv", "--report", "page.html", "--force"]
+        process = started(line, folder, MPLBACKEND="x")
+        _, err = process.communicate()
+        assert process.returncode == 0, err
+        process = started(["select", "--from", "out.json", "-o", "again.csv", "--force"], folder)
+        assert process.communicate()[1].endswith(b"again.json\n")
+    process = started(["select", "..csv", *FAST, "-o", "x.csv", "--names", "sub/../x.csv"], folder)
+    (folder / "sub").mkdir()
+    assert b"named for two outputs" in process.communicate()[1]
+
+
 def test_outputs_appear_together_or_not_at_all(tmp_path):
     old, new = tmp_path / "old.txt", tmp_path / "new.txt"
     old.write_text("mine", encoding="utf-8")

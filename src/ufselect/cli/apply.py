@@ -99,7 +99,7 @@ def opened_by(
     opt.check_data(data)
     opt.check_files(files, typed["force"], data)
     from ufselect.cli.record import read_record, request_of
-    from ufselect.cli.table import spooled_input
+    from ufselect.cli.table import local_file
     from ufselect.cli.text import working
     from ufselect.io import ReadOptions
     from ufselect.io.read import has_rows, open_rows, read_uncleaned
@@ -112,7 +112,7 @@ def opened_by(
     given = {name: value for name, value in now.items() if value != default[name]}
     found_anew = ("separator", "decimal", "header", "skip_rows", "impute", "batch_column", "weight_column")
     recorded = {**asdict(request_of(found)[1]), **dict.fromkeys(found_anew)}
-    path = spooled_input() if data == "-" else Path(data)
+    path = local_file(data)
     with working(f"Reading {path.name} …"):
         named = [role for role in ("id_column", "label_column") if recorded[role] is not None]
         carried = recorded["carried_columns"]

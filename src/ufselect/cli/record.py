@@ -203,12 +203,17 @@ def write_outputs(
         stored, found["map"] = map_of(run, files["map"].name)
     writers: dict[str, Callable[[Path, Path], Any]] = {
         "table": lambda path, part: write_columns(run.table, run.selected, part, path, drop_text),
-        "report": lambda path, part: part.write_text(page(run, found), encoding="utf-8"),
+        "report": lambda path, part: part.write_text(
+            page(run, found), encoding="utf-8", errors="backslashreplace"
+        ),
         "ranking": lambda path, part: ranked_rows(ranking(run), path, part),
         "names": lambda path, part: part.write_text(_one_a_line(run), encoding="utf-8"),
         "map": lambda path, part: part.write_bytes(stored),
         "record": lambda path, part: part.write_text(
-            json.dumps(found, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+            # file names that are no UTF-8 are escaped, which JSON reads back
+            json.dumps(found, indent=2, ensure_ascii=False) + "\n",
+            encoding="utf-8",
+            errors="backslashreplace",
         ),
     }
     write_together({path: partial(writers[kind], path) for kind, path in files.items()}, force)

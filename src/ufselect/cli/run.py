@@ -21,6 +21,7 @@ from sklearn.base import clone
 from ufselect import Assessment, assess
 from ufselect._registry import all_selectors, missing_requirements
 from ufselect._utils.messages import listed
+from ufselect._utils.threads import blas_threads_for
 from ufselect._utils.validation import has_missing
 from ufselect.assessment.held_out import outlier_note
 from ufselect.base import GramSelector, UnsupervisedSelector
@@ -337,7 +338,8 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
         began = time.perf_counter()
-        selector.fit(fitted, **rows)
+        with blas_threads_for(*table.shape):
+            selector.fit(fitted, **rows)
         seconds = time.perf_counter() - began
         found, notes = _assessed(selector, data, table, request, seconds)
     said = [with_names(str(warning.message), table.feature_names) for warning in caught]

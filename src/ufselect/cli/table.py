@@ -16,11 +16,12 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Timer
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.cli.text import working
+from ufselect.cli.text import say, working
 from ufselect.datasets import load_dataset
 from ufselect.datasets.loading import content_sha256
 from ufselect.exceptions import TableError
@@ -33,6 +34,7 @@ from ufselect.io.roles import role_notes
 from ufselect.io.table import clean, column_facts
 
 FILE_KINDS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"\x89HDF": ".h5ad"}
+WAIT = 3.0  # seconds without data after which it is said what is waited for
 SAMPLE_ROWS = 4000  # for units, clusters and the assessment
 MEMORY_SHARE = 0.5  # of what is free; the other half is for copies that a fit makes
 
@@ -50,7 +52,7 @@ def open_data(
 
     ``stream`` says whether to read in blocks; None decides by the size.
     """
-    path = spooled_input() if name == "-" else Path(name)
+    path = local_file(name)
     if path.exists():
         with working(f"Reading {path.name} …"):
             if is_for_blocks(path, options, stream, normalize):
@@ -84,13 +86,21 @@ def open_data(
     return without_named(table, exclude)
 
 
-def spooled_input() -> Path:
-    """Store standard input in a temporary file, with the ending of its format."""
-    folder = mkdtemp(prefix="ufselect-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = Path(folder) / "standard-input"
-    with path.open("wb") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
+def local_file(name: str) -> Path:
+    """Return the path of a file; store standard input or a named pipe in a temporary one."""
+    if name != "-" and not Path(name).is_fifo():
+        return Path(name)
+    waiting = Timer(WAIT, say, [f"Waiting for data from {'standard input' if name == '-' else name} …"])
+    waiting.daemon = True
+    with working("Reading …"):
+        folder = mkdtemp(prefix="ufselect-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        path = Path(folder) / ("standard-input" if name == "-" else "pipe")
+        waiting.start()
+        with sys.stdin.buffer if name == "-" else open(name, "rb") as stream, path.open("wb") as file:
+            file.write(stream.read(1))
+            waiting.cancel()
+            shutil.copyfileobj(stream, file)
     with path.open("rb") as file:
         start = file.read(8)
     packing = next((ending for magic, ending in MAGIC.items() if start.startswith(magic)), "")
@@ -98,7 +108,7 @@ def spooled_input() -> Path:
     if kind == ".npz":
         with zipfile.ZipFile(path) as archive:
             kind = ".xlsx" if "[Content_Types].xml" in archive.namelist() else kind
-    return path.rename(path.with_name(f"standard-input{kind}{packing}"))
+    return path.rename(path.with_name(f"{path.name}{kind}{packing}"))
 
 
 def names_in(texts: Sequence[str] | None, flag: str) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -96,7 +97,9 @@ def tell_finding(console: Console, trust: str, message: str) -> None:
 
 @contextmanager
 def working(title: str) -> Iterator[None]:
-    """Show a status line with what the library logs."""
+    """Show a status line with what the library logs; what is interrupted from here on ends in order."""
+    if getattr(signal.getsignal(signal.SIGINT), "__name__", "") == "end_at_once":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     logger = logging.getLogger("ufselect")
     level, propagate = logger.level, logger.propagate
     handler = logging.Handler(logging.INFO)

@@ -147,11 +147,11 @@ def check_outputs(paths: Iterable[Path | None], force: bool, source: Path | None
             wrong = f"{path} is the input; choose another name for the output."
         elif path.exists() and not force:
             wrong = EXISTS.format(path)
-        elif path.absolute() in seen:
+        elif path.resolve() in seen:
             wrong = f"{path} is named for two outputs; give each a name of its own."
         if wrong is not None:
             raise TableError(wrong)
-        seen.add(path.absolute())
+        seen.add(path.resolve())
 
 
 def write_together(outputs: Mapping[Path, Callable[[Path], Any]], force: bool = False) -> None:

@@ -232,4 +232,9 @@ def write_h5ad(table: Table, selected: Any, target: Path, texts: Mapping[str, ND
         )
         if table.labels is not None:
             cells.obs[table.label_name or "label"] = [str(value) for value in table.labels]
-    cells.write_h5ad(target)
+    cells.strings_to_categoricals()
+    # through memory: on a full disk, HDF5 crashes
+    content = io.BytesIO()
+    with import_extra("h5py", "Writing h5ad", "tables").File(content, "w") as file:
+        anndata.io.write_elem(file, "/", cells)
+    target.write_bytes(content.getbuffer())

@@ -104,7 +104,7 @@ def format_of(path: Path) -> str:
             return ".mtx"
         is_anndata = all((path / part).is_dir() for part in ("X", "obs", "var"))
         return ".zarr" if is_anndata else ".parquet"
-    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffixes = [f".{part}" for part in path.name.lower().split(".")[1:]]
     packed = suffixes[-1:] and suffixes[-1] in ENDINGS and len(suffixes) > 1
     kind = suffixes[-2] if packed else (suffixes or [""])[-1]
     if kind == ".pq":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from html import escape
 from typing import Any
 
@@ -40,7 +41,8 @@ def figure_svg(figure: Any, name: str, title: str) -> str:
     target = io.StringIO()
     settings = {"svg.fonttype": "none", "svg.hashsalt": name}
     unsaid = dict.fromkeys(["Date", "Creator", "Format", "Type"])
-    with import_extra("matplotlib", "Plotting", "plot").rc_context(settings):
+    with import_extra("matplotlib", "Plotting", "plot").rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # text stays text
         figure.savefig(target, format="svg", transparent=True, metadata=unsaid)
     svg = target.getvalue()
     svg = svg[svg.index("<svg") :]
