@@ -1,7 +1,8 @@
 """Figures of the documentation, as the benchmarks wrote them to ``benchmarks/results``.
 
-``figures.toml`` gives each figure a name. A page writes the role with that name, the README a comment with
-it behind the number, and a table is named by its file and place. What is not there is an error of the build.
+``figures.toml`` gives each figure a name, which a page writes in a comment behind the number. A table stands
+between two comments, of which the first has its file and heading. ``python docs/figures.py`` writes numbers
+and tables of all pages anew, so that they read as well in the repository as on the site.
 """
 
 from __future__ import annotations
@@ -18,9 +19,14 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "benchmarks" / "results"
-README = HERE.parent / "README.md"
+PAGES = [
+    page
+    for page in [HERE.parent / "README.md", *sorted(HERE.rglob("*.md"))]
+    if not {"_build", "auto_examples", "generated"} & {*page.parts}
+]
 # A number, or a range of them, with the name of its figure in a comment behind it.
 MARKED = re.compile(r"([−+\d.,–]+)<!--\s*([\w]+)\s*-->")
+TABLE = re.compile(r"(<!-- table( and commit)?: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 SUMMARIES = {"min": min, "max": max, "mean": fmean}
 
 
@@ -123,10 +129,36 @@ def marked(text: str) -> list[tuple[str, str, str]]:
 
 
 def with_figures(text: str) -> str:
-    """Return a text with every marked number as the result files have it."""
+    """Return a text with every marked number and table as the result files have it."""
+    text = TABLE.sub(lambda match: f"{match[1]}{markdown(match[3], bool(match[2]))}{match[4]}", text)
     return MARKED.sub(lambda match: f"{figure(match[2])}<!--{match[2]}-->", text)
 
 
-if __name__ == "__main__":  # writes the README's figures anew
-    README.write_text(with_figures(README.read_text(encoding="utf-8")), encoding="utf-8")
-    sys.stdout.write(f"{len(marked(README.read_text(encoding='utf-8')))} figures in {README.name}\n")
+def markdown(place: str, with_commit: bool = False) -> str:
+    """Return the lines of a table: of a result file, without empty columns, or that of the selectors."""
+    code = ""
+    if place == "selectors":
+        from selector_table import rows_of_selectors  # imports the package
+
+        columns, *rows = rows_of_selectors()
+    else:
+        table = look_up_table(place)
+        code = f"\n*Code: {table['code']}*\n" if with_commit else ""
+        shown = [
+            column
+            for column in range(len(table["columns"]))
+            if any(row[column] != "not available" for row in table["rows"])
+        ]
+        columns, *rows = ([each[column] for column in shown] for each in (table["columns"], *table["rows"]))
+    # a number and its uncertainty stay in one line, by spaces that do not break
+    cells = [[re.sub(" ([±→]) ", "\u00a0\\1\u00a0", str(cell)) for cell in row] for row in rows]
+    lines = (f"| {' | '.join(row)} |\n" for row in (columns, ["---"] * len(columns), *cells))
+    return "".join(lines) + code
+
+
+if __name__ == "__main__":
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if (renewed := with_figures(text)) != text:
+            page.write_text(renewed, encoding="utf-8")
+            sys.stdout.write(f"{page.relative_to(HERE.parent)}\n")

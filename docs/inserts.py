@@ -1,4 +1,4 @@
-"""What the build inserts into pages: figures, tables, the table of selectors, csv files, pictures."""
+"""What the build adds to pages: figures, links to the reference, csv files, pictures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
-from figures import figure, look_up_table
-from selector_table import HEADER, cells
+from figures import figure, markdown
+from sphinx import addnodes
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from ufselect._registry import all_selectors
-
+LINKS = nodes.reference | addnodes.pending_xref
 NOT_THERE = (KeyError, ValueError, IndexError, FileNotFoundError)
 
 
@@ -43,40 +42,39 @@ class ResultTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         try:
-            table = look_up_table(self.arguments[0])
-            shown = [  # not those in which nothing is available
-                place
-                for place in range(len(table["columns"]))
-                if any(row[place] != "not available" for row in table["rows"])
-            ]
-            columns, *rows = ([each[place] for place in shown] for each in (table["columns"], *table["rows"]))
-            rows = [[unbroken(str(cell)) for cell in row] for row in rows]
-            lines = markdown_table(columns, rows)
-            if "commit" in self.options:
-                lines += ["", f"*Code: {table['code']}*"]
+            return self.parse_text_to_nodes(markdown(self.arguments[0], "commit" in self.options))
         except NOT_THERE as error:
             raise self.error(f"No table {self.arguments[0]!r} in the results: {error!r}.") from error
-        return self.parse_text_to_nodes("\n".join(lines))
 
 
-class SelectorTable(SphinxDirective):
-    """Goal, abilities, cost and measured gains of all selectors."""
-
-    def run(self) -> list[nodes.Node]:
-        rows = [
-            [f"{{class}}`~ufselect.{name}`", *cells(selector)] for name, selector in all_selectors().items()
-        ]
-        return self.parse_text_to_nodes("\n".join(markdown_table(list(HEADER), rows)))
-
-
-def unbroken(cell: str) -> str:
-    """Keep a number and its uncertainty in one line, with spaces that do not break."""
-    return re.sub(" ([±→]) ", "\u00a0\\1\u00a0", cell)
+def public_names() -> dict[str, str]:
+    """Return where each public class is described, by its name."""
+    names, module = {}, ""
+    for line in (Path(__file__).parent / "api.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   [A-Z]\w+", line):
+            names[line.strip()] = f"{module}.{line.strip()}"
+    return names
 
 
-def markdown_table(columns: list[str], rows: list[list[Any]]) -> list[str]:
-    """Return the lines of a table in Markdown."""
-    return [f"| {' | '.join(map(str, cells))} |" for cells in (columns, ["---"] * len(columns), *rows)]
+def link_names(app: Any, doctree: nodes.document) -> None:
+    """Link the first mention of a public class in each section to the reference."""
+    if app.env.docname.startswith(("api", "auto_examples")):
+        return
+    known, linked = app.config.linked_names, set()
+    for literal in list(doctree.findall(nodes.literal)):
+        name, parent = literal.astext(), literal.parent
+        while not isinstance(parent, nodes.section | nodes.document | nodes.title | LINKS):
+            parent = parent.parent
+        if name not in known or isinstance(parent, nodes.title | LINKS) or (parent, name) in linked:
+            continue
+        linked.add((parent, name))
+        link = addnodes.pending_xref(
+            "", refdomain="py", reftype="obj", reftarget=known[name], refdoc=app.env.docname, refexplicit=True
+        )
+        literal.replace_self(link)
+        link += literal
 
 
 def offer_tables(app: Any, doctree: nodes.document, page: str) -> None:
@@ -126,8 +124,9 @@ def setup(app: Any) -> dict[str, bool]:
     """Register role, directive and downloads."""
     app.add_role("fig", Figure())
     app.add_directive("result-table", ResultTable)
-    app.add_directive("selector-table", SelectorTable)
     app.add_config_value("pages_of_evidence", [], "html")
+    app.add_config_value("linked_names", public_names(), "env")
+    app.connect("doctree-read", link_names)
     if app.tags.has("pictures"):  # an ordinary build leaves the source as it is
         app.connect("builder-inited", renew_pictures)
     app.connect("doctree-resolved", offer_tables)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from figures import look_up
 
 from ufselect import GramSelector
+from ufselect._registry import all_selectors
 from ufselect.base import UnsupervisedSelector
 
 # What the columns of a method are for; a method from outside the package says it in its own documentation.
@@ -54,6 +55,11 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
         selector.cost,
         *(beaten(name, measure) for measure in ("held-out sets", "reconstruction")),
     ]
+
+
+def rows_of_selectors() -> list[list[str]]:
+    """Return the head and the rows of the table."""
+    return [[*HEADER], *([f"`{name}`", *cells(selector)] for name, selector in all_selectors().items())]
 
 
 def beaten(name: str, measure: str) -> str:

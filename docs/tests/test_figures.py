@@ -18,23 +18,13 @@ SOURCES = re.compile(r"<!-- figures: (.+?) -->", re.DOTALL)
 NUMBER = re.compile(r"(?<![\w.,/^⁻])(\d*\.\d+)(?!\w|\.\d)")
 # What is not prose: code, formulas, roles, addresses, comments.
 ASIDE = re.compile(
-    r"^```.*?^```|^\$\$.*?^\$\$|\$[^$\n]+\$|\{\w+(?::\w+)*\}`[^`]+`|`[^`]+`|\]\([^)]*\)|https?://\S+|<!--.*?-->"
+    r"<!-- table.*?<!-- end -->|^```.*?^```|^\$\$.*?^\$\$|\$[^$\n]+\$|\{\w+(?::\w+)*\}`[^`]+`|`[^`]+`|\]\([^)]*\)|https?://\S+|<!--.*?-->"
     r"|\b(?:arXiv|doi):\S+|\b(?:Theorem|Python ≥) \d+\.\d+",
     re.MULTILINE | re.DOTALL,
 )
 
 
-def pages():
-    """Return the pages of the site, without those that are built, and the README."""
-    written = [page for page in sorted(DOCS.rglob("*.md")) if not {"_build", "auto_examples"} & {*page.parts}]
-    return [
-        page
-        for page in [ROOT / "README.md", *written]
-        if page.name not in {"changelog.md", "contributing.md"}
-    ]
-
-
-PAGES = pages()
+PAGES = [page for page in figures.PAGES if page.name not in {"changelog.md", "contributing.md"}]
 
 
 def numbers_in(value):
@@ -118,10 +108,10 @@ def test_roles_and_tables_of_a_page_are_there(page):
         assert all(len(row) == len(table["columns"]) for row in table["rows"])
 
 
-def test_the_readme_has_the_figures_of_the_results():
-    found = figures.marked((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert len(found) >= 5
-    assert [number for number, _, _ in found] == [true for _, _, true in found], "run python docs/figures.py"
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_has_the_numbers_and_tables_of_the_results(page):
+    text = page.read_text(encoding="utf-8")
+    assert figures.with_figures(text) == text, "run python docs/figures.py"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
