@@ -34,7 +34,7 @@ from sklearn.decomposition import PCA
 
 from ufselect import DSCOFS
 from ufselect.exceptions import ApproximationWarning
-from ufselect.gram import open_blocks, reduce_data
+from ufselect.gram import reduce_data
 
 N_COMPONENTS = 10
 COLUMNS = ("data", "fit of DSCOFS, CPU s", "compared with", "CPU s", "ratio", "peak of a worker, GB")
@@ -84,7 +84,7 @@ def dense_on_disk(folder: Path, n_samples: int, n_features: int) -> da.Array:
     for index, start in enumerate(range(0, n_samples, rows)):
         stop = min(start + rows, n_samples)
         stored[start:stop] = structured_rows(index, stop - start, n_features)
-    return open_blocks(path)
+    return da.from_zarr(path)
 
 
 def tall(client: distributed.Client, folder: Path, scale: float) -> Sequence[object]:

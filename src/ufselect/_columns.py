@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ufselect._utils.arrays import row_blocks
 from ufselect._utils.columns import ColumnTable, numbered_by_first, places_in
-from ufselect.gram import GramOperator, RestrictedGram, RowInfo, correlations
+from ufselect.gram import GramOperator, ReducedData, RestrictedGram, RowInfo, correlations, gram_operator
 
 
 def selection_request(selector: Any, n_features: int, requested: int | float) -> SelectionRequest:
@@ -170,7 +170,9 @@ class SelectionRequest(UnitRequest):
     max_correlation: float | None = None  # above which a column that resembles a better one is skipped
     progress: Any = None
     rows: RowInfo | None = None  # weights and batches of the rows, if given
-    data: Any = None  # in ``_fit_gram``, the rows behind the Gram operator, if they are in memory
+    data: Any = None  # rows of these columns, if they are in memory
+    reduced: ReducedData | None = None  # else the Gram matrix of all columns
+    copies: bool = True  # whether wide data are copied for the Gram operator
 
     @property
     def n_features(self) -> int:
@@ -187,9 +189,12 @@ class SelectionRequest(UnitRequest):
         """The same for a row-sparse solver; None without groups and kept columns."""
         return None if self.units.is_single and self.kept.size == 0 else self
 
-    def restrict_gram(self, gram: GramOperator) -> GramOperator:
-        """Return the operator of the columns that the method gets."""
-        return RestrictedGram(gram, self.columns) if self.excludes else gram
+    @cached_property
+    def gram(self) -> GramOperator:
+        """The Gram operator of these columns."""
+        if self.reduced is None:
+            return gram_operator(self.data, copy=self.copies, rows=self.rows)
+        return RestrictedGram(self.reduced.gram, self.columns) if self.excludes else self.reduced.gram
 
     def spread(self, values: NDArray, axis: int = 0, filler: Any = 0) -> NDArray:
         """Return values, one per column that the method gets, with a filler for each excluded column of X."""

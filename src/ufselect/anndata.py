@@ -64,7 +64,6 @@ def select(
     See Also
     --------
     ufselect.preprocessing.LogCounts : Normalise counts and take logarithms.
-    ufselect.gram.open_blocks : Open an AnnData file that does not fit into memory.
 
     Examples
     --------

@@ -15,15 +15,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import is_dask
 from ufselect.assessment.held_out import Assessment, assess_rows, outlier_note
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector, for_all_columns
 from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference, outlying_rows, rows_of, sampled_indices, seed_from
 from ufselect.clusters.partition import PartitionSelector
 from ufselect.dscofs.estimator import DSCOFS
-from ufselect.gram.reduce import sample_rows
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 
@@ -124,6 +122,7 @@ class AutoSelector(UnsupervisedSelector):
 
     accepts_sparse = True
     is_stochastic = True
+    samples_rows = True
     label = "AutoSelector"
     cost = "a PCA + n² c + n d c"
     chooses_count = True
@@ -201,9 +200,6 @@ class AutoSelector(UnsupervisedSelector):
             if isinstance(self.candidates, str):
                 raise ValueError('candidates="dscofs" works with goal="clusters"; give a list of selectors.')
 
-    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
-        return super()._validated(sample_rows(X, self.random_state)[0] if is_dask(X) else X)
-
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
         said: list[str] = []
@@ -259,14 +255,15 @@ class AutoSelector(UnsupervisedSelector):
             selected = np.flatnonzero(best.get_support())
             attributes["clusters_"] = describe_clusters(reference, attributes["labels_"], selected, names)
         vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector should not hold
-        if hasattr(best, "count_curve_"):
+        if getattr(best, "count_curve_", None) is not None:
             attributes["count_curve_"] = best.count_curve_
         scores = np.asarray(getattr(best, "scores_", best.get_support()), dtype=np.float64)
         if isinstance(best, UnsupervisedSelector):
             attributes |= {"ranking_": best.ranking_, "support_": best.support_}
             if request.excludes:
                 best.set_params(keep=self.keep, exclude=self.exclude, feature_groups=self.feature_groups)
-                best._expand_to_all_columns(request)
+                for name, value in for_all_columns(vars(best), best.feature_axes, request).items():
+                    setattr(best, name, value)
                 best.n_features_in_ = request.n_features
         assessment = replace(tried[0][2], notes=[*said, *tried[0][2].notes])
         return scores, {

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from numbers import Integral, Real
-from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -23,7 +22,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect import gram as grams
 from ufselect._columns import SelectionRequest, choose, identical_columns, selection_request
 from ufselect._utils.messages import listed, warn_user, without_warnings
 from ufselect._utils.validation import (
@@ -33,7 +31,6 @@ from ufselect._utils.validation import (
     is_dask,
     is_lazy_table,
     is_out_of_core,
-    is_store,
     like,
     tabular,
 )
@@ -42,15 +39,15 @@ from ufselect.gram import (
     GramAccumulator,
     GramOperator,
     MissingSummary,
+    ReducedData,
     ReductionSummary,
     RowInfo,
-    gram_operator,
     reduce_data,
     row_info,
 )
 from ufselect.gram.dask import check_collection, is_frame
 from ufselect.gram.operator import device_gram
-from ufselect.gram.reduce import MAX_ORDER
+from ufselect.gram.reduce import MAX_ORDER, sample_rows
 
 Method = TypeVar("Method", bound=Callable)
 
@@ -204,11 +201,6 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def open_if_stored(X: Any) -> Any:
-    """Open paths, zarr arrays and HDF5 datasets; return anything else as it is."""
-    return grams.open_blocks(X) if is_store(X) else X
-
-
 def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
     """Check the number and names of the features, or store them with ``reset``; return the number."""
     if is_dask(X):
@@ -288,12 +280,13 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         Whether ``fit`` takes arrays of other libraries, with scikit-learn's array API dispatch on.
     accepts_missing : bool
         Whether NaN in the data marks a missing value; else it is refused.
-    row_metadata : tuple of {"sample_weight", "batch"}
-        Further arguments of ``fit``, with one entry per row; ``request.rows`` holds them.
+    samples_rows : bool
+        Whether ``fit`` takes a dask collection, of which it uses a sample of the rows.
     is_stochastic : bool
         Whether the result depends on ``random_state``.
     chooses_count : bool
-        Whether ``n_features_to_select`` may be ``"auto"``; ``_fit`` then returns ``support_`` too.
+        Whether ``n_features_to_select`` may be ``"auto"``; ``_fit`` then returns ``n_selected``, the number
+        of groups and single columns, in the dict.
     label : str
         The method's name in tables and figures.
     cost : str
@@ -318,7 +311,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     accepts_sparse: ClassVar[bool] = False
     accepts_device_arrays: ClassVar[bool] = False
     accepts_missing: ClassVar[bool] = False
-    row_metadata: ClassVar[tuple[str, ...]] = ()
+    samples_rows: ClassVar[bool] = False
     is_stochastic: ClassVar[bool] = False
     chooses_count: ClassVar[bool] = False
     label: ClassVar[str]
@@ -328,6 +321,8 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     depends_on_scale: ClassVar[bool] = True
     supports: ClassVar[frozenset[str]] = frozenset()
     feature_axes: ClassVar[Mapping[str, int]] = {"components_": 1}
+    copies_wide_data: ClassVar[bool] = True
+    optional_attributes: ClassVar[tuple[str, ...]] = ("duplicates_",)  # None where they do not apply
 
     # A subclass adds its own parameters and overrides those that have another meaning there. Parameters that
     # count or name columns are checked against X.
@@ -356,7 +351,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
     support_: NDArray
     n_features_in_: int
     feature_names_in_: NDArray
-    duplicates_: list[NDArray]
+    duplicates_: list[NDArray] | None
     # of the methods that have them
     components_: NDArray
     n_components_: int
@@ -410,7 +405,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return selection_request(self, n_features, asked)
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, **row_metadata: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Select the features.
 
         Parameters
@@ -419,37 +414,60 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             The data, without missing values.
         y : ignored
             Present for scikit-learn's pipelines.
-        **row_metadata
-            ``sample_weight`` and ``batch`` raise an error: this method cannot use them.
 
         Returns
         -------
         self
         """
-        for name, value in row_metadata.items():
-            if name not in ("sample_weight", "batch"):
-                raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {name!r}")
-            if value is not None and name not in self.row_metadata:
-                raise TypeError(
-                    f"{type(self).__name__} cannot take {name} into account; use a selector that works "
-                    "through the Gram matrix, such as DSCOFS."
-                )
-        try:
-            with unchanged_on_error(self):
-                self._check_parameters()
-                self._fit_and_set(*self._validated(open_if_stored(X), **row_metadata))
-                self._move_fitted_to(X)
-        except ValueError as error:
-            if not isinstance(X, str | PathLike) or not str(error).startswith("Block "):
-                raise
-            raise ValueError(f"{X}: {error}") from error
+        return self._fit_all(X)
+
+    def _fit_all(self, X: Any, sample_weight: Any = None, batch: Any = None) -> Self:
+        """Check parameters and data, fit, rank, and set all attributes; on an error nothing changes."""
+        with unchanged_on_error(self):
+            self._check_parameters()
+            data, rows = self._checked_data(X, sample_weight, batch)
+            request = self._request(self.n_features_in_)
+            names = getattr(self, "feature_names_in_", None)
+            if isinstance(data, ReducedData):
+                request = replace(request, reduced=data)
+            else:
+                allowed = data[:, request.columns] if request.excludes else data
+                if rows is not None:
+                    allowed, rows = rows.counted(allowed)
+                    rows = rows.scaled()
+                request = replace(request, data=allowed, rows=rows, copies=self.copies_wide_data)
+            has_choice = request.kept.size < request.n_selected  # else keep names all selected columns
+            if self.depends_on_scale and has_choice:
+                warn_if_dominated(request, names)
+            # a selector fitted inside this one would repeat them
+            ours = (DominatedByUnitsWarning, RepeatedColumnsWarning)
+            with FitProgress(self, data) as progress, without_warnings(*ours):
+                request = replace(request, progress=progress)
+                scores, attributes = with_attributes(self._fit(request.data, request))
+            if "n_selected" in attributes:
+                request = replace(request, n_selected=attributes.pop("n_selected"))
+            if "ranking_" not in attributes:
+                ranking, support = choose(scores, request, lambda: request.gram)
+                attributes |= {"ranking_": ranking, "support_": support}
+            if request.data is not None and self.max_correlation is not None:
+                attributes["duplicates_"] = identical_columns(data)
+            elif request.data is not None and has_choice:
+                warn_if_repeated(request.data, attributes, request.columns, names)
+            attributes = dict.fromkeys(self.optional_attributes) | attributes | {"scores_": scores}
+            for name, value in for_all_columns(attributes, self.feature_axes, request).items():
+                setattr(self, name, value)
+            move_fitted_to(self, X)
         return self
 
-    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
-        """Return the data as ``_fit`` takes them, and their weights and batches, for ``request.rows``.
+    def _checked_data(self, X: Any, sample_weight: Any, batch: Any) -> tuple[Any, RowInfo | None]:
+        """Return the data as ``_fit`` takes them, and the weights and batches of their rows.
 
         The number and names of the features are stored.
         """
+        if self.samples_rows and is_dask(X):
+            X, sampled, n_rows = sample_rows(X, getattr(self, "random_state", 0))
+            whole = row_info(None, batch, n_rows)
+            batch = None if whole is None or whole.labels is None else whole.labels[sampled]
         if is_out_of_core(X) and not isinstance(X, np.memmap):
             raise TypeError(
                 f"{type(self).__name__} needs the data in memory: pass X.compute(), for a lazy table "
@@ -466,51 +484,7 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
             ensure_all_finite="allow-nan" if self.accepts_missing else True,
             ensure_min_samples=2,
         )
-        is_plain = sample_weight is None and batch is None
-        return X, None if is_plain else row_info(as_numpy(sample_weight), as_numpy(batch), X.shape[0])
-
-    def _fit_and_set(self, X: Any, rows: Any = None) -> None:
-        """Fit to validated data and set the attributes."""
-        request = self._request(self.n_features_in_)
-        is_in_memory = (isinstance(X, np.ndarray) or sparse.issparse(X)) and not is_out_of_core(X)
-        allowed = X[:, request.columns] if is_in_memory and request.excludes else X
-        if isinstance(rows, RowInfo):
-            allowed, rows = rows.counted(allowed)
-            rows = rows.scaled()
-        has_choice = request.kept.size < request.n_selected  # else keep names all selected columns
-        if self.depends_on_scale and has_choice:
-            warn_if_dominated(allowed, request.columns, getattr(self, "feature_names_in_", None))
-        # a selector fitted inside this one would repeat them
-        ours = (DominatedByUnitsWarning, RepeatedColumnsWarning)
-        with FitProgress(self, X) as progress, without_warnings(*ours):
-            result = self._fit(allowed, replace(request, progress=progress, rows=rows))
-        scores, attributes = with_selection(result, request, lambda: gram_operator(allowed))
-        if self.max_correlation is not None and is_in_memory:
-            attributes["duplicates_"] = identical_columns(X)
-        elif is_in_memory and has_choice:
-            warn_if_repeated(allowed, attributes, request.columns, getattr(self, "feature_names_in_", None))
-        for stale in {"_accumulator", "reduction_", "duplicates_", "missing_"} & vars(self).keys():
-            delattr(self, stale)
-        self.scores_ = scores
-        for name, value in attributes.items():
-            setattr(self, name, value)
-        self._expand_to_all_columns(request)
-
-    def _move_fitted_to(self, X: Any) -> None:
-        """Put fitted arrays into the library and on the device of X, as scikit-learn's estimators do."""
-        if device_namespace(X) is not None:
-            for name in vars(self).keys() - self.get_params(deep=False).keys():
-                value = getattr(self, name)
-                if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-                    setattr(self, name, like(value, X))
-
-    def _expand_to_all_columns(self, request: SelectionRequest) -> None:
-        """Extend fitted attributes to all columns of X: excluded ones get the lowest score and no weight."""
-        for name, axis in {"support_": 0, **self.feature_axes}.items():
-            if name in vars(self):
-                setattr(self, name, request.spread(getattr(self, name), axis))
-        self.scores_ = request.spread(self.scores_, filler=self.scores_.min())
-        self.ranking_ = request.spread_ranks(self.ranking_)
+        return X, row_info(as_numpy(sample_weight), as_numpy(batch), X.shape[0])
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns; those of a dask collection or a LazyFrame stay lazy.
@@ -525,7 +499,6 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         X_selected : of the kind of X, of shape (n_samples, n_selected)
         """
         check_is_fitted(self, "support_")
-        X = open_if_stored(X)
         # scikit-learn would turn a polars frame into an array, and its columns into one type
         stays_polars = hasattr(X, "collect_schema") and (
             is_lazy_table(X) or _get_output_config("transform", self)["dense"] == "polars"
@@ -582,16 +555,17 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         return tags
 
 
-def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
+def warn_if_dominated(request: SelectionRequest, names: NDArray | None) -> None:
     """Warn if one of at least three columns has half of the variance, estimated on about 20,000 values.
 
     It must also have ten times the median variance: of a few columns in one unit, one may well have half.
     """
+    X, columns = request.data, request.columns
     if columns.size < 3:
         return
-    if isinstance(X, GramOperator):
-        variance = X.diag()[columns]
-    elif isinstance(X, np.ndarray) or sparse.issparse(X):
+    if X is None:
+        variance = request.gram.diag()
+    else:
         rows = X[:: max(1, min(X.shape[0] // 50, X.shape[0] * X.shape[1] // 20_000))]
         rows = rows.toarray() if sparse.issparse(rows) else rows
         known = ~np.isnan(rows)
@@ -599,14 +573,12 @@ def warn_if_dominated(X: Any, columns: NDArray, names: NDArray | None) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = np.sum(rows, axis=0, where=known, dtype=np.float64) / count
             variance = np.nan_to_num(np.sum(np.square(rows - mean), axis=0, where=known) / count)
-    else:  # outside memory, where it would take a pass over the data
-        return
     with np.errstate(over="ignore"):
         largest, total = int(np.argmax(variance)), float(variance.sum())
     has_half = total > 0 and np.isfinite(total) and variance[largest] >= 0.5 * total
     if has_half and variance[largest] >= 10 * np.median(variance):
-        place = int(columns[largest])
-        name = f"Column {place}" if names is None else str(names[place])
+        column = int(columns[largest])
+        name = f"Column {column}" if names is None else str(names[column])
         warn_user(
             f"{name} has {100 * min(variance[largest] / total, 0.999):.3g} % of the variance and decides "
             "what is selected. If columns have different units, put AutoScaler before the selector.",
@@ -644,15 +616,40 @@ def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names:
         )
 
 
-def with_selection(
-    result: FitResult, request: SelectionRequest, gram: Callable[[], GramOperator]
-) -> tuple[NDArray, dict[str, Any]]:
-    """Return the scores and attributes of a fit, with ranking and support if it gave scores only."""
-    scores, attributes = result if isinstance(result, tuple) else (result, {})
-    if "ranking_" not in attributes:
-        ranking, support = choose(scores, request, gram)
-        attributes = {**attributes, "ranking_": ranking, "support_": support}
-    return scores, dict(attributes)
+def with_attributes(result: FitResult) -> tuple[NDArray, dict[str, Any]]:
+    """Return the scores and further attributes of a fit that may have returned scores only."""
+    return (result[0], dict(result[1])) if isinstance(result, tuple) else (result, {})
+
+
+def for_all_columns(
+    attributes: Mapping[str, Any], axes: Mapping[str, int], request: SelectionRequest
+) -> dict[str, Any]:
+    """Return attributes with entries for all columns of X: excluded ones get the lowest score and no weight.
+
+    ``axes`` has the axis of the columns in attributes besides the common ones.
+    """
+    scores = attributes["scores_"]
+    spread = {
+        name: request.spread(attributes[name], axis)
+        for name, axis in {"support_": 0, **axes}.items()
+        if name in attributes
+    }
+    ranking = request.spread_ranks(attributes["ranking_"])
+    return {
+        **attributes,
+        **spread,
+        "scores_": request.spread(scores, filler=scores.min()),
+        "ranking_": ranking,
+    }
+
+
+def move_fitted_to(estimator: Any, X: Any) -> None:
+    """Put fitted arrays into the library and on the device of X, as scikit-learn's estimators do."""
+    if device_namespace(X) is not None:
+        for name in vars(estimator).keys() - estimator.get_params(deep=False).keys():
+            value = getattr(estimator, name)
+            if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+                setattr(estimator, name, like(value, X))
 
 
 class GramSelector(UnsupervisedSelector):
@@ -677,27 +674,26 @@ class GramSelector(UnsupervisedSelector):
     accepts_sparse = True
     accepts_device_arrays = True
     accepts_missing = True
-    row_metadata = ("sample_weight", "batch")
-    copies_wide_data: ClassVar[bool] = True
+    optional_attributes = (*UnsupervisedSelector.optional_attributes, "reduction_", "missing_")
 
-    reduction_: ReductionSummary
-    missing_: MissingSummary
+    reduction_: ReductionSummary | None
+    missing_: MissingSummary | None
+    _accumulator: GramAccumulator | None
 
     @abstractmethod
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         """Score the features of data known through their Gram operator."""
 
-    def fit(  # type: ignore[override]  # the base class takes any name, to raise an error
-        self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None
-    ) -> Self:
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, sample_weight: Any = None, batch: Any = None) -> Self:
         """Select the features.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             The data; NaN marks a missing value. Also a dask array or data frame, a polars LazyFrame, a
-            pyarrow dataset, a memory-mapped array, the path of a parquet directory, zarr or HDF5 store, a
-            :class:`~ufselect.gram.GramAccumulator`, or what :func:`~ufselect.gram_from_covariance` returns.
+            pyarrow dataset, a memory-mapped array, a :class:`~ufselect.gram.GramAccumulator`, or what
+            :func:`~ufselect.gram_from_covariance` returns.
         y : ignored
             Present for scikit-learn's pipelines.
         sample_weight : array-like of shape (n_samples,), optional
@@ -712,55 +708,45 @@ class GramSelector(UnsupervisedSelector):
         -------
         self
         """
-        return super().fit(X, y, sample_weight=sample_weight, batch=batch)
+        self._fit_all(X, sample_weight, batch)
+        self._accumulator = None
+        return self
 
-    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
+    def _checked_data(self, X: Any, sample_weight: Any, batch: Any) -> tuple[Any, RowInfo | None]:
+        """Return data in memory, or else the Gram matrix to which they are reduced, and their rows."""
         xp = device_namespace(X)
         if xp is not None and sample_weight is None and batch is None and not self._needs_rows():
             options = {"ensure_all_finite": "allow-nan", "ensure_min_samples": 2}
             gram = device_gram(as_numbers(self, tabular(X, on_device=True), **options), xp)
             if gram is not None:
-                return gram, None
+                return ReducedData(gram, 0, "given"), None
         if not is_out_of_core(X):
-            return super()._validated(X, sample_weight, batch)
-        check_columns(self, X, reset=True)
-        return X, {"sample_weight": sample_weight, "batch": batch}
+            return super()._checked_data(X, sample_weight, batch)
+        self._request(check_columns(self, X, reset=True))  # raises errors before the data are read
+        asked = getattr(self, "n_components", None)
+        n_components = int(asked) if isinstance(asked, Integral) else None
+        return reduce_data(X, n_components, sample_weight=sample_weight, batch=batch), None
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        """Reduce the data to their Gram operator, wherever they are, and fit to that."""
-        reduced = None
-        if is_out_of_core(X):
-            given: Any = request.rows or {}  # sample_weight and batch, not yet read
-            reduced = reduce_data(X, self._components_asked(), **given)
-            whole, gram = reduced.gram, request.restrict_gram(reduced.gram)
-            request = replace(request, rows=None)
-        else:
-            whole = gram = gram_operator(X, copy=self.copies_wide_data, rows=request.rows)
-            request = replace(request, data=X)
-        scores, attributes = with_selection(self._fit_gram(gram, request), request, lambda: gram)
-        missing = getattr(whole, "missing", None)
-        if missing is not None:
-            attributes["missing_"] = missing
-            if missing.route == "pairwise" and missing.correction > 0.1:
-                warn_user(
-                    f"{missing.share:.0%} of X is missing, so some pairs of features share too few rows: "
-                    f"the Gram matrix is inconsistent and was changed by {missing.correction:.0%}. Pass X as "
-                    "an array in memory, where missing values are filled in, or drop the features that have "
-                    "the most of them.",
-                    ApproximationWarning,
-                )
-        if reduced is not None:
-            attributes["reduction_"] = reduced.summary(self._n_leading(request, attributes))
-        return scores, attributes
+        """Fit to the Gram operator of the data, wherever they are."""
+        gram = request.gram
+        scores, attributes = with_attributes(self._fit_gram(gram, request))
+        missing = gram.missing
+        if missing is not None and missing.route == "pairwise" and missing.correction > 0.1:
+            warn_user(
+                f"{missing.share:.0%} of X is missing, so some pairs of features share too few rows: "
+                f"the Gram matrix is inconsistent and was changed by {missing.correction:.0%}. Pass X as "
+                "an array in memory, where missing values are filled in, or drop the features that have "
+                "the most of them.",
+                ApproximationWarning,
+            )
+        if request.reduced is not None:
+            attributes["reduction_"] = request.reduced.summary(self._n_leading(request, attributes))
+        return scores, {**attributes, "missing_": missing}
 
     def _needs_rows(self) -> bool:
         """Whether the Gram matrix alone would give another result than rows in memory do."""
         return self.max_correlation is not None
-
-    def _components_asked(self) -> int | None:
-        """Return the number of leading components that will be needed, if it is known before the fit."""
-        asked = getattr(self, "n_components", None)
-        return int(asked) if isinstance(asked, Integral) else None
 
     def _n_leading(self, request: SelectionRequest, attributes: Mapping[str, Any]) -> int | None:
         """Return how many leading components of S the scores depend on; None if only on its diagonal."""
@@ -807,7 +793,8 @@ class GramSelector(UnsupervisedSelector):
                 )
             accumulator = GramAccumulator() if earlier is None else GramAccumulator().merge(earlier)
             accumulator.update(data, as_numpy(sample_weight), as_numpy(batch))
-            self._fit_and_set(accumulator)
+            accumulator.feature_names = getattr(self, "feature_names_in_", None)
+            self._fit_all(accumulator)
             self._accumulator = accumulator
-            self._move_fitted_to(X)
+            move_fitted_to(self, X)
         return self

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar
@@ -13,9 +14,9 @@ from scipy import sparse, stats
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest, apart, identical_columns
-from ufselect._utils.validation import has_missing, is_out_of_core
+from ufselect._utils.validation import has_missing
 from ufselect.base import Columns, FitResult, GramSelector
-from ufselect.gram import GramOperator, correlations, gram_operator
+from ufselect.gram import GramOperator, correlations
 from ufselect.gram.operator import MissingSummary
 
 
@@ -127,27 +128,23 @@ class RedundancyFilter(GramSelector):
         return self.method == "spearman" or self.max_correlation == 1
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        if is_out_of_core(X) and self._needs_rows():
+        if X is None and self._needs_rows():
             raise TypeError(
                 "Ranks and exact repeats need the rows in memory: use Pearson's correlation with a limit below "
                 "1, or pass a sample of the rows."
             )
         if self.method == "spearman":
             X = column_ranks(X)
-        is_completed = (
-            is_out_of_core(X) or sparse.issparse(X) or request.rows is not None or not has_missing(X)
-        )
-        if self.max_correlation < 1 and is_completed:
-            return super()._fit(X, request)
-        variances = gram_operator(X).diag() if is_completed else np.nanvar(X, axis=0, dtype=np.float64)
+            request = replace(request, data=X)
         if self.max_correlation == 1:
             first = np.arange(X.shape[1])
             for same in identical_columns(X):
                 first[same] = same[0]
-            variances = gram_operator(X, rows=request.rows).diag()
             return self._filtered(
-                variances, lambda columns: 1.0 * (first[:, None] == first[columns]), request
+                request.gram.diag(), lambda columns: 1.0 * (first[:, None] == first[columns]), request
             )
+        if X is None or sparse.issparse(X) or request.rows is not None or not has_missing(X):
+            return super()._fit(X, request)
         variances, pairwise = np.nanvar(X, axis=0, dtype=np.float64), partial(pairwise_correlations, X)
         scores, attributes = self._filtered(variances, pairwise, request)
         return scores, {**attributes, "missing_": MissingSummary("pairwise", float(np.isnan(X).mean()), 0.0)}

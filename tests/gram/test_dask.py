@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 from ufselect.gram import dask as blocks_dask
-from ufselect.gram import gram_operator, open_blocks, reduce, reduce_data
-from ufselect.gram import open as open_module
+from ufselect.gram import gram_operator, reduce, reduce_data
 from ufselect.gram.dask import DaskBlocks
 
 da = pytest.importorskip("dask.array")
@@ -115,7 +114,9 @@ def test_rotated_factor_has_the_leading_pairs(rank, as_memmap, monkeypatch, tmp_
     monkeypatch.setattr(reduce, "LOCAL_BLOCK_BYTES", 30 * 64 * 8)
     monkeypatch.setattr(blocks_dask, "TARGET_BYTES", 30 * 64 * 8)
     np.save(tmp_path / "wide.npy", wide)
-    given = open_blocks(tmp_path / "wide.npy") if as_memmap else da.from_array(wide, chunks=(20, 90))
+    given = (
+        np.load(tmp_path / "wide.npy", mmap_mode="r") if as_memmap else da.from_array(wide, chunks=(20, 90))
+    )
     reduced = reduce_data(given)
     assert (reduced.route, reduced.n_passes) == ("rotated", 2)
     expected = gram_operator(wide)
@@ -253,72 +254,6 @@ def test_nullable_columns_of_a_frame():
     frame = pd.DataFrame({"a": pd.array([1, 2, 4], dtype="Int64"), "b": [True, False, True]})
     reduced = reduce_data(dd.from_pandas(frame, npartitions=2))
     assert_is_gram_of(reduced, frame.astype(float).to_numpy())
-
-
-def test_stores(tmp_path):
-    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
-    pytest.importorskip("pyarrow")
-    dd.from_pandas(FRAME, npartitions=3).to_parquet(tmp_path / "parts")
-    zarr.save_array(tmp_path / "table.zarr", X)
-    group = zarr.open_group(tmp_path / "group.zarr", mode="w")
-    group.create_array("first", data=X, chunks=(50, 7))
-    group.create_array("second", data=X[:, :2])
-    with h5py.File(tmp_path / "table.h5", "w") as file:
-        file.create_dataset("X", data=X, chunks=(50, 10))
-        file.create_dataset("labels", data=np.arange(N_SAMPLES))
-    np.save(tmp_path / "table.npy", X)
-    for name in ("parts", "table.zarr", "table.h5", "table.npy"):
-        assert_is_gram_of(reduce_data(open_blocks(tmp_path / name)), X)
-    assert_is_gram_of(reduce_data(open_blocks(str(tmp_path / "group.zarr"), dataset="first")), X)
-    with pytest.raises(ValueError, match="holds 2 arrays of two dimensions"):
-        open_blocks(tmp_path / "group.zarr")
-    with pytest.raises(ValueError, match="holds no array named 'third'"):
-        open_blocks(tmp_path / "group.zarr", dataset="third")
-    with pytest.raises(FileNotFoundError, match="no file or directory"):
-        open_blocks(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match="neither a directory of parquet parts"):
-        open_blocks(tmp_path / "group.zarr" / "first" / "c")
-
-
-def write_csr(group, data):
-    matrix = sparse.csr_array(data)
-    group.attrs["shape"] = list(data.shape)
-    for name in ("data", "indices", "indptr"):
-        group[name] = getattr(matrix, name)
-
-
-@pytest.mark.parametrize("block_bytes", [500, 10**9])
-def test_stored_csr_matrices_stay_sparse(block_bytes, tmp_path, monkeypatch):
-    zarr, h5py = pytest.importorskip("zarr"), pytest.importorskip("h5py")
-    monkeypatch.setattr(open_module, "BLOCK_BYTES", block_bytes)
-    counts = np.random.default_rng(0).poisson(0.3, X.shape).astype(np.float32)
-    counts[17:20] = 0
-    with h5py.File(tmp_path / "cells.h5ad", "w") as file:
-        write_csr(file.create_group("X"), counts)
-        by_columns = file.create_group("layers/raw")
-        write_csr(by_columns, counts.T)
-        by_columns.attrs["encoding-type"] = "csc_matrix"
-    write_csr(zarr.open_group(tmp_path / "cells.zarr", mode="w").create_group("X"), counts)
-    with h5py.File(tmp_path / "root.h5", "w") as file:
-        write_csr(file, counts)
-    for name, dataset in (("cells.h5ad", None), ("cells.zarr", None), ("root.h5", "/")):
-        blocks = open_blocks(tmp_path / name, dataset)
-        assert (blocks.numblocks[0] > 1) == (block_bytes == 500)
-        computed = blocks.compute()
-        assert sparse.issparse(computed)
-        np.testing.assert_array_equal(computed.toarray(), counts)
-    with pytest.raises(ValueError, match="convert it to CSR"):
-        open_blocks(tmp_path / "cells.h5ad", dataset="layers/raw")
-
-
-def test_stored_chunks_are_read_whole(tmp_path, monkeypatch):
-    zarr = pytest.importorskip("zarr")
-    stored = zarr.create_array(tmp_path / "t.zarr", shape=(1000, 300), chunks=(64, 100), dtype="f8")
-    assert open_blocks(stored).chunks == ((1000,), (100, 100, 100))
-    monkeypatch.setattr(open_module, "BLOCK_BYTES", 2 * 64 * 100 * 8)
-    assert open_blocks(stored).chunks == ((128,) * 7 + (104,), (100, 100, 100))
-    monkeypatch.setattr(open_module, "BLOCK_BYTES", 1)
-    assert open_blocks(stored).chunks == ((64,) * 15 + (40,), (100, 100, 100))
 
 
 def test_missing_dask_says_how_to_install_it():

@@ -38,24 +38,6 @@ def test_a_dask_series_has_no_columns():
             selector.fit(series)
 
 
-@pytest.mark.parametrize("content", [np.arange(5.0), np.array(1.0)], ids=["one dimension", "none"])
-def test_arrays_on_disk_without_rows_and_columns_are_named(content, tmp_path):
-    np.save(tmp_path / "table.npy", content)
-    with pytest.raises(ValueError, match=r"table\.npy holds an array of shape"):
-        MaxVariance(1).fit(tmp_path / "table.npy")
-
-
-def test_an_empty_path_is_not_the_current_folder():
-    with pytest.raises(ValueError, match="empty path"):
-        MaxVariance(1).fit("")
-
-
-def test_a_dangling_link_says_where_it_leads(tmp_path):
-    (tmp_path / "link.npy").symlink_to(tmp_path / "gone.npy")
-    with pytest.raises(FileNotFoundError, match=r"gone\.npy, which does not exist"):
-        MaxVariance(1).fit(tmp_path / "link.npy")
-
-
 @pytest.mark.parametrize(("share", "route"), [(10**9, "formed"), (5000, "gathered")])
 def test_workers_with_little_memory_do_not_merge_whole_matrices(share, route, monkeypatch):
     monkeypatch.setattr("ufselect.gram.dask.smallest_share_of_memory", lambda: share)

@@ -58,6 +58,11 @@ def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
     damaged sparse matrices raise an error that begins with ``name``. Arrays of other libraries, with
     scikit-learn's array API dispatch on, are refused unless ``on_device``.
     """
+    if isinstance(X, str | os.PathLike):
+        raise TypeError(
+            f"{name} is a path; open the file first, for instance with pandas.read_csv, or with dask if it "
+            "is larger than memory."
+        )
     is_mapping = isinstance(X, Mapping) and not sparse.issparse(X)  # SciPy's dok_array is one
     if X is None or is_mapping or isinstance(X, Set | Iterator | bytes):
         raise TypeError(
@@ -233,19 +238,6 @@ def column_names(X: Any) -> NDArray | None:
         names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", ())
     is_named = len(names) > 0 and all(isinstance(name, str) for name in names)
     return np.asarray(names, dtype=object) if is_named else None
-
-
-def is_store(X: Any) -> bool:
-    """Tell whether X is a path, or an open zarr array or HDF5 dataset."""
-    return isinstance(X, (str, os.PathLike)) or is_open_store(X)
-
-
-def is_open_store(X: Any) -> bool:
-    """Tell whether X is an open zarr array or HDF5 dataset."""
-    library = type(X).__module__.partition(".")[0]
-    if library == "h5py" and not X:
-        raise ValueError("X belongs to an HDF5 file that is closed; open it again, or give its path.")
-    return library in ("zarr", "h5py") and hasattr(X, "chunks")
 
 
 # A memory map of up to this many entries counts as an array: joblib makes one of each array over 1 MB that it

@@ -257,7 +257,7 @@ class Run:
             lines.append(
                 "These look like raw counts, in which large counts dominate; --normalize log evens that out."
             )
-        repeats = [names[j] for same in getattr(self.method, "duplicates_", []) for j in same[1:]]
+        repeats = [names[j] for same in getattr(self.method, "duplicates_", None) or [] for j in same[1:]]
         if repeats and self.request.goal != "redundancy":
             be = "column repeats" if len(repeats) == 1 else "columns repeat"
             lines.append(f"{len(repeats)} {be} another exactly: {listed(repeats, 3)}.")

@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from ufselect._columns import SelectionRequest, UnitRequest, ranks_from_scores
+from ufselect._columns import SelectionRequest, UnitRequest, choose, ranks_from_scores
 from ufselect._solver.iterate import AcceleratedState, Descent, Point, advance, iterate, start_at
 from ufselect._solver.sets import project_capped_simplex
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import check_choice, check_positive_int, is_dask
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector, with_selection
+from ufselect._utils.validation import check_choice, check_positive_int
+from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.graph import Reference, cut_again, seed_from
-from ufselect.gram.reduce import sample_rows
 from ufselect.reconstruct.greedy import GivenTargets, choose_in_rounds
 
 
@@ -103,6 +102,7 @@ class PartitionSelector(UnsupervisedSelector):
 
     accepts_sparse = True
     is_stochastic = True
+    samples_rows = True
     label = "Graph partition"
     cost = "n² c + n d c"
 
@@ -137,9 +137,6 @@ class PartitionSelector(UnsupervisedSelector):
         check_positive_int("n_partitions", self.n_partitions)
         check_positive_int("max_samples", self.max_samples)
 
-    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
-        return super()._validated(sample_rows(X, self.random_state)[0] if is_dask(X) else X)
-
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
         with one_blas_thread():
@@ -161,8 +158,7 @@ class PartitionSelector(UnsupervisedSelector):
         request = self._request(reference.rows.shape[1])
         seed = seed_from(self.random_state)
         scores = partition_scores(reference, rules_of(self.rule), request.n_selected, 1, seed)
-        attributes = with_selection(scores, request, lambda: reference.rows.gram)[1]
-        return np.flatnonzero(attributes["support_"])
+        return np.flatnonzero(choose(scores, request, lambda: reference.rows.gram)[1])
 
 
 def rules_of(rule: str | Sequence[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ufselect._columns import choose, selection_request
 from ufselect._utils.validation import is_out_of_core
-from ufselect.base import open_if_stored
 from ufselect.dscofs.estimator import DSCOFS, row_norms
 from ufselect.dscofs.start import Start
 from ufselect.gram import gram_operator, reduce_data
@@ -123,16 +122,17 @@ def dscofs_path(
     """
     selector = DSCOFS(**parameters)
     selector._check_parameters()
-    X, _ = selector._validated(open_if_stored(X))
+    data, _ = selector._checked_data(X, None, None)
     n_features = selector.n_features_in_
     requests = [selection_request(selector, n_features, count) for count in n_features_to_select]
     counts, sparsities = tuple(request.n_selected for request in requests), tuple(entry_sparsity)
     if not counts or not sparsities:
         raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
 
-    data = X if is_out_of_core(X) else gram_operator(X, copy=selector.copies_wide_data)
-    reduced = reduce_data(data, selector._components_asked())
-    gram = requests[0].restrict_gram(reduced.gram)
+    if not is_out_of_core(data):  # reduced already
+        data = gram_operator(data, copy=selector.copies_wide_data)
+    reduced = reduce_data(data)
+    gram = replace(requests[0], reduced=reduced).gram
     spectrum = selector._spectrum(gram)
     n_components = spectrum.values.size
     reduced.summary(n_components)

@@ -1,8 +1,5 @@
 """The action of S = AᵀA for centred data A, wherever the rows are; formed only where that is cheaper."""
 
-from typing import TYPE_CHECKING
-
-from ufselect._utils.imports import lazy
 from ufselect.gram.operator import (
     FactoredGram,
     FormedGram,
@@ -21,9 +18,6 @@ from ufselect.gram.spectrum import Spectrum, suggest_n_components
 
 from ufselect.gram.accumulate import GramAccumulator, gram_from_covariance  # isort: skip
 from ufselect.gram.reduce import ReducedData, ReductionSummary, block_source, reduce_data  # isort: skip
-
-if TYPE_CHECKING:
-    from ufselect.gram.open import open_blocks
 
 __all__ = [
     "FactoredGram",
@@ -44,9 +38,7 @@ __all__ = [
     "correlations",
     "gram_from_covariance",
     "gram_operator",
-    "open_blocks",
     "reduce_data",
     "row_info",
     "suggest_n_components",
 ]
-__getattr__ = lazy("ufselect.gram", {"open_blocks": "ufselect.gram.open"})  # it needs all readers

@@ -494,6 +494,7 @@ class RestrictedGram(GramOperator):
         self.shape, self.dtype = (features.size, features.size), whole.dtype
         self.n_samples, self.scale = whole.n_samples, whole.scale
         self.mean = None if whole.mean is None else whole.mean[features]
+        self.missing = whole.missing
 
     def matmat(self, vectors: NDArray) -> NDArray:
         spread = np.zeros((self.whole.shape[0], vectors.shape[1]), dtype=self.dtype, order="F")

@@ -253,7 +253,6 @@ def reduce_data(
     See Also
     --------
     GramAccumulator : Add batches of rows from any other source.
-    open_blocks : Open a store on disk for a selector's ``fit``.
 
     Examples
     --------

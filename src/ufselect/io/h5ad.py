@@ -58,7 +58,7 @@ def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
     if len(tables) != 1:
         raise TableError(
             f"{path} holds {len(tables)} arrays of two dimensions; "
-            "name one: ufselect.gram.open_blocks(path, dataset=…)."
+            "write the one you mean to a file of its own."
         )
     return group[tables[0]]
 
@@ -137,7 +137,7 @@ def _tenx_table(file: Any, path: Path, genome: str | None) -> Table:
     if not groups:
         raise TableError(
             f"{path} is neither an AnnData file, which has X, obs and var, nor a 10x Genomics matrix; "
-            "write it with AnnData, or open an array in it with ufselect.gram.open_blocks."
+            "write it with AnnData."
         )
     if genome not in groups if genome is not None else len(groups) > 1:
         raise TableError(f"{path} holds counts of {listed(groups)}; name one with --layer.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ufselect._columns import SelectionRequest
-from ufselect._utils.validation import generator, is_out_of_core
+from ufselect._utils.validation import generator
 from ufselect.base import Columns, FitResult, GramSelector, Groups, UnsupervisedSelector
 from ufselect.gram import GramOperator, ImplicitGram, MissingSummary
 from ufselect.gram.centring import centre_and_scale
@@ -149,7 +149,7 @@ class MaxVariance(GramSelector):
         super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        if not isinstance(X, np.ndarray) or is_out_of_core(X) or request.rows is not None:
+        if not isinstance(X, np.ndarray) or request.rows is not None:
             return super()._fit(X, request)
         missing = np.isnan(X)
         n_missing = missing.sum(axis=0)

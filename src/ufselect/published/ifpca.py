@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -11,11 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtr
 
-from ufselect._columns import SelectionRequest, choose
+from ufselect._columns import SelectionRequest
 from ufselect._utils.arrays import row_blocks
 from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram import gram_operator
 
 
 class IFPCA(UnsupervisedSelector):
@@ -124,16 +122,14 @@ class IFPCA(UnsupervisedSelector):
         pvalues = np.ones(scores.size)
         pvalues[varying] = empirical_null_pvalues(scores[varying], X.shape[0])
         threshold = np.sort(scores)[-higher_criticism_count(pvalues[varying], X.shape[0])]
-        if self._is_auto:
-            n_selected = np.count_nonzero(request.units.means(scores) >= threshold)
-            request = replace(request, n_selected=max(1, int(n_selected), request.kept.size))
-        ranking, support = choose(scores, request, lambda: gram_operator(X))
-        return scores, {
-            "ranking_": ranking,
-            "support_": support,
+        attributes = {
             "pvalues_": pvalues,
             "n_influential_": int(np.count_nonzero(scores >= threshold)),
         }
+        if self._is_auto:
+            n_selected = np.count_nonzero(request.units.means(scores) >= threshold)
+            attributes["n_selected"] = max(1, int(n_selected), request.kept.size)
+        return scores, attributes
 
 
 def normality_statistics(X: Any, block_bytes: int = 2**24) -> NDArray:

@@ -7,10 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from ufselect._columns import SelectionRequest
-from ufselect._utils.validation import is_dask
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
-from ufselect.gram import row_info
-from ufselect.gram.reduce import sample_rows
+from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector, with_callbacks
 from ufselect.graphs import (
     balanced_neighbors,
     heat_affinity,
@@ -82,7 +79,7 @@ class LaplacianScore(UnsupervisedSelector):
     label = "LapScore"
     cost = "n² d"
     is_nested = True
-    row_metadata = ("batch",)
+    samples_rows = True
 
     def __init__(
         self,
@@ -99,7 +96,8 @@ class LaplacianScore(UnsupervisedSelector):
         self.n_neighbors = n_neighbors
         self.bandwidth = bandwidth
 
-    def fit(self, X: Any, y: Any = None, *, batch: Any = None, **row_metadata: Any) -> Self:
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, *, batch: Any = None) -> Self:
         """Select the features.
 
         Parameters
@@ -111,21 +109,12 @@ class LaplacianScore(UnsupervisedSelector):
         batch : array-like of shape (n_samples,), optional
             A label for each row, such as donor, day or plate. Every sample then gets equally many neighbours
             from each batch, so a feature that differs only between batches is not smooth on the graph.
-        **row_metadata
-            ``sample_weight`` raises an error: copies of a sample would be its nearest neighbours.
 
         Returns
         -------
         self
         """
-        return super().fit(X, y, batch=batch, **row_metadata)
-
-    def _validated(self, X: Any, sample_weight: Any = None, batch: Any = None) -> tuple[Any, Any]:
-        if is_dask(X):
-            X, taken, n_rows = sample_rows(X, 0)  # a fixed seed, as there is no random_state
-            rows = row_info(None, batch, n_rows)
-            batch = None if rows is None or rows.labels is None else rows.labels[taken]
-        return super()._validated(X, sample_weight, batch)
+        return self._fit_all(X, batch=batch)
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)

@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist, pdist
 
 from ufselect._columns import SelectionRequest, Units, ranks_from_scores
-from ufselect._utils.validation import has_missing, is_out_of_core
+from ufselect._utils.validation import has_missing
 from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, GramSelector
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
@@ -248,7 +248,7 @@ class PlacedSelector(GramSelector):
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         if not self._is_auto:
             return super()._fit(X, request)
-        if is_out_of_core(X):
+        if X is None:
             raise ValueError(
                 'n_features_to_select="auto" holds out rows, which only data in memory have; give a number.'
             )
@@ -258,9 +258,9 @@ class PlacedSelector(GramSelector):
                 "fill them in or give a number."
             )
         chosen, curve = count_curve(X, self._path(request), units=request.units, rows=request.rows)
-        request = replace(request, n_selected=max(chosen, request.kept.size))
-        scores, attributes = super()._fit(X, request)
-        return scores, {**attributes, "count_curve_": curve}
+        n_selected = max(chosen, request.kept.size)
+        scores, attributes = super()._fit(X, replace(request, n_selected=n_selected))
+        return scores, {**attributes, "count_curve_": curve, "n_selected": n_selected}
 
     def _n_leading(self, request: SelectionRequest, attributes: Mapping[str, Any]) -> int:
         return attributes.get("n_components_", request.n_selected)

@@ -26,7 +26,7 @@ from ufselect._utils.validation import (
     like,
     tabular,
 )
-from ufselect.base import NON_NEGATIVE, check_columns, open_if_stored, unchanged_on_error
+from ufselect.base import NON_NEGATIVE, check_columns, unchanged_on_error
 from ufselect.gram import gram_operator, reduce_data
 from ufselect.reconstruct.kernel import MOST_LANDMARKS, ColumnMap, bend, linear_errors, some_rows
 from ufselect.reconstruct.ridge import LEAST_ROWS, N_FOLDS, LinearMap, dense, map_weights
@@ -167,7 +167,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._validate_params()
-            X, rows, limit = as_numpy(open_if_stored(X)), None, ""
+            X, rows, limit = as_numpy(X), None, ""
             if is_out_of_core(X):
                 n_features, X = check_columns(self, X, reset=True), reduce_data(X)
                 gram, limit = X.gram, "the data are not in memory"
@@ -296,7 +296,6 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         X_selected : of the kind of X, of shape (n_samples, n_selected)
         """
         check_is_fitted(self, "weights_")
-        X = open_if_stored(X)
         if not is_dask(X) and not is_lazy_table(X):
             X = tabular(X, on_device=True)
             self._checked(as_numpy(X), reset=False)
@@ -440,7 +439,6 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     def _both(self, X: Any) -> tuple[NDArray, NDArray]:
         """Return rows, and rows reconstructed from their selected columns."""
         check_is_fitted(self, "weights_")
-        X = open_if_stored(X)
         X = X.compute() if is_dask(X) else as_numpy(X)
         rows = dense(validate_data(self, tabular(X), reset=False, **NUMBERS))
         return rows, self._reconstruct(rows[:, self.support_])
