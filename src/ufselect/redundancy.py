@@ -130,8 +130,8 @@ class RedundancyFilter(GramSelector):
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         if X is None and self._needs_rows():
             raise TypeError(
-                "Ranks and exact repeats need the rows in memory: use Pearson's correlation with a limit below "
-                "1, or pass a sample of the rows."
+                "Ranks and exact repeats need the rows in memory: use Pearson's correlation with a limit "
+                "below 1, or pass a sample of the rows."
             )
         if self.method == "spearman":
             X = column_ranks(X)

@@ -120,14 +120,14 @@ def dscofs_path(
     >>> int(path.support(20, 0.1).sum())
     20
     """
-    selector = DSCOFS(**parameters)
+    if len(n_features_to_select) == 0 or len(entry_sparsity) == 0:
+        raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
+    selector = DSCOFS(max(n_features_to_select), **parameters)
     selector._check_parameters()
     data, _ = selector._checked_data(X, None, None)
     n_features = selector.n_features_in_
     requests = [selection_request(selector, n_features, count) for count in n_features_to_select]
     counts, sparsities = tuple(request.n_selected for request in requests), tuple(entry_sparsity)
-    if not counts or not sparsities:
-        raise ValueError("n_features_to_select and entry_sparsity must each name at least one value.")
 
     if not is_out_of_core(data):  # reduced already
         data = gram_operator(data, copy=selector.copies_wide_data)
