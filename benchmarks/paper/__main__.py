@@ -25,7 +25,7 @@ from ufselect.datasets.catalogue import ENTRIES
 from ufselect.datasets.loading import local_file
 from ufselect.exceptions import DatasetUnavailableError
 
-# Minutes of one core for all methods but TSFS, for the plan and the bar. Other sets are taken for small ones.
+# Minutes of one core for all methods, for the plan and the bar. Other sets are taken for small ones.
 MINUTES = {
     "coil20": 30, "usps": 6, "lung_discrete": 4, "glioma": 40, "umist": 15, "warppie10p": 25, "isolet": 18,
     "mstar_soc_cnn": 40, "synthetic sets": 5,

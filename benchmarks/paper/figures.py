@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from benchmarks.paper.methods import PAPER_GRID, as_the_paper_ran
 from benchmarks.paper.printed import DISCUSSED_SETS, HEAT_MAP_SETS, TIMED_SET, TITLES
+from benchmarks.paper.rank_test import critical_difference
 from benchmarks.paper.shapes import KINDS, TRUE_FEATURES, shape_draw
 from benchmarks.paper.tables import ranked_sets
 from numpy.typing import NDArray
-from scipy.stats import studentized_range
 
 from ufselect._registry import all_selectors
 from ufselect.compare.tables import METRICS, Row, Table, best, choose
@@ -251,7 +251,7 @@ def ranks_figure(table: Table, n_datasets: int) -> Any:
     column = table.columns.index("Rank here")
     ranks = sorted((float(line[column]), line[0]) for line in table.body)
     k = len(ranks)
-    width = studentized_range.ppf(0.95, k, np.inf) * np.sqrt(k * (k + 1) / (12 * n_datasets))
+    width = critical_difference(k, n_datasets)
     figure, (ax,) = _panels(1, 1, 7.0, 2.8)
     ax.axvspan(ranks[0][0], ranks[0][0] + width, color="C0", alpha=0.12)
     for place, (rank, label) in enumerate(ranks):

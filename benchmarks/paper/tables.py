@@ -17,7 +17,7 @@ from benchmarks.paper.printed import (
     TSFS,
     published,
 )
-from benchmarks.paper.rank_test import RankTest, rank_test
+from benchmarks.paper.rank_test import LEVEL, RankTest, rank_test
 from benchmarks.paper.shapes import shapes_table
 
 from ufselect._registry import all_selectors
@@ -256,7 +256,7 @@ def stability_table(study: Study, available: Sequence[str]) -> Table:
 def printed_rank_test(datasets: Sequence[str]) -> RankTest:
     """Rank the eight methods by the figures that the paper prints for some data sets."""
     figures = [[published("acc", name, method) for method in EIGHT] for name in datasets]
-    return rank_test([[figure.mean for figure in row if figure] for row in figures], EIGHT)
+    return rank_test([[figure.mean for figure in row if figure] for row in figures])
 
 
 def ranked_sets(study: Study) -> list[str]:
@@ -271,7 +271,7 @@ def eight_rank_test(rows: Sequence[Row], datasets: Sequence[str]) -> RankTest | 
     keys = [AS_RUN.get(method, method) for method in EIGHT]
     if len(datasets) < 2 or any((name, key) not in chosen for name in datasets for key in keys):
         return None
-    return rank_test([[chosen[name, key]["acc_mean"] for key in keys] for name in datasets], EIGHT)
+    return rank_test([[chosen[name, key]["acc_mean"] for key in keys] for name in datasets])
 
 
 def paper_ranks_table(test: RankTest, datasets: Sequence[str]) -> Table:
@@ -322,9 +322,9 @@ def all_ranks_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table | Non
         for key in (*ranked, *BASELINES)
         if key in labels
     }
-    test = rank_test([[scores[key][place] for key in ranked] for place in range(len(datasets))], ranked)
+    test = rank_test([[scores[key][place] for key in ranked] for place in range(len(datasets))])
     rank = dict(zip(ranked, test.average_ranks, strict=True))
-    differs = dict(zip(ranked, test.pairwise[ranked.index(PAPER_GRID)] < test.level, strict=True))
+    differs = dict(zip(ranked, test.pairwise[ranked.index(PAPER_GRID)] < LEVEL, strict=True))
     body = [
         (
             label_of.get(key, labels[key]),

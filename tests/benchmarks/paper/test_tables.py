@@ -92,7 +92,7 @@ def test_verdicts(runs, verdict):
 
 def test_the_printed_figures_give_the_printed_ranks_and_verdicts():
     test = printed_rank_test(list(TITLES))
-    assert dict(zip(test.labels, test.average_ranks, strict=True)) == AVERAGE_RANKS
+    assert dict(zip(EIGHT, test.average_ranks, strict=True)) == AVERAGE_RANKS
     gaps = test.average_ranks - test.average_ranks[-1]
     told = [m for m, gap in zip(EIGHT, gaps, strict=True) if gap > test.critical_difference]
     assert sorted(told) == sorted(TOLD_APART)
