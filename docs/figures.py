@@ -92,7 +92,7 @@ def _records_of(found: Any) -> Any:
 
 def number(value: Any) -> Any:
     """Return the leading number of a cell such as ``58.67 ± 4.49``; what is no text as it is."""
-    return float(value.split()[0].replace("−", "-")) if isinstance(value, str) else value
+    return float(value.split()[0].rstrip("%").replace("−", "-")) if isinstance(value, str) else value
 
 
 def _record(records: list, step: str) -> Any:
@@ -116,11 +116,12 @@ def figure(name: str) -> str:
 
 
 def _value(spec: Mapping[str, Any], place: str) -> float:
-    """Return the number at a place, or the summary of the numbers there."""
-    found = look_up(spec[place])
-    if spec.get("of") == "count":
-        return len(found)
-    return SUMMARIES[spec["of"]]([*map(number, found)]) if "of" in spec else number(found)
+    """Return the number at a place, or the summary of all numbers there; several places are taken together."""
+    if "of" not in spec:
+        return number(look_up(spec[place]))
+    places = [spec[place]] if isinstance(spec[place], str) else spec[place]
+    found = [each for one in places for each in look_up(one)]
+    return len(found) if spec["of"] == "count" else SUMMARIES[spec["of"]]([*map(number, found)])
 
 
 def marked(text: str) -> list[tuple[str, str, str]]:
