@@ -6,7 +6,7 @@ import csv
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,9 @@ def _log_file(path: Path) -> Iterator[None]:
 
 def _load(study: Study) -> None:
     """Load what can be had of the data sets."""
+    if not study.quick:
+        with suppress(DatasetUnavailableError):  # the points of Banana are then generated
+            load_dataset("banana")
     for name in study.datasets:
         try:
             bunch = load_dataset(name)
