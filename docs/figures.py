@@ -116,7 +116,7 @@ def figure(name: str) -> str:
 
 
 def _value(spec: Mapping[str, Any], place: str) -> float:
-    """Return the number at a place, or the summary of all numbers there; several places are taken together."""
+    """Return the number at a place, or a summary of all numbers there, or at several places."""
     if "of" not in spec:
         return number(look_up(spec[place]))
     places = [spec[place]] if isinstance(spec[place], str) else spec[place]

@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import draw
 import figures
 import pytest
 
@@ -127,3 +128,11 @@ def test_the_check_finds_a_wrong_figure():
     page = "It has 63.2. Not `1.25`, $2.5$ or Theorem 3.1.\n\n```python\nx = 9.9\n```\n"
     assert unknown(page, [63.24]) == []
     assert unknown(page, [63.26]) == ["63.2"]
+
+
+@pytest.mark.parametrize("name", draw.SCRIPTS)
+def test_a_picture_is_drawn_from_what_is_there(name):
+    assert draw.digest(name).encode() in (draw.STORED / f"{name}.png").read_bytes(), (
+        f"python docs/draw.py {name}"
+    )
+    assert any(f"_static/pictures/{name}.png" in page.read_text(encoding="utf-8") for page in PAGES)
