@@ -309,3 +309,16 @@ def test_columns_that_hardly_vary_beside_others_are_no_trouble():
     X = np.exp(-np.square(places - np.linspace(-5, 5, 40)[:, None]) / 2)
     selector = ReconstructionSelector(6).fit(X)
     assert np.all(np.abs(places[selector.support_]) < 12)
+
+
+@pytest.mark.parametrize(
+    "rows", [{}, {"sample_weight": 1.0 + np.arange(250) % 3, "batch": np.arange(250) % 2}]
+)
+def test_many_sparse_columns_are_selected_as_dense_ones(rows):
+    rng = np.random.default_rng(5)
+    X = rng.gamma(0.5, 1, (250, 8)) @ rng.gamma(0.3, 1, (8, 2100)) + rng.gamma(0.2, 0.5, (250, 2100))
+    X[rng.random(X.shape) < 0.6] = 0.0
+    dense = ReconstructionSelector(12, penalty=0.2).fit(X, **rows)
+    thin = ReconstructionSelector(12, penalty=0.2).fit(sparse.csr_array(X), **rows)
+    np.testing.assert_array_equal(thin.support_, dense.support_)
+    np.testing.assert_allclose(thin.objective_history_, dense.objective_history_, rtol=1e-8)

@@ -29,33 +29,33 @@ class SparseGram(GramOperator):
         self.rows = RowInfo(np.ones(n_rows)) if rows is None else rows
         self.n_samples = self.rows.n_samples
         self.scale = power_of_two_near(float(np.abs(self.data.data).max(initial=0.0)), self.dtype)
-        self._inner_scale = self.scale
+        self.inner_scale = self.scale
         if is_extreme(self.scale, self.dtype):
             self.data = self.data * self.dtype.type(1 / self.scale)
-            self._inner_scale = 1.0
+            self.inner_scale = 1.0
         means = column_means(self.data)[None] if self.rows.is_plain else self.rows.means(self.data)
-        self._means = means.astype(self.dtype)
-        self.mean = self._means[0] * (self.scale / self._inner_scale) if self.rows.is_plain else None
+        self.means = means.astype(self.dtype)
+        self.mean = self.means[0] * (self.scale / self.inner_scale) if self.rows.is_plain else None
         self._diagonal: NDArray | None = None
         self._fullest = int(np.bincount(self.data.indices, minlength=1).max(initial=0))
         self._by_column: sparse.csc_array | None = None
 
     def matmat(self, vectors: NDArray) -> NDArray:
         scores = np.asarray(self.data @ vectors)
-        scores -= self.rows.expand(self._means @ vectors)
+        scores -= self.rows.expand(self.means @ vectors)
         scores -= self.rows.expand(self.rows.means(scores).astype(scores.dtype))
-        scores *= 1 / self._inner_scale
+        scores *= 1 / self.inner_scale
         product = np.asarray(self.data.T @ self.rows.weighted(scores))
-        product *= 1 / self._inner_scale
+        product *= 1 / self.inner_scale
         return product
 
     def diag(self) -> NDArray:
         """Sum the squares of the centred columns over stored entries, and add those of the zeros."""
         if self._diagonal is None:
-            mean = self._means.astype(np.float64) / self._inner_scale
+            mean = self.means.astype(np.float64) / self.inner_scale
             n_stored, columns = np.diff(self.data.indptr), self.data.indices
             batches, weights = np.repeat(self.rows.batches, n_stored), np.repeat(self.rows.weights, n_stored)
-            squares = weights * (self.data.data / self._inner_scale - mean[batches, columns]) ** 2
+            squares = weights * (self.data.data / self.inner_scale - mean[batches, columns]) ** 2
             stored = np.bincount(columns, weights=squares, minlength=self.n_features)
             places = batches * self.n_features + columns
             stored_weight = np.bincount(places, weights=weights, minlength=mean.size).reshape(mean.shape)
@@ -73,8 +73,8 @@ class SparseGram(GramOperator):
                 self._by_column = self.data.tocsc()
             chosen = self._by_column[:, indices]
             product = (chosen.T.tocsr() @ self.data).toarray().T
-            product -= np.outer(self._means[0] * self.n_samples, self._means[0, indices])
-            product *= 1 / self._inner_scale**2
+            product -= np.outer(self.means[0] * self.n_samples, self.means[0, indices])
+            product *= 1 / self.inner_scale**2
             return product
         units = np.zeros((self.n_features, len(indices)), dtype=self.dtype)
         units[indices, np.arange(len(indices))] = 1
@@ -83,12 +83,12 @@ class SparseGram(GramOperator):
     def subgram(self, indices: NDArray) -> NDArray:
         """Return the block from dense, centred slices of the few columns named, row block by row block."""
         columns = self.data[:, indices].tocsr()
-        mean = self._means[:, indices]
+        mean = self.means[:, indices]
         gram = np.zeros((len(indices), len(indices)), dtype=self.dtype)
         for rows in row_blocks(self.data.shape[0], len(indices) * self.dtype.itemsize):
             block = columns[rows].toarray()
             block -= self.rows.expand(mean, rows)
-            block *= 1 / self._inner_scale
+            block *= 1 / self.inner_scale
             block = self.rows.rooted(block, rows)
             gram += block.T @ block
         return gram

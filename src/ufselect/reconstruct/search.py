@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ufselect._columns import UnitRequest, Units
+from ufselect._utils.arrays import row_blocks
 from ufselect._utils.validation import has_missing
 from ufselect.gram import FactoredGram, GramOperator, RowInfo, SparseGram
 from ufselect.gram.operator import FORM_RATIO
@@ -54,13 +55,64 @@ def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDAr
     return rows.rooted(data - rows.expand(rows.means(data))), rows.weights
 
 
+class DenseRows:
+    """The rows of A, if S is given by few of them, and their products ``A Aᵀ``."""
+
+    def __init__(self, factor: NDArray) -> None:
+        self.factor = np.asarray(factor, dtype=np.float64)
+        self.products = self.factor @ self.factor.T
+
+    def columns(self, indices: Any) -> NDArray:
+        """Return columns of A."""
+        return self.factor[:, indices]
+
+    def combine(self, *vectors: NDArray) -> list[NDArray]:
+        """Return ``Aᵀ`` times each of some arrays."""
+        return [(each.T @ self.factor).T for each in vectors]
+
+    def squared_norms(self) -> NDArray:
+        """Return the squared norms of the columns of S."""
+        return np.einsum("ij,ij->j", self.factor, self.products @ self.factor)
+
+
+class SparseRows(DenseRows):
+    """The same of sparse data, of which only blocks of columns are ever dense."""
+
+    def __init__(self, gram: SparseGram) -> None:
+        self._gram, self._by_column = gram, gram.data.tocsc().astype(np.float64)
+        self._blocks = list(row_blocks(gram.shape[0], 8 * gram.data.shape[0], 2**26))
+        self.products = np.zeros((gram.data.shape[0],) * 2)
+        for block in self._blocks:
+            columns = self.columns(block)
+            self.products += columns @ columns.T
+
+    def columns(self, indices: Any) -> NDArray:
+        rows = self._gram.rows
+        values = self._by_column[:, indices].toarray() - rows.expand(self._gram.means[:, indices])
+        return rows.rooted(values / self._gram.inner_scale)
+
+    def combine(self, *vectors: NDArray) -> list[NDArray]:
+        # they lie in the span of the centred columns, so that the products with the means vanish
+        scaled = (self._gram.rows.rooted(each) / self._gram.inner_scale for each in vectors)
+        # a single vector takes a fifth of the time in which SciPy multiplies an array of one column
+        return [
+            (self._by_column.T @ (each.ravel() if each.shape[1] == 1 else each)).reshape(-1, each.shape[1])
+            for each in scaled
+        ]
+
+    def squared_norms(self) -> NDArray:
+        blocks = (self.columns(block) for block in self._blocks)
+        return np.concatenate([np.einsum("ij,ij->j", block, self.products @ block) for block in blocks])
+
+
 class Problem:
     """S of the centred data A, the rules, and what is known before any column is selected.
 
     ``placement`` has the number of units to select and, for single columns, which may be selected together;
-    ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. With many sparse
-    columns, a product of S with a vector costs more than one with an array of ``most_targets`` columns of S,
-    which then represent all: enough for counts up to about a thousand.
+    ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. With more than
+    ``most_targets`` sparse columns and at most ``most_rows`` rows, the products of the rows are held. With
+    more rows, a product of S with a vector costs more than one with an array of ``most_targets`` columns of
+    S, which then represent all: enough for counts up to about a thousand.
     """
 
     def __init__(
@@ -71,22 +123,23 @@ class Problem:
         start: Sequence[int] = (),
         rows: tuple[NDArray, NDArray] | None = None,
         most_targets: int = 2000,
+        most_rows: int = 5000,
     ) -> None:
         self.gram, self.placement, self.start, self.rows = gram, placement, list(start), rows
         self.units = Units.single(gram.shape[0]) if units is None else units
         self.variances = np.asarray(gram.diag(), dtype=np.float64)
         self.total = gram.trace()
-        self.factor: Any = None  # A and its row products, if S is given by wide rows
-        self.products: Any = None
+        self.wide: Any = None  # A, if it has few rows
         self.weights: Any = None  # of the rows, if these are so few that the leave-one-out error is used
         self.targets: Any = None  # weighted columns of S that represent all, if there are many sparse ones
         # Whether rows are as few and some have more of the variance than in any normal data. They dominate
         # both the covariances and the held-out error, and say little about new rows.
         self.is_heavy_tailed = False
         if type(gram) is FactoredGram:  # the diagonal of a subclass is not that of its rows
-            self.factor = np.asarray(gram.factor, dtype=np.float64)
-            self.products = self.factor @ self.factor.T
+            self.wide = DenseRows(gram.factor)
             self._look_at_rows(gram)
+        elif isinstance(gram, SparseGram) and most_targets < gram.shape[0] > gram.data.shape[0] <= most_rows:
+            self.wide = SparseRows(gram)
         elif isinstance(gram, SparseGram) and gram.shape[0] > most_targets:
             # Columns are sampled systematically, without randomness, in proportion to their variance and
             # divided by its root, so that sums of squares over them estimate those over all columns.
@@ -98,8 +151,8 @@ class Problem:
         # each column's sum of squared products with the targets, or with all columns
         if self.targets is not None:
             self.norms = np.einsum("ij,ij->i", self.targets, self.targets, dtype=np.float64)
-        elif self.factor is not None and gram.dtype == np.float64:  # to the last digit as the operator does
-            self.norms = np.einsum("ij,ij->j", self.factor, self.products @ self.factor)
+        elif isinstance(self.wide, SparseRows) or (self.wide is not None and gram.dtype == np.float64):
+            self.norms = self.wide.squared_norms()  # to the last digit as the operator does
         else:
             self.norms = gram.squared_column_norms()
 
@@ -115,16 +168,16 @@ class Problem:
         # The mean fourth power of the lengths of rows, in units of their squared mean square, is at most 3
         # for normal data, whatever their covariances. Over n rows of one component it varies by the root of
         # 24 / n; three times that is seldom chance.
-        squares = self.products.diagonal()
+        squares = self.wide.products.diagonal()
         fourth = weights.sum() * np.sum(np.square(squares) / weights)
         most = 3 + 3 * np.sqrt(24 / weights.sum())
         self.is_heavy_tailed = bool(fourth > most * np.square(squares.sum()))
         if not self.is_heavy_tailed:
-            self.weights, self.rows = weights, (self.factor, weights)
+            self.weights, self.rows = weights, (self.wide.factor, weights)
 
     def greedy(self) -> tuple[NDArray, NDArray, NDArray]:
         """Return the units that ``GreedyProjection(target="features")`` selects, their columns, and gains."""
-        if self.targets is not None:
+        if self.targets is not None or isinstance(self.wide, SparseRows):
             search = Search(self, 0.0)
             search.grow()
             return np.array(search.chosen, dtype=np.intp), np.array(search.members), search.gains_outside()
@@ -140,9 +193,9 @@ class Problem:
         """Return the unexplained share of the variance as a function of the weight of penalties."""
         if columns.size == 0:
             return lambda weight: 1.0
-        if self.factor is not None:
-            own = self.factor[:, columns]
-            inner, products = own.T @ own, own.T @ self.products @ own
+        if self.wide is not None:
+            own = self.wide.columns(columns)
+            inner, products = own.T @ own, own.T @ self.wide.products @ own
         else:
             own = np.asarray(self.gram.columns(columns), dtype=np.float64)
             through = own if self.targets is None else self.targets[columns].T.astype(np.float64)
@@ -193,7 +246,7 @@ class Problem:
         rows = self.rows[0]  # type: ignore[index]
         if rows.shape[1] <= rows.shape[0]:
             return rows
-        products = (rows @ rows.T if self.products is None else self.products).copy()
+        products = rows @ rows.T if self.wide is None else self.wide.products.copy()
         products[np.diag_indices(len(products))] += 1e-12 * products.trace()  # more than its rounding
         return linalg.cholesky(products, lower=True, check_finite=False)
 
@@ -290,16 +343,17 @@ class Search:
         # A column whose residual variance is at most this share of its variance, or the size of rounding,
         # lies in the span of the members: with it the inverse would be inaccurate.
         self._floor = self.variance * max(1e-10, 1e3 * np.finfo(problem.gram.dtype).eps)
-        size = self.variance.size if problem.factor is None else len(problem.factor)
+        size = self.variance.size if problem.wide is None else len(problem.wide.products)
         capacity = self.units.most_rows(self.placement.size)
         self._own = np.empty((size, capacity), order="F")  # the members' columns of A, or of S
         self._images = np.empty((size, capacity), order="F")  # A Aᵀ times them, or S
         self.compares_prices = compares_prices
+        self.n_exchanged = 0
         weight = (self.placement.price_weight or 0.0) * problem.total
         self._fees = weight * self.placement.prices if weight else np.zeros(self.units.count)
         self.leaves_out = leaves_out and problem.weights is not None
         if self.leaves_out:
-            self._squares = problem.products.diagonal().copy()  # the squared errors of the rows
+            self._squares = problem.wide.products.diagonal().copy()  # the squared errors of the rows
             self._free = np.full(size, 1 - 1 / problem.weights.sum())  # one less their leverages
         for unit in problem.start:
             self.add(unit)
@@ -352,7 +406,7 @@ class Search:
 
         Single columns for which none was better when the sweep began are skipped.
         """
-        worth, n_swaps = MIN_RELATIVE_GAIN * max(self.error(), 0.0), 0
+        worth, before_sweep = MIN_RELATIVE_GAIN * max(self.error(), 0.0), self.n_exchanged
         units = [unit for unit in self.chosen if unit not in self.problem.start]
         for unit in self._exchangeable(units, worth) if self.units.is_single else units:
             columns = [column for column in self.units.members(unit) if column in self.members]
@@ -370,10 +424,10 @@ class Search:
             # a column that lies in the span of the others up to rounding is not exchanged
             if best >= 0 and np.all(self.variance[columns] > self._floor[columns]):
                 self.add(best)
-                n_swaps += 1
+                self.n_exchanged += 1
             else:
                 vars(self).update(before)
-        return n_swaps
+        return self.n_exchanged - before_sweep
 
     def error(self) -> float:
         """Return the regularised error of the set."""
@@ -454,9 +508,9 @@ class Search:
     def _join(self, column: int) -> None:
         """Add a column, unless it turns out to lie in the span."""
         problem, size = self.problem, len(self.members)
-        if problem.factor is not None:
-            own = problem.factor[:, column]
-            image = problem.products @ own
+        if problem.wide is not None:
+            own = problem.wide.columns([column])[:, 0]
+            image = problem.wide.products @ own
             overlap = self._own[:, :size].T @ own
         else:
             own = np.asarray(problem.gram.columns(np.array([column]))[:, 0], dtype=np.float64)
@@ -507,12 +561,12 @@ class Search:
         members = np.array(self.members)
         own, images = self._own[:, : members.size], self._images[:, : members.size]
         direction, image = (weights.T @ own.T).T, (weights.T @ images.T).T  # columns are contiguous
-        inner = image[members] if self.problem.factor is None else own.T @ image
+        inner = image[members] if self.problem.wide is None else own.T @ image
         seen = self.inverse @ inner
         image -= (seen.T @ own.T).T
         along, across = direction, image
-        if self.problem.factor is not None:
-            along, across = (direction.T @ self.problem.factor).T, (image.T @ self.problem.factor).T
+        if self.problem.wide is not None:
+            along, across = self.problem.wide.combine(direction, image)
         penalties = self.penalties[members, None]
         along[members] += penalties * weights
         across[members] -= penalties * seen
@@ -539,9 +593,13 @@ class Search:
             self._free = self._free + sign * np.einsum("ij,ij->i", moved, moved) / self.problem.weights
 
     def _exchangeable(self, columns: list[int], worth: float) -> list[int]:
-        """Return those of some members for which another column would lower the error by so much."""
+        """Return those of some members for which another column would lower the error by so much.
+
+        None of more than a hundred if all together would lower it by less than a hundredth.
+        """
         columns = [column for column in columns if column in self.members]
         found: list[int] = []
+        could_gain = 0.0
         closed = ~self.placement.allowed
         closed[self.chosen] = True
         for first in range(0, len(columns), 64):  # arrays of so many columns stay small
@@ -560,15 +618,17 @@ class Search:
                 for gain, column in zip(gains.T, block, strict=True):
                     others = [other for other in self.chosen if other != column]
                     gain[~self.placement.open_to(others, is_last=True)] = -np.inf
-            found += np.array(block)[gains.max(axis=0) > worth].tolist()
-        return found
+            best = gains.max(axis=0)
+            found += np.array(block)[best > worth].tolist()
+            could_gain += float(best[best > worth].sum())
+        return found if len(columns) <= 100 or could_gain > 0.01 * self.error() else []
 
     def _left_out_with(self, columns: NDArray) -> NDArray:
         """Return the leave-one-out error if one of some columns joined."""
-        own, factor = self._own[:, : len(self.members)], self.problem.factor[:, columns]
+        own, factor = self._own[:, : len(self.members)], self.problem.wide.columns(columns)
         roots = np.sqrt(self.variance[columns])  # the square of a small variance would underflow
         seen = (factor - own @ (self.inverse @ (own.T @ factor))) / roots
-        images = self.problem.products @ seen
+        images = self.problem.wide.products @ seen
         images -= own @ (self.inverse @ (own.T @ images))
         errors = self._squares[:, None] + seen * (
             seen * (self.explained[columns] / self.variance[columns]) - 2 * images
@@ -579,7 +639,7 @@ class Search:
     def _at_members(self, stored: NDArray) -> NDArray:
         """Return the members' entries of their stored columns of S, or of their images."""
         part = stored[:, : len(self.members)]
-        if self.problem.factor is None:
+        if self.problem.wide is None:
             return part[self.members]
         return self._own[:, : len(self.members)].T @ part
 

@@ -77,7 +77,8 @@ class ReconstructionSelector(PlacedSelector):
     among the columns of largest gain, so that no column is selected because of a single row. This does not
     apply to ``feature_groups``, whose columns are assessed together.
 
-    No column is exchanged once the selected columns span all others. With ``penalty="auto"``, the selection
+    No column is exchanged once the selected columns span all others, nor one of more than a hundred if all
+    exchanges together would lower the error by less than 1 %. With ``penalty="auto"``, the selection
     of ``GreedyProjection(target="features")`` is kept, with ρ = 0, in two cases: if a few of at most 200 rows
     have more of the variance than in any normal data; and, with few rows, unless an alternative lowers the
     held-out error, in five folds, by more than one standard error. Rows are few up to 400, each counted by
@@ -85,7 +86,9 @@ class ReconstructionSelector(PlacedSelector):
 
     For d ≤ n a greedy step and an exchange cost one product of S with a vector, 2 d² operations, and three
     with an array of d × r; else two products of the data with a vector, 4 n d operations. More than 2000
-    sparse columns are represented by 2000 of them, drawn in proportion to their variance.
+    sparse columns of more than 5000 rows are represented by 2000 of them, drawn in proportion to their
+    variance. With ``penalty="auto"`` greedy steps are made twice; a sweep costs as much again if it exchanges
+    most columns, and ``max_iter=0`` makes none.
 
     References
     ----------
@@ -171,7 +174,8 @@ class ReconstructionSelector(PlacedSelector):
         if is_greedy:
             penalty, errors = 0.0, [problem.share_left(columns)(0.0)]
         else:
-            order, gains = search.order(), search.gains_outside()
+            is_grown = placement.is_plain and not (search.n_exchanged or search.leaves_out or problem.start)
+            order, gains = np.array(search.chosen) if is_grown else search.order(), search.gains_outside()
         attributes = {"penalty_": penalty, "objective_history_": errors, "n_iter_": n_sweeps}
         order = kept_first(order, request.kept)
         return self._placed(order, gains / problem.total, placement, attributes, request.units)
