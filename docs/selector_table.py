@@ -36,21 +36,18 @@ GOALS = {
     "TSFS": "clusters",
     "UDFS": "neighbourhoods",
 }
-HEADER = (
-    "selector", "columns for", "sparse", "dask", "missing values", "groups", "leading cost",
-    "clusters", "reconstruction",
-)  # fmt: skip
+HEADER = ("selector", "columns for", "also takes", "groups", "leading cost", "clusters", "reconstruction")
+SAMPLED = {"AutoSelector", "LaplacianScore", "PartitionSelector"}  # take some rows of a dask collection
 
 
 def cells(selector: type[UnsupervisedSelector]) -> list[str]:
     """Return the cells of a selector's row after its name."""
     name = selector.__name__
-    samples = name in {"AutoSelector", "LaplacianScore", "PartitionSelector"}  # rows of a dask collection
+    dask = "dask (a sample)" if name in SAMPLED else "dask" if issubclass(selector, GramSelector) else ""
+    also = ("sparse" if selector.accepts_sparse else "", dask, "missing" if selector.accepts_missing else "")
     return [
         GOALS.get(name, "–"),
-        _word(selector.accepts_sparse),
-        "a sample" if samples else _word(issubclass(selector, GramSelector)),
-        _word(selector.accepts_missing),
+        ", ".join(filter(None, also)) or "–",
         "criterion" if "feature_groups" in selector.supports else "ranking",
         selector.cost,
         *(beaten(name, measure) for measure in ("held-out sets", "reconstruction")),
@@ -68,7 +65,3 @@ def beaten(name: str, measure: str) -> str:
         return "50"
     ranks = {row["method"]: row[measure] for row in look_up("methods/Methods")}
     return ranks.get(name, "not measured")
-
-
-def _word(is_so: bool) -> str:
-    return "yes" if is_so else "no"
