@@ -202,3 +202,107 @@ def test_the_tables_of_a_newcomer(name, n_columns, capsys):
         pytest.importorskip("openpyxl")
     code, out, _ = call_and_read(f"select {NASTY / name} -k 3 {FAST} --json", capsys)
     assert (code, json.loads(out)["data"]["n_features"]) == (0, n_columns)
+
+
+SCALE = ["Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree"]
+
+
+def answers(words: list[str]) -> pandas.DataFrame:
+    rng = np.random.default_rng(6)
+    person = rng.normal(0, 1, (90, 1))
+    places = np.clip(np.rint(2 + person + rng.normal(0, 0.7, (90, 6))), 0, 4).astype(int)
+    return pandas.DataFrame(np.array(words)[places], columns=[f"q{j}" for j in range(6)])
+
+
+@pytest.mark.parametrize("words", [SCALE, ["nie", "selten", "manchmal", "oft", "immer"]])
+def test_answers_in_words_are_places_on_a_scale(words):
+    table = answers(words).assign(sex=["m", "f"] * 45)
+    expected = np.vectorize(words.index)(table.iloc[:, :6].to_numpy()) + 1.0
+    table.iloc[::11, 2] = "No answer"
+    expected[::11, 2] = np.nan
+    save(table, "t.csv")
+    orders = () if words is SCALE else (tuple(words),)
+    read = read_table("t.csv", ReadOptions(categorical="ordinal", orders=orders))
+    assert read.feature_names == [f"q{j}" for j in range(6)]
+    np.testing.assert_array_equal(read.data, expected)
+    assert [column.name for column in read.left_out] == ["sex"]
+    order = f"--order {','.join(words)}" if orders else ""
+    assert call(f"select t.csv -k 6 {FAST} --categorical ordinal {order} -o out.csv".replace("  ", " ")) == 0
+    assert set(pandas.read_csv("out.csv")["q0"]) <= set(words)
+    assert call("select --from out.json -o again.csv") == 0
+    assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+
+
+def test_one_hot_columns_are_listed_by_their_question(capsys):
+    save(pandas.concat([frame(), answers(SCALE).iloc[:60, :2]], axis=1), "t.csv")
+    line = f"select t.csv -k 3 {FAST} --categorical onehot --keep q0"
+    listed = call_and_read(line, capsys)[1].split("represents (correlation)")[1]
+    assert "q0" in listed
+    assert "q0=" not in listed
+
+
+def test_prices_regions_and_positions_are_read_from_files_by_name(capsys):
+    save(frame(), "t.csv")
+    prices = {"TI-0": 1, "TI-1": 1, "TI-2": 100, "TI-3": 100, "TI-4": 1, "TI-5": 100}
+    lines = [f"{name};{price}" for name, price in sorted(prices.items(), reverse=True)]
+    Path("costs.csv").write_text("sensor;price\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    assert call("select t.csv -k 3 --costs costs.csv --param budget=3 -o out.csv") == 0
+    assert set(chosen("out.json")) == {"TI-0", "TI-1", "TI-4"}
+    assert call("select --from out.json -o again.csv") == 0
+    assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
+    regions = "\n".join(f"TI-{j},{'west' if j < 2 else 'east'}" for j in range(6))
+    Path("regions.csv").write_text(regions, encoding="utf-8")
+    quotas = "quotas={'west':(2,2)}"
+    assert call(f"select t.csv -k 3 --regions regions.csv --param {quotas} -o r.csv") == 0
+    assert {"TI-0", "TI-1"} < set(chosen("r.json"))
+    places = "\n".join(f"TI-{j}\t{j // 2 * 10}\t{j % 2}" for j in reversed(range(6)))
+    Path("places.tsv").write_text(places, encoding="utf-8")
+    assert call("select t.csv -k 3 --positions places.tsv --param min_distance=5 -o p.csv") == 0
+    assert {int(name[-1]) // 2 for name in chosen("p.json")} == {0, 1, 2}
+    for text, said in (
+        ("TI-0,1\nTI-1,x\nTI-2,1\nTI-3,1\nTI-4,1\nTI-5,1", "'x' for TI-1, which is not a number"),
+        ("TI-0,1\nTI-9,2", "--costs names TI-9, which the table does not have"),
+        ("TI-0,1\nTI-1,2", "--costs says nothing of TI-2, TI-3, TI-4, TI-5"),
+        ("TI-0,1\nTI-0,2", "names a column more than once"),
+    ):
+        Path("bad.csv").write_text(text, encoding="utf-8")
+        code, _, err = call_and_read("select t.csv -k 3 --costs bad.csv --param budget=3", capsys)
+        assert (code, said in err) == (1, True), err
+
+
+def test_a_distance_needs_no_limit_to_correlations():
+    save(frame(), "t.csv")
+    assert call("select t.csv -k 2 --param min_distance=3 -o out.csv") == 0
+    first, second = (int(name[-1]) for name in chosen("out.json"))
+    assert abs(first - second) >= 3
+
+
+def test_the_cluster_of_each_row_is_written(capsys):
+    rng = np.random.default_rng(7)
+    kinds = np.repeat([0, 1], 40)
+    values = rng.normal(0, 1, (80, 6)) + 8 * kinds[:, None]
+    table = pandas.DataFrame(values, columns=NAMES)
+    table.insert(0, "id", [f"s{i}" for i in range(80)])
+    save(table, "t.csv")
+    assert call("select t.csv -k 3 --clusters 2 --labels-out rows.csv --add-clusters -o out.csv") == 0
+    rows, out = pandas.read_csv("rows.csv"), pandas.read_csv("out.csv")
+    assert list(rows.columns) == ["id", "cluster"]
+    assert rows["id"].tolist() == out["id"].tolist() == table["id"].tolist()
+    assert rows["cluster"].tolist() == out["cluster"].tolist()
+    assert len(set(zip(rows["cluster"], kinds, strict=True))) == 2
+    code, _, err = call_and_read("select t.csv -k 3 --labels-out other.csv", capsys)
+    assert (code, "use --for clusters" in err) == (1, True)
+
+
+def test_methods_to_compare_may_stand_in_one_word(capsys):
+    save(frame().assign(kind=["u", "v", "w"] * 20), "t.csv")
+    line = "compare t.csv --labels kind -k 2 -m MaxVariance,LaplacianScore --runs 2"
+    code, out, _ = call_and_read(line, capsys)
+    assert (code, "LapScore" in out, "Max variance" in out) == (0, True, True)
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.csv"])
+def test_a_table_without_numbers_is_told_what_fits_its_format(name, capsys):
+    save(pandas.DataFrame({"a": ["x", "y"] * 9, "b": ["u", "v"] * 9}), name)
+    code, _, err = call_and_read(f"select {name}", capsys)
+    assert (code, "--separator" in err, "--sheet" in err) == (1, name == "t.csv", name == "t.xlsx")

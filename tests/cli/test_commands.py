@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 import sklearn.datasets
@@ -49,9 +47,7 @@ def test_version(capsys):
     assert capsys.readouterr().out.strip() == f"ufselect {ufselect.__version__}"
 
 
-@pytest.mark.parametrize(
-    "command", ["demo", "select", "score", "apply", "reconstruct", "compare", "report", "datasets"]
-)
+@pytest.mark.parametrize("command", ["demo", "select", "score", "apply", "reconstruct", "compare"])
 def test_every_command_explains_itself(command, capsys):
     assert run([command, "--help"]) == 0
     out = capsys.readouterr().out
@@ -71,31 +67,13 @@ def test_completion_script(monkeypatch, capsys):
     assert "complete" in capsys.readouterr().out
 
 
-def test_datasets_say_where_they_are(folder, monkeypatch, capsys):
-    assert call("datasets --json") == 0
-    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["wine"] == {
-        "name": "wine",
-        "samples": 178,
-        "features": 13,
-        "classes": 3,
-        "where": "with scikit-learn",
-    }
-    assert rows["isolet"]["where"] == "to be fetched"
-    (folder / "isolet.npz").write_bytes(b"there")
-    monkeypatch.setenv("UFSELECT_DATA", str(folder))
-    assert call("datasets") == 0
-    line = next(line for line in capsys.readouterr().out.splitlines() if "isolet" in line)
-    assert "on this machine" in line
-
-
 def test_report_of_a_record(folder, capsys):
     assert call("select wine -k 4 --scale standard -o w.csv") == 0
-    assert call("report w.json") == 0
+    for flags, code in (("", 0), ("", 1), ("--force", 0)):
+        assert call(f"select --from w.json --report w.html {flags}".strip()) == code
     page = (folder / "w.html").read_text(encoding="utf-8")
     assert "alcohol" in page
     assert "4 of 13 columns" in page
-    assert call("report w.json") == 1
     assert "w.html exists already" in capsys.readouterr().err
 
 

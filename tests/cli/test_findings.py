@@ -204,7 +204,7 @@ def test_a_number_found_among_text_columns_is_that_of_the_sentence():
     record = answer("select t.csv -k auto --categorical onehot")
     assert f"From these {record['result']['n_selected']} columns" in record["message"]
     assert any(
-        "--categorical onehot to select from them too" in line for line in answer("select t.csv")["assumed"]
+        "--categorical onehot or ordinal to select from" in line for line in answer("select t.csv")["assumed"]
     )
 
 

@@ -151,7 +151,7 @@ def test_forms_of_one_table_give_one_result(folder, capsys):
         ("compare dup_id.csv --labels id", 1, "only one class"),
         ("compare lab0.csv -j 0", 2, "0 must be at least 1"),
         ("apply plain.csv plain.csv -o x.csv", 1, "is not JSON"),
-        ("report .", 1, "There is no record ."),
+        ("select --from .", 1, "There is no record ."),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(folder, capsys, line, code, sentence):

@@ -34,7 +34,6 @@ def files(folder: Path) -> list[str]:
         ("select t.csv -k 2 --record -", "--record"),
         ("select t.csv -k 2 --report -", "--report"),
         ("select t.csv -k 2 --ranking -", "--ranking"),
-        ("report r.json -o -", "--output"),
     ],
 )
 def test_only_a_table_goes_to_standard_output(folder, capsys, line, option):
@@ -119,11 +118,6 @@ def test_the_last_column_is_no_number_or_less(capsys):
 def test_moved_data_are_asked_for_by_the_option_that_names_them(capsys):
     assert call(f"select t.csv -k 2 {FAST} -o picked.csv", capsys)[0] == 0
     Path("t.csv").rename("moved.csv")
-    code, _, err = call("report picked.json", capsys)
-    assert code == 1
-    assert err.startswith("Error: The data of picked.json are no longer at t.csv; say where they are now: ")
-    assert err.endswith("or ufselect report picked.json --data DATA.")
-    assert call("report picked.json --data moved.csv", capsys)[0] == 0
     code, _, err = call("select --from picked.json -o again.csv", capsys)
     assert code == 1
     assert "say where they are now: ufselect select DATA --from picked.json" in err

@@ -143,7 +143,7 @@ def test_a_run_with_gaps_and_batches_is_repeated_and_reported(folder, capsys):
     assert call(line) == 0
     assert call("select --from out.json -o again.csv") == 0
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
-    assert call("report out.json -o page.html") == 0
+    assert call("select --from out.json --report page.html") == 0
     assert call("apply out.json t.csv -o applied.csv") == 0
     assert set(chosen("out.json")) < set(text("applied.csv").columns)
 

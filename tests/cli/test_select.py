@@ -38,7 +38,7 @@ def test_the_whole_way(folder, capsys):
     np.testing.assert_array_equal(picked.data, full.data[:, columns])
     assert picked.ids.tolist() == full.ids.tolist()
     assert all(name in out for name in names)
-    assert "Left out 1 column (not numbers): note." in err
+    assert "Only copied to the output: 1 column (not numbers): note" in err
     assert "class is taken as the labels" in err
     assert "<!DOCTYPE html>" in (folder / "page.html").read_text(encoding="utf-8")
     assert record["outputs"] == {"table": "picked.csv", "record": "picked.json", "report": "page.html"}

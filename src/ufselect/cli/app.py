@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from ufselect.cli import apply, compare, datasets, demo, reconstruct, report, score, select
+from ufselect.cli import apply, compare, demo, reconstruct, score, select
 from ufselect.cli.text import say, with_flags
 
 app = typer.Typer(
@@ -22,10 +22,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (
-    demo.demo, select.select, score.score, apply.apply, reconstruct.reconstruct, compare.compare,
-    report.report, datasets.datasets,
-):  # fmt: skip
+commands = (demo.demo, select.select, score.score, apply.apply, reconstruct.reconstruct, compare.compare)
+for command in commands:
     app.command()(command)
 
 

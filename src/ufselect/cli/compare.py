@@ -75,7 +75,7 @@ def compare(
     from ufselect.io.files import write_together
     from ufselect.io.numbers import Missing
 
-    methods = [find_method(name).__name__ for name in method or ()]
+    methods = [find_method(name.strip()).__name__ for names in method or () for name in names.split(",")]
     left_out: list[str] = []
     if not methods:  # what select does for clusters is among them
         left_out = sorted(set(ON_REQUEST) - {"AutoSelector"})

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DATA_HELP = (
     "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
-    "a 10x folder, - for standard input, or the name of a data set (see ufselect datasets)."
+    "a 10x folder, - for standard input, or the name of a data set: digits, wine, breast_cancer and others of ufselect.datasets."
 )
 
 
@@ -97,9 +97,7 @@ CLUSTERS = "How many clusters there are; implies --for clusters."
 Clusters = Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters, help=CLUSTERS)]
 METHOD = "A selector by name, such as DSCOFS or LaplacianScore."
 Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=_methods)]
-METHODS = (
-    "A method to compare; may be repeated. By default all but ConstrainedDSCOFS, PartitionSelector and TSFS."
-)
+METHODS = "Methods to compare, separated by commas; may be repeated. By default all but ConstrainedDSCOFS, PartitionSelector and TSFS."
 Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (
     "How many columns to select: a number, a share such as 0.1 or 10%, or auto: enough to reconstruct the "
@@ -122,8 +120,22 @@ LIMIT = (
     "1 for no limit."
 )
 MaxCorrelation = Annotated[float | None, Option("--max-correlation", metavar="R", help=LIMIT)]
-ONEHOT = "onehot: text columns with few values become columns of zeros and ones, selected together."
-Categorical = Annotated[Literal["onehot"] | None, Option("--categorical", help=ONEHOT)]
+ONEHOT = (
+    "onehot: text columns with few values become columns of zeros and ones, selected together. ordinal: answers "
+    "on a scale, such as never to always, become 1, 2, 3."
+)
+Categorical = Annotated[Literal["onehot", "ordinal"] | None, Option("--categorical", help=ONEHOT)]
+ORDER = (
+    "For --categorical ordinal: answers from least to most, separated by commas; may be repeated for several "
+    "scales. Usual ones, such as disagree to agree, are known."
+)
+Orders = Annotated[Words, Option("--order", metavar="WORDS", help=ORDER)]
+COSTS = "Prices of the columns, for --param budget=B: a file with a column's name and price on each line."
+Costs = Annotated[Path | None, Option("--costs", metavar="FILE", help=COSTS)]
+REGIONS = "Regions of the columns, for --param quotas=\"{'north': 2}\": a file with name and region."
+Regions = Annotated[Path | None, Option("--regions", metavar="FILE", help=REGIONS)]
+POSITIONS = "Positions of the columns, for --param min_distance=D: a file with name and coordinates."
+Positions = Annotated[Path | None, Option("--positions", metavar="FILE", help=POSITIONS)]
 IdColumn = Annotated[Word, Option("--id", metavar="COLUMN", help="Column of row ids.")]
 LABELS = (
     "Column of classes, or a covariate: copied to the output, never used for the selection; may be repeated, "
@@ -175,6 +187,10 @@ RECORD = "Write the record of the run here (.json); by default beside the output
 RecordFile = Annotated[Path | None, Option("--record", help=RECORD)]
 RANKING = "Write every column with its rank and what represents it: .csv or .tsv."
 RankingFile = Annotated[Path | None, Option("--ranking", help=RANKING)]
+CLUSTER_FILE = "Write the cluster of each row, for --for clusters: .csv or .tsv."
+ClusterFile = Annotated[Path | None, Option("--labels-out", help=CLUSTER_FILE)]
+ADD_CLUSTERS = "Add the cluster of each row to the reduced table, for --for clusters."
+AddClusters = Annotated[bool, Option("--add-clusters", help=ADD_CLUSTERS)]
 NAMES = "Write the names of the selected columns here, one per line."
 NamesFile = Annotated[Path | None, Option("--names", help=NAMES)]
 MAP = "Write, beside the record, the map that ufselect reconstruct needs."
@@ -215,6 +231,8 @@ def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:
     values["missing"] = tuple(values.get("missing") or ())
     values["label_column"], *carried = typed.get("label_columns") or [None]
     values["carried_columns"] = tuple(carried)
+    orders = (tuple(word.strip() for word in order.split(",")) for order in typed.get("orders") or ())
+    values["orders"] = tuple(orders)
     return ReadOptions(**{**values, **fixed})
 
 

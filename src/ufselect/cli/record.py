@@ -11,7 +11,7 @@ import shlex
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
@@ -44,12 +44,14 @@ def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
         if record is None:
             raise TableError("--save-map stores the map beside the record; add -o or --record.")
         stored = record.with_suffix(".map.npz")
-    if str(ranking or "-") != "-" and written_as(ranking)[0] not in (".csv", ".tsv"):
-        raise TableError(f"{ranking} must end in .csv or .tsv; both can be compressed, as in .csv.gz.")
     report = typed["report"]
     if report is not None and report.suffix.lower() not in (".html", ".htm", ""):
         raise TableError(f"The report is an HTML page, so {report} must end in .html.")
+    for flag, path in (("--ranking", ranking), ("--labels-out", typed["labels_out"])):
+        if str(path or "-") != "-" and written_as(path)[0] not in (".csv", ".tsv"):
+            raise TableError(f"{path} must end in .csv or .tsv for {flag}; both can be compressed.")
     found = {"table": table, "report": report, "ranking": ranking, "names": typed["names"]}
+    found["clusters"] = typed["labels_out"]
     return {kind: path for kind, path in (found | {"map": stored, "record": record}).items() if path}
 
 
@@ -188,25 +190,34 @@ def data_of(record: Mapping[str, Any], path: Path) -> str:
             return place
     raise TableError(
         f"The data of {path} are no longer at {named}; say where they are now: ufselect select DATA --from "
-        f"{path}, or ufselect report {path} --data DATA."
+        f"{path}."
     )
 
 
 def write_outputs(
-    run: Run, found: dict[str, Any], outputs: Mapping[str, Path], drop_text: bool = False, force: bool = False
+    run: Run,
+    found: dict[str, Any],
+    outputs: Mapping[str, Path],
+    drop_text: bool = False,
+    force: bool = False,
+    add_clusters: bool = False,
 ) -> None:
     """Write all files, together or not at all, and the table to standard output if asked."""
+    table = run.table
+    if add_clusters:
+        table = replace(table, added={"cluster": np.array([row["cluster"] for row in row_clusters(run)])})
     files = {kind: path for kind, path in outputs.items() if str(path) != "-"}
     found["outputs"] = {kind: str(path) for kind, path in files.items()}
     stored = b""
     if "map" in files:
         stored, found["map"] = map_of(run, files["map"].name)
     writers: dict[str, Callable[[Path, Path], Any]] = {
-        "table": lambda path, part: write_columns(run.table, run.selected, part, path, drop_text),
+        "table": lambda path, part: write_columns(table, run.selected, part, path, drop_text),
         "report": lambda path, part: part.write_text(
             page(run, found), encoding="utf-8", errors="backslashreplace"
         ),
         "ranking": lambda path, part: ranked_rows(ranking(run), path, part),
+        "clusters": lambda path, part: ranked_rows(row_clusters(run), path, part),
         "names": lambda path, part: part.write_text(_one_a_line(run), encoding="utf-8"),
         "map": lambda path, part: part.write_bytes(stored),
         "record": lambda path, part: part.write_text(
@@ -218,7 +229,7 @@ def write_outputs(
     }
     write_together({path: partial(writers[kind], path) for kind, path in files.items()}, force)
     if len(files) < len(outputs):
-        pipe_columns(run.table, run.selected, drop_text)
+        pipe_columns(table, run.selected, drop_text)
 
 
 def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
@@ -298,6 +309,18 @@ def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> N
 def print_json(found: Any) -> None:
     """Print JSON in ASCII, which every encoding can hold."""
     output().print(json.dumps(found, indent=2), markup=False, soft_wrap=True)
+
+
+def row_clusters(run: Run) -> list[dict[str, Any]]:
+    """Return the id, or number, and the cluster of each row."""
+    labels = getattr(run.selector, "labels_", None)
+    if labels is None or run.table.n_rows is not None:
+        why = "reads a sample" if run.table.n_rows is not None else "finds no clusters of rows"
+        advice = "--no-stream" if run.table.n_rows is not None else "--for clusters"
+        raise TableError(f"This run {why}, so rows have no cluster to write; use {advice}.")
+    ids = range(1, len(labels) + 1) if run.table.ids is None else run.table.ids
+    name = (run.table.id_name if run.table.ids is not None else None) or "row"
+    return [{name: each, "cluster": int(label)} for each, label in zip(ids, labels, strict=True)]
 
 
 def ranking(run: Run) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ from ufselect._utils.threads import blas_threads_for
 from ufselect._utils.validation import has_missing
 from ufselect.assessment.held_out import outlier_note
 from ufselect.base import GramSelector, UnsupervisedSelector
-from ufselect.cli.table import columns_named, names_in
+from ufselect.cli.table import by_name, columns_named, in_order, names_in
 from ufselect.cli.text import with_flags
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.gram.operator import FormedGram
@@ -40,6 +40,7 @@ METHODS = {
     "clusters": "AutoSelector",
     "redundancy": "RedundancyFilter",
 }
+PLACEMENT = ("costs", "regions", "positions")  # files with a line for each column
 # Set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation.
 OWN_PARAMETERS = {
     "n_features_to_select", "random_state", "verbose", "keep", "exclude", "feature_groups",
@@ -62,6 +63,9 @@ class Request:
     keep: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     max_correlation: float | None = None  # that of the goal
+    costs: Mapping[str, Any] | None = None  # by column, as are the next two
+    regions: Mapping[str, Any] | None = None
+    positions: Mapping[str, Any] | None = None
 
 
 def request_from(typed: Mapping[str, Any]) -> Request:
@@ -101,6 +105,7 @@ def request_from(typed: Mapping[str, Any]) -> Request:
         names_in(typed["keep"], "--keep"),
         names_in(typed["exclude"], "--exclude"),
         limit,
+        *(None if typed.get(name) is None else by_name(typed[name]) for name in PLACEMENT),
     )
 
 
@@ -149,6 +154,11 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
     if count is None:  # all of a small table would be no selection
         count = max(1, min(max(5, min(50, round(0.1 * n_columns))), n_columns // 2))
     limit = request.max_correlation
+    is_placed = request.parameters.keys() & {"costs", "regions", "min_distance"} or any(
+        getattr(request, name) is not None for name in PLACEMENT
+    )
+    if limit is None and is_placed:
+        limit = 1.0  # which costs, regions and distances require
     if limit is None:  # 0.999 drops exact repeats, also after rounding
         limit = 0.95 if method is RedundancyFilter else 0.999
     settings = {
@@ -295,7 +305,10 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
     kept = columns_named(request.keep, table, "--keep")
     n_free = n_units(table.groups, range(table.shape[1]))
     selector = make_selector(request, n_free, verbose)
-    constraints = {"keep": kept or None, "feature_groups": table.groups}
+    constraints: dict[str, Any] = {"keep": kept or None, "feature_groups": table.groups}
+    for name in PLACEMENT:
+        if (values := getattr(request, name)) is not None:
+            constraints[name] = in_order(values, table, f"--{name}", name != "regions")
     known = selector.get_params()
     for name, value in constraints.items():
         if value is not None and name not in known:

@@ -27,6 +27,9 @@ def select(
     keep: opt.Keep = None,
     exclude: opt.Exclude = None,
     max_correlation: opt.MaxCorrelation = None,
+    costs: opt.Costs = None,
+    regions: opt.Regions = None,
+    positions: opt.Positions = None,
     method: opt.Method = None,
     param: opt.Parameter = None,
     output_table: opt.OutputTable = None,
@@ -34,6 +37,8 @@ def select(
     record: opt.RecordFile = None,
     ranking: opt.RankingFile = None,
     names: opt.NamesFile = None,
+    labels_out: opt.ClusterFile = None,
+    add_clusters: opt.AddClusters = False,
     save_map: opt.SaveMap = False,
     details: opt.Details = False,
     repeat: Annotated[
@@ -46,6 +51,7 @@ def select(
     scale: opt.Scale = "auto",
     normalize: opt.Normalize = "none",
     categorical: opt.Categorical = None,
+    orders: opt.Orders = None,
     impute: opt.GoalImpute = None,
     batch_column: opt.BatchColumn = None,
     weight_column: opt.WeightColumn = None,
@@ -85,7 +91,7 @@ def select(
     from ufselect.io.write import separator_notes
 
     outputs = records.outputs_of(typed)
-    flags = {"table": "-o", "map": "--save-map"}
+    flags = {"table": "-o", "map": "--save-map", "clusters": "--labels-out"}
     opt.check_files({flags.get(kind, f"--{kind}"): outputs[kind] for kind in outputs}, force, data, as_json)
     request, reading = request_from(typed), opt.read_options(typed, keep_constant=image is not None)
     earlier: Mapping[str, Any] | None = None
@@ -121,7 +127,7 @@ def select(
         found["repeats"] = {"record": str(repeat), "same_features": before == now}
         found["command"] = found["command"] if outputs.keys() - {"report"} else earlier["command"]
     with working("Writing …"):
-        records.write_outputs(run, found, outputs, drop_text, force)
+        records.write_outputs(run, found, outputs, drop_text, force, add_clusters)
     try:
         if as_json:
             records.print_json(found)
@@ -185,14 +191,21 @@ def column_table(run: Run) -> Any:
         alone = [names[j] for j in e.ranked[np.setdiff1d(np.arange(e.n_selected), places)]]
         more = "1 more represents" if len(alone) == 1 else f"{len(alone)} more represent"
         caption = f"{more} no other column: {listed(alone, MOST_ROWS)}" if places and alone else ""
+    if run.table.groups is not None:  # one-hot columns by the text column that they stand for
+        names = [group or name for group, name in zip(run.table.groups, names, strict=True)]
+    represented: dict[str, dict[str, float]] = {}
+    for place in places:
+        others = represented.setdefault(names[e.ranked[place]], {})
+        others |= {names[j]: e.closest_r[j] for j in e.represents(place)[::-1]}
     rows = []
-    for place in places[:MOST_ROWS]:
-        others = e.represents(place)
-        words = [f"{short_name(names[j], 32)} ({e.closest_r[j]:.2f})" for j in others[:3]]
-        more = f" and {others.size - 3} more" if others.size > 3 else ""
-        rows.append((short_name(names[e.ranked[place]]), ", ".join(words) + more or "itself"))
-    if len(places) > MOST_ROWS:
-        caption = f"and {len(places) - MOST_ROWS} more; -o, --names or --json give them all"
+    for name, others in list(represented.items())[:MOST_ROWS]:
+        words = [
+            f"{short_name(other, 32)} ({others[other]:.2f})" for other in list(others)[::-1] if other != name
+        ]
+        more = f" and {len(words) - 3} more" if len(words) > 3 else ""
+        rows.append((short_name(name), ", ".join(words[:3]) + more or "itself"))
+    if len(represented) > MOST_ROWS:
+        caption = f"and {len(represented) - MOST_ROWS} more; -o, --names or --json give them all"
     header = ("column", "represents (correlation)")
     return grid(title(run), header, rows, caption or None) if rows else title(run)
 

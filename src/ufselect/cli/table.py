@@ -10,17 +10,19 @@ import os
 import shutil
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import mkdtemp
 from threading import Timer
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ufselect._utils.messages import listed
 from ufselect.cli.text import say, working
 from ufselect.datasets import load_dataset
 from ufselect.datasets.loading import content_sha256
@@ -29,6 +31,7 @@ from ufselect.gram.accumulate import GramAccumulator
 from ufselect.gram.operator import FormedGram
 from ufselect.io import ReadOptions, Table, read_table
 from ufselect.io.files import MAGIC, readable
+from ufselect.io.numbers import read_number
 from ufselect.io.read import NumberBlocks, file_sha256, has_rows, open_rows
 from ufselect.io.roles import role_notes
 from ufselect.io.table import clean, column_facts
@@ -128,6 +131,44 @@ def names_in(texts: Sequence[str] | None, flag: str) -> tuple[str, ...]:
         else:
             found.append(text)
     return tuple(dict.fromkeys(found))
+
+
+def by_name(path: Path) -> dict[str, Any]:
+    """Return the lines of a file with the names of columns and what is known of each."""
+    rows = open_rows(path, ReadOptions(header=False, guess=False, skip_rows=0))
+    lines = [line for block in rows.blocks() for line in block.to_numpy(dtype=object).tolist()]
+    if not lines or len(lines[0]) < 2:
+        raise TableError(f"{path} must have a column's name and a value on each line, as in s1,250.")
+    values = {
+        line[0].strip(): [cell.strip().replace(rows.decimal, ".") for cell in line[1:]] for line in lines
+    }
+    if len(values) < len(lines):
+        raise TableError(f"{path} names a column more than once; give one line for each.")
+    return values
+
+
+def in_order(values: Mapping[str, Sequence[str]], table: Table, flag: str, are_numbers: bool) -> list[Any]:
+    """Return what a file says of each column in the order of the table; only regions may lack columns."""
+    others = {column.name for column in table.left_out} | {table.id_name, table.label_name}
+    unknown = [name for name in values if name not in table.feature_names and name not in others]
+    if unknown and unknown[0] == next(iter(values)):
+        del unknown[0]  # a header
+    if unknown:
+        near = get_close_matches(unknown[0], table.feature_names, n=1)
+        hint = f"did you mean {near[0]}?" if near else "correct the names."
+        raise TableError(f"{flag} names {listed(unknown)}, which the table does not have; {hint}")
+    absent = [name for name in table.feature_names if name not in values]
+    if absent and are_numbers:
+        raise TableError(f"{flag} says nothing of {listed(absent)}; add a line for each.")
+    if not are_numbers:
+        return [values[name][0] or None if name in values else None for name in table.feature_names]
+    ordered = []
+    for name in table.feature_names:
+        numbers = [number[0] for cell in values[name] if (number := read_number(cell, ".")) is not None]
+        if len(numbers) < len(values[name]):
+            raise TableError(f"{flag} has {', '.join(values[name])!r} for {name}, which is not a number.")
+        ordered.append(numbers[0] if len(numbers) == 1 else numbers)
+    return ordered
 
 
 def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:

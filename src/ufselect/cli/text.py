@@ -149,7 +149,7 @@ def pixel_map(support: NDArray, shape: tuple[int, int], order: str = "C") -> Tex
 
 def figure(value: Any, digits: int = 3) -> str:
     """Return a number for a table; an empty text for NaN and anything else."""
-    return f"{value:.{digits}f}" if isinstance(value, int | float) and value == value else ""
+    return f"{value:z.{digits}f}" if isinstance(value, int | float) and value == value else ""
 
 
 def percent(share: float) -> str:

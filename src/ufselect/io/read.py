@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ufselect.exceptions import TableError
 from ufselect.io.arrays import read_arrays
+from ufselect.io.categories import with_categories
 from ufselect.io.files import ENDINGS, check_unpacked, readable
 from ufselect.io.h5ad import find_part, read_cells, read_tenx
 from ufselect.io.numbers import Missing, NumberReader
 from ufselect.io.parquet import ParquetRows, parts_of
-from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights, with_categories
+from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights
 from ufselect.io.table import FLAGS, LeftOut, ReadOptions, SourceColumns, Table, clean
 from ufselect.io.text import TextRows, turned, workbook_rows
 
@@ -72,7 +73,7 @@ def read_uncleaned(path: Path, options: ReadOptions) -> Table:
         if not has_rows(path):
             table = replace(table, data=Missing.of(options.missing).removed_from(table.data))
         if options.categorical is not None:
-            table = with_categories(table)
+            table = with_categories(table, options)
     table = replace(table, source=path, sha256=file_sha256(path))
     return table.with_notes(*role_notes(table, options))
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 from ufselect.io.numbers import MOSTLY, Missing, NumberReader, is_whole, plain_numbers, read_number
 from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table, find_column
@@ -286,48 +284,3 @@ def row_weights(values: Any, name: str | None, decimal: str = ".") -> NDArray | 
     if np.sum(weights > 0) < 2:
         raise TableError(f"Fewer than two rows have a weight above 0 in {name}; name another column.")
     return weights
-
-
-def with_categories(table: Table, most_values: int = 50) -> Table:
-    """Return the table with a column of zeros and ones for each value of its text columns.
-
-    Columns of one text column are a group. A text column with a single value, with more than ``most_values``,
-    or with fewer than two rows per value on average stays left out. A missing value is zero in all of them.
-    """
-    source = table.columns
-    reasons = {column.name: column.reason for column in table.left_out}
-    if source is None or sparse.issparse(table.data):
-        return table
-    positions = [j for j in source.texts if reasons.get(source.rows.names[j]) == NOT_NUMBERS]
-    if not positions:
-        return table
-    pandas = import_extra("pandas", "Reading categories", "cli")
-    frame = pandas.concat(list(source.rows.blocks(positions)), ignore_index=True)
-    few = {}
-    for j in positions:
-        cells = frame[j].astype(object).where(~source.rows.missing.where(frame[j]))
-        if 1 < cells.nunique() <= min(most_values, len(cells) // 2):
-            few[source.rows.names[j]] = cells.map(str, na_action="ignore")
-    if not few:
-        return table
-    blocks = [pandas.get_dummies(cells, name, "=", dtype=table.data.dtype) for name, cells in few.items()]
-    names = [name for block in blocks for name in block.columns]
-    clash = set(names) & set(table.feature_names)
-    if clash:
-        raise TableError(
-            f"The table already has a column {min(clash)}, the name of a one-hot column; rename it."
-        )
-    groups = [name for name, block in zip(few, blocks, strict=True) for _ in block.columns]
-    note = (
-        f"{listed(list(few))} became {len(names)} columns of zeros and ones, one for each value; those of "
-        "one text column are selected together and count as one."
-    )
-    return replace(
-        table,
-        data=np.hstack([table.data, *blocks]),
-        feature_names=[*table.feature_names, *names],
-        whole=np.append(table.whole, np.ones(len(names), dtype=bool)),
-        groups=(*[None] * table.shape[1], *groups),
-        left_out=tuple(column for column in table.left_out if column.name not in few),
-        columns=None,  # the file does not have these columns
-    ).with_notes(note)

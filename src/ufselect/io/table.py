@@ -44,7 +44,9 @@ class ReadOptions:
     transpose: bool = False  # whether the rows of the file are the features
     sheet: str | None = None  # of a workbook; the first without it
     layer: str | None = None  # of an h5ad file, the main matrix without it; of a 10x h5 file, the genome
-    categorical: str | None = None  # "onehot": text columns with a few values become groups of columns
+    categorical: str | None = None  # "onehot": text columns with a few values become groups of columns;
+    # "ordinal": answers on a scale become whole numbers
+    orders: tuple[tuple[str, ...], ...] = ()  # scales from least to most, beside those that are known
     batch_column: str | None = None
     weight_column: str | None = None  # how much each row counts
 
@@ -95,6 +97,7 @@ class Table:
     batches: NDArray | None = None
     weights: NDArray | None = None
     groups: tuple[str | None, ...] | None = None  # for each one-hot feature its text column
+    added: Mapping[str, NDArray] = field(default_factory=dict)  # columns to write behind all others
     image_shape: tuple[int, int] | None = None
     image_order: str = "C"
 
@@ -153,11 +156,11 @@ class Table:
         sentences = []
         for reason, count in Counter(column.reason for column in self.left_out).items():
             names = [column.name for column in self.left_out if column.reason == reason]
-            sentence = f"Left out {count} column{'s' * (count > 1)} ({reason}): {listed(names)}."
+            columns = f"{count} column{'s' * (count > 1)} ({reason}): {listed(names)}"
+            sentence = f"Left out {columns}."
             if with_carried and names[0] in carried:
-                they, them = ("They are", "them") if count > 1 else ("It is", "it")
-                onehot = f"--categorical onehot to select from {them} too, " * (reason == NOT_NUMBERS)
-                sentence += f" {they} copied to the output ({onehot}--drop-text to leave {them} out)."
+                onehot = "--categorical onehot or ordinal to select from, " * (reason == NOT_NUMBERS)
+                sentence = f"Only copied to the output: {columns} ({onehot}--drop-text to leave out)."
             if with_carried and reason == "excluded":
                 sentence += f" --labels keeps {'them' if count > 1 else 'it'} in the output."
             sentences.append(sentence)
@@ -327,5 +330,14 @@ def _nothing_left(table: Table) -> str:
     why = ["No numeric column with varying values is left.", *table.left_out_sentences(False)]
     if all(column.reason == "missing values" for column in table.left_out):
         return " ".join([*why, "Use --impute median or --impute keep."])
+    if table.dialect is None:
+        return " ".join(why)
     advice = "Check the separator and the decimal mark (--separator, --decimal)"
-    return " ".join([*why, f"{advice}, and remove lines above the column names."])
+    is_sheet = table.columns is not None and table.columns.rows.path.suffix.lower() == ".xlsx"
+    advice = "Check that the sheet begins with the column names" if is_sheet else advice
+    flags = (
+        " (--sheet, --skip-rows)."
+        if is_sheet
+        else ", and that the column names are the first line (--skip-rows)."
+    )
+    return " ".join([*why, f"{advice}{flags}"])

@@ -69,6 +69,7 @@ def write_columns(
     texts = (*(() if table.columns is None or drop_text else table.columns.texts), *texts)
     cells = _cells(table, texts)
     carried = {table.columns.rows.names[j]: np.array(cells[j].astype(str)) for j in texts}  # type: ignore[union-attr]
+    carried |= table.added
     if kind == ".h5ad":
         from ufselect.io.h5ad import write_h5ad
 
@@ -131,6 +132,7 @@ def _typed_frame(table: Table, selected: NDArray[np.intp], drop_text: bool) -> A
     found |= {names[j]: sides[j] for j in behind}
     if table.columns is None and table.labels is not None:
         found[free(table.label_name or "label")] = table.labels
+    found |= {free(name): values for name, values in table.added.items()}
     return import_extra("pandas", "Writing tables", "cli").DataFrame(found)
 
 
@@ -191,12 +193,17 @@ def _copied(table: Table, selected: NDArray[np.intp], drop_text: bool) -> Iterat
     assert columns is not None
     before, behind = _side_columns(table, drop_text)
     fills = {columns.features[j]: table.fills.get(table.feature_names[j]) for j in selected}
+    start = 0
     for frame in columns.rows.blocks([*before, *fills, *behind]):
         for position, fill in fills.items():
             if fill is not None:
                 gone = columns.rows.missing.where(frame[position], columns.rows.decimal)
                 frame.loc[gone, position] = repr(fill).replace(".", columns.rows.decimal)
-        yield frame.rename(columns=dict(enumerate(columns.rows.names)))
+        frame = frame.rename(columns=dict(enumerate(columns.rows.names)))
+        for name, values in table.added.items():
+            frame[f"{name}_" if name in frame else name] = values[start : start + len(frame)]
+        start += len(frame)
+        yield frame
 
 
 def ranked_rows(rows: Sequence[dict[str, Any]], path: Path, target: Path) -> None:
