@@ -209,8 +209,8 @@ def choose_in_rounds(
 class GreedyProjection(PlacedSelector):
     r"""Select features whose span explains the data, one feature at a time.
 
-    Use it if many features are redundant. Noise is explained too: with few samples the span soon explains
-    everything.
+    Use it if many features are redundant. With few samples a few features span all others, noise included:
+    ``ReconstructionSelector`` guards against that.
 
     Parameters
     ----------

@@ -39,8 +39,8 @@ class ReconstructionSelector(PlacedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        For the t-th selected column r + 1 − t; for the others their share, below 1, of the gains that one
-        more column could bring.
+        r for the first selected column down to 1 for the last; below 1 for the rest, by the gain from adding
+        them.
     ranking_ : ndarray of shape (n_features,)
         Rank of each column, 1 for the best; selected columns in the order in which greedy steps among them
         would select them.
@@ -49,10 +49,10 @@ class ReconstructionSelector(PlacedSelector):
     penalty_ : float
         The ρ used.
     objective_history_ : list of float
-        The error as a share of the variance, after the greedy steps and after each sweep; a single value if
-        the greedy selection was kept.
+        This error as a share of the variance, after the greedy steps and after each sweep; one value if the
+        greedy selection was kept.
     n_iter_ : int
-        Number of sweeps, also if their result was not used.
+        Number of sweeps, also if their result was discarded.
     {count_curve}
 
     See Also
@@ -67,22 +67,22 @@ class ReconstructionSelector(PlacedSelector):
 
     .. math:: \min_W \|A - A_C W\|_F^2 + \rho \sum_{i \in C} S_{ii} \|w_i\|^2, \qquad S = A^\top A.
 
-    Columns are added one at a time, each the one that lowers this error most; then each selected column is
-    exchanged for another one that lowers it further, until none does or ``max_iter`` sweeps are over.
+    Greedy steps add the column that lowers this error most. Sweeps then exchange each selected column for a
+    better one, until no exchange helps, a sweep gains less than 1 %, or ``max_iter`` sweeps are done.
 
-    The penalty reduces the influence of correlations that are large by chance. With ``penalty="auto"`` its
-    weight ρ is four times the shrinkage of least expected squared error of the correlations [1]_, times the
-    share of the variance that greedy steps without penalty leave; it vanishes with many rows, and if columns
-    have no noise. With at most 200 rows and more columns than rows, the leave-one-out error [2]_ decides
-    among the columns of largest gain, so that no column is selected because of a single row. This does not
-    apply to ``feature_groups``, whose columns are assessed together.
+    The penalty reduces the influence of correlations that are large by chance. With ``penalty="auto"``, ρ is
+    four times the Schäfer–Strimmer shrinkage intensity [1]_, times the share of the variance left unexplained
+    by unpenalised greedy selection. It vanishes for many rows, and for columns without noise. With at most
+    200 rows and more columns than rows, the leave-one-out error [2]_ ranks the columns of largest gain, so
+    that no column is selected because of a single row (not with ``feature_groups``).
 
-    No column is exchanged once the selected columns span all others, nor one of more than a hundred if all
-    exchanges together would lower the error by less than 1 %. With ``penalty="auto"``, the selection
-    of ``GreedyProjection(target="features")`` is kept, with ρ = 0, in two cases: if a few of at most 200 rows
-    have more of the variance than in any normal data; and, with few rows, unless an alternative lowers the
-    held-out error, in five folds, by more than one standard error. Rows are few up to 400, each counted by
-    its share of the variance; they are held out if they are in memory and have at most 20 million entries.
+    ``penalty="auto"`` keeps the greedy selection of ``GreedyProjection(target="features")``, with ρ = 0,
+
+    - if the columns span all others, so that no exchange can help;
+    - if at most 200 rows have heavy tails, for which shrinkage is not made;
+    - with few rows, unless the exchanged columns have a lower held-out error in five folds, by more than one
+      standard error. "Few" means an effective sample size :math:`(\sum_i s_i)^2 / \sum_i s_i^2` of at most
+      400, with :math:`s_i` the squared length of row i.
 
     For d ≤ n a greedy step and an exchange cost one product of S with a vector, 2 d² operations, and three
     with an array of d × r; else two products of the data with a vector, 4 n d operations. More than 2000
