@@ -125,8 +125,9 @@ min_distance : float, optional
     "count_curve": """\
 count_curve_ : list of dict
     With ``n_features_to_select="auto"``: for each ``count`` tried, the held-out ``error`` of reconstructing
-    the other columns relative to predicting their means (1 is no better), its ``standard_error``, and whether the count
-    was ``chosen``: the smallest one within one standard error of the least error, explained in ``note``.""",
+    the other columns relative to predicting their means (1 is no better), its ``standard_error``, and
+    whether the count was ``chosen``: the smallest one within one standard error of the least error,
+    explained in ``note``.""",
     "iterations": """\
 n_iter_ : int
     Number of iterations.
