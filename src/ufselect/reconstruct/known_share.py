@@ -79,7 +79,7 @@ class KnownShare:
         fitted, roots, turn = in_row_space(design[:n_train])
         seen = design[n_train:] / roots @ turn
         shift = targets[:n_train].mean(axis=0)
-        whole, folds = fold_moments(
+        whole, _, folds = fold_moments(
             targets[:n_train], fitted if is_wide else design[:n_train], self._folds, shift, in_units=is_wide
         )
         squares = np.square(targets[n_train:]).sum(axis=0)
