@@ -1,8 +1,9 @@
 """Figures of the documentation, as the benchmarks wrote them to ``benchmarks/results``.
 
 ``figures.toml`` gives each figure a name, which a page writes in a comment behind the number. A table stands
-between two comments, of which the first has its file and heading. ``python docs/figures.py`` writes numbers
-and tables of all pages anew, so that they read as well in the repository as on the site.
+between two comments, of which the first has its file and heading, and the columns to show if not all.
+``python docs/figures.py`` writes numbers and tables of all pages anew, so that they read as well in the
+repository as on the site.
 """
 
 from __future__ import annotations
@@ -143,12 +144,14 @@ def markdown(place: str, with_commit: bool = False) -> str:
 
         columns, *rows = rows_of_selectors()
     else:
+        place, _, chosen = place.partition(", columns: ")
         table = look_up_table(place)
         code = f"\n*Code: {table['code']}*\n" if with_commit else ""
         shown = [
             column
             for column in range(len(table["columns"]))
             if any(row[column] != "not available" for row in table["rows"])
+            and (not chosen or table["columns"][column] in chosen.split("; "))
         ]
         columns, *rows = ([each[column] for column in shown] for each in (table["columns"], *table["rows"]))
     # a number and its uncertainty stay in one line, by spaces that do not break

@@ -16,7 +16,7 @@ class DominatedByUnitsWarning(UserWarning):
 
 
 class RepeatedColumnsWarning(UserWarning):
-    """Two selected columns are redundant, because no ``max_correlation`` was set."""
+    """Two selected columns are nearly identical; set ``max_correlation`` to avoid this."""
 
 
 class UnreachableBoundWarning(UserWarning):
