@@ -130,7 +130,7 @@ def test_the_verdict_is_written_and_everything_survives_a_file(cells, tmp_path):
     back = anndata.read_h5ad(tmp_path / "cells.h5ad")
     pandas.testing.assert_frame_equal(back.var, cells.var)
     assert dict(back.uns["ufselect"]) == cells.uns["ufselect"]
-    assert back.uns["ufselect"]["verdict"] in ("better", "no better", "worse", "undecided")
+    assert back.uns["ufselect"]["verdict"] in ("yes", "no", "unclear")
 
 
 def test_any_scikit_learn_selector_will_do(cells, counts):

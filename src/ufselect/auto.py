@@ -15,11 +15,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest
 from ufselect._utils.threads import one_blas_thread
-from ufselect.assessment.held_out import Assessment, assess_rows, outlier_note
+from ufselect.assessment.held_out import Assessment, assess, is_assessing
 from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector, for_all_columns
 from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
-from ufselect.clusters.graph import Reference, outlying_rows, rows_of, sampled_indices, seed_from
+from ufselect.clusters.graph import Reference, seed_from
 from ufselect.clusters.partition import PartitionSelector
 from ufselect.dscofs.estimator import DSCOFS
 from ufselect.reconstruct.selector import ReconstructionSelector
@@ -74,16 +74,17 @@ class AutoSelector(UnsupervisedSelector):
         Its parameters.
     assessment_ : Assessment
         Comparison with random columns on held-out rows; ``assessment_.message`` says it in words.
-    verdict_ : {"better", "no better", "worse", "undecided"}
-        How the selection compares with random columns.
+    verdict_ : {"yes", "no", "unclear"}
+        Whether the selection beats as many random columns on held-out rows.
     better_than_random_ : bool
-        Whether the verdict is "better".
+        Whether the verdict is "yes".
     stability_ : float or None
         Agreement of the selections from different rows: 1 for the same columns, 0 for chance.
     report_ : list of dict
-        One row per candidate, the best first: ``candidate``, ``criterion`` (reconstruction error or agreement
-        with the clusters on held-out rows), ``criterion_error``, ``verdict``, ``stability``, ``seconds`` and
-        ``selected``; then random columns and the other rows of the assessment's table, for comparison.
+        One row per candidate, the best first: ``candidate``, ``criterion`` (share of the variance known or
+        agreement with the clusters on held-out rows), ``criterion_error``, ``verdict``, ``stability``,
+        ``seconds`` and ``selected``; then random columns and the other rows of the assessment's table, for
+        comparison.
     labels_ : ndarray of shape (n_samples,)
         The clusters found with all columns, for the goal "clusters"; for a dask collection, those of the
         sampled rows.
@@ -104,8 +105,7 @@ class AutoSelector(UnsupervisedSelector):
     Notes
     -----
     The clusters are those of a graph of neighbours in the whitened leading principal-component scores of all
-    columns. Rows that lie far apart from all others, at most a twentieth, are set aside and named in the
-    message.
+    columns. Rows that make a leading component by themselves, at most a twentieth, are set aside for that.
 
     Examples
     --------
@@ -116,8 +116,8 @@ class AutoSelector(UnsupervisedSelector):
     >>> selector = AutoSelector(n_features_to_select=5, goal="clusters", n_clusters=3, random_state=0).fit(X)
     >>> selector.transform(X).shape
     (178, 5)
-    >>> selector.verdict_ in ("better", "no better", "worse", "undecided")
-    True
+    >>> selector.verdict_
+    'yes'
     """
 
     accepts_sparse = True
@@ -146,7 +146,7 @@ class AutoSelector(UnsupervisedSelector):
     labels_: NDArray
     clusters_: list[dict[str, Any]]
     n_clusters_range_: list[int]
-    count_curve_: dict[str, NDArray]
+    count_curve_: list[dict[str, Any]]
 
     def __init__(
         self,
@@ -205,21 +205,12 @@ class AutoSelector(UnsupervisedSelector):
         said: list[str] = []
         attributes: dict[str, Any] = {}
         pool = self._named_candidates(request, seed)
-        inner = np.arange(X.shape[0])
         with one_blas_thread():  # products this small only lose time in threads
-            if self._goal == "reconstruct":
-                # A row far from all others would need columns of its own.
-                chosen = sampled_indices(X.shape[0], self.max_samples, seed)
-                outliers = chosen[outlying_rows(rows_of(X[chosen]))]
-                if outliers.size:
-                    inner = np.delete(inner, outliers)
-                    said = [outlier_note(outliers, "the columns were selected without")]
-            elif self.candidates is None:
+            if self._goal == "clusters" and self.candidates is None:
                 best = clone(pool[0][1]).fit(X)
                 reference, count = best._reference, best.n_clusters_
                 attributes = {"labels_": best.labels_, "n_clusters_range_": best.n_clusters_range_}
-                pool = [(pool[0][0], best._columns_for)]
-            else:
+            elif self._goal == "clusters":
                 reference, labels, count, *between = find_clusters(
                     X, self.n_clusters, self.max_samples, seed, at_least=2
                 )
@@ -230,26 +221,27 @@ class AutoSelector(UnsupervisedSelector):
             tried = []  # on the same splits; the best comes first
             for number, (name, estimator) in enumerate(pool, 1):
                 started = perf_counter()
-                outcome = assess_rows(
-                    estimator,
-                    X,
-                    inner,
-                    self._goal,
-                    attributes.get("n_clusters_", "auto"),
-                    self.clusterer,
-                    self.groups,
-                    n_random=10,
-                    max_samples=min(self.max_samples, 500),
-                    seed=seed,
+                outcome = (
+                    Assessment(self._goal, "unclear")
+                    if is_assessing.get() and len(pool) == 1
+                    else assess(
+                        estimator,
+                        X,
+                        goal=self._goal,
+                        n_clusters=attributes.get("n_clusters_", "auto"),
+                        clusterer=self.clusterer,
+                        groups=self.groups,
+                        max_samples=self.max_samples,
+                        random_state=seed,
+                    )
                 )
                 tried.append((name, estimator, outcome, perf_counter() - started))
                 request.progress(number, outcome.mean("selected"))
             if len(pool) > 1:
                 said.append(f"This is the best of {len(pool)} candidates, so its figures are optimistic.")
-            sign = 1 if self._goal == "reconstruct" else -1
-            tried.sort(key=lambda each: np.nan_to_num(sign * each[2].mean("selected"), nan=np.inf))
+            tried.sort(key=lambda each: np.nan_to_num(-each[2].mean("selected"), nan=np.inf))
             if self._goal == "reconstruct" or self.candidates is not None:
-                best = clone(tried[0][1]).fit(X[inner] if inner.size < X.shape[0] else X)
+                best = clone(tried[0][1]).fit(X)
         if self._goal == "clusters":
             names = getattr(self, "feature_names_in_", np.arange(request.n_features))[request.columns]
             selected = np.flatnonzero(best.get_support())
@@ -272,7 +264,7 @@ class AutoSelector(UnsupervisedSelector):
             "best_params_": best.get_params(),
             "assessment_": assessment,
             "verdict_": assessment.verdict,
-            "better_than_random_": assessment.verdict == "better",
+            "better_than_random_": assessment.verdict == "yes",
             "stability_": assessment.stability,
             "report_": _report(tried),
         }

@@ -1,15 +1,18 @@
-"""Assessments: errors and agreements against scikit-learn, verdicts on data with and without structure."""
+"""Assessments: one measure for all sets of columns, verdicts that last, and what a reader is told."""
 
 from __future__ import annotations
 
+from itertools import combinations
+from typing import ClassVar
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from scipy.signal import lfilter
-from sklearn.feature_selection import VarianceThreshold
-from sklearn.linear_model import Ridge
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectorMixin, VarianceThreshold
+from sklearn.linear_model import RidgeCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.clusters.examples import planted, sparse_clusters
@@ -17,13 +20,14 @@ from tests.clusters.examples import planted, sparse_clusters
 from ufselect import (
     DSCOFS,
     Assessment,
+    AutoSelector,
     MaxVariance,
     PartitionSelector,
     RandomSubset,
     ReconstructionSelector,
+    Reconstructor,
     assess,
 )
-from ufselect.assessment.held_out import _Reconstruction, assess_rows, compare
 from ufselect.exceptions import DominatedByUnitsWarning
 
 
@@ -32,110 +36,200 @@ def factors(seed=0, n=120, d=60, m=4):
     return rng.standard_normal((n, m)) @ rng.standard_normal((m, d)) + 0.3 * rng.standard_normal((n, d))
 
 
-@settings(max_examples=20)
-@given(seed=st.integers(0, 10**6), k=st.integers(1, 10), noise=st.floats(0.01, 2))
-def test_the_error_is_that_of_the_best_ridge_regression_of_the_other_columns(seed, k, noise):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((90, 3)) @ rng.standard_normal((3, 15)) + noise * rng.standard_normal((90, 15))
-    columns = rng.permutation(15)[:k]
-    others = np.setdiff1d(np.arange(15), columns)
-    train, test = np.arange(60), np.arange(60, 90)
-    # the ridge is that of least error in the other split, which is the same here
-    found = _Reconstruction(X, False, rng).values([(train, test)] * 2, [[columns]] * 2)[0, 0]
-    new = X[test] - X[train].mean(axis=0)
-    expected = []
-    for ridge in np.geomspace(1e-8, 1e3, 30):
-        model = Ridge(60 * ridge).fit(X[train][:, columns], X[train][:, others])
-        rest = X[test][:, others] - model.predict(X[test][:, columns])
-        expected.append(np.linalg.norm(rest) / np.linalg.norm(new[:, others]))
-    # the ridge has other units for each column
-    assert 0.9 * min(expected) <= np.exp(found) <= 1.1 * min(expected)
+def share_of_all(X, columns, seed=0):
+    """Return the share of the variance of all columns known on held-out rows, by other people's code."""
+    order, shares = np.random.default_rng(seed).permutation(len(X)), []
+    for test in np.array_split(order, 3):
+        train = np.setdiff1d(order, test)
+        mean, others = X[train].mean(axis=0), np.setdiff1d(np.arange(X.shape[1]), columns)
+        model = RidgeCV(np.geomspace(1e-6, 1e3, 19)).fit(X[train][:, columns], X[train][:, others])
+        rest = X[test][:, others] - model.predict(X[test][:, columns]).reshape(len(test), -1)
+        shares.append(1 - np.square(rest).sum() / np.square(X[test] - mean).sum())
+    return float(np.mean(shares))
 
 
-@given(st.lists(st.floats(-1, 1), min_size=4, max_size=8), st.floats(0.06, 1), st.integers(0, 10**6))
-def test_verdicts_are_mirrored_with_the_sign(values, shift, seed):
-    random = 0.01 * np.random.default_rng(seed).standard_normal((20, len(values)))
-    ours = np.array(values) + shift
-    words = {"better": "worse", "worse": "better"}
-    verdict, effect, (low, high) = compare(ours, random, 1.0, 0.05)
-    mirrored = compare(-ours, -random, 1.0, 0.05)
-    assert mirrored[0] == words.get(verdict, verdict)
-    assert compare(-ours, -random, -1.0, 0.05)[0] == verdict
-    assert low <= effect <= high
+def test_all_sets_are_judged_by_the_variance_of_all_columns():
+    """A selection of the columns that are hard to reconstruct is not punished for leaving the easy ones."""
+    rng = np.random.default_rng(0)
+    shared = rng.standard_normal((150, 1))
+    X = np.hstack([4 * rng.standard_normal((150, 3)), shared + 0.1 * rng.standard_normal((150, 5))])
+    shares = {columns: share_of_all(X, list(columns)) for columns in combinations(range(8), 3)}
+    best = max(shares, key=shares.get)
+    assert best == (0, 1, 2)
+    found = assess(best, X, random_state=0)
+    assert found.verdict == "yes"
+    assert found.beaten > 0.95
+    assert found.mean("selected") == pytest.approx(shares[best], abs=0.01)
+    assert found.mean("random columns") == pytest.approx(np.mean(list(shares.values())), abs=0.03)
 
 
-def test_better_takes_an_effect_all_splits_and_nearly_all_random_columns():
-    random = np.tile(np.linspace(-0.1, 0.1, 20)[:, None], 6)
-    assert compare(np.full(6, 0.2), random, 1.0, 0.05)[0] == "better"
-    assert compare(np.full(6, 0.2), random, 1.0, 0.25)[0] == "no better"
-    assert compare(np.append(np.full(5, 0.3), -0.01), random, 1.0, 0.05)[0] == "undecided"
-    assert compare(np.full(6, 0.07), random, 1.0, 0.05)[0] == "undecided"
+@pytest.mark.parametrize("shape", [(300, 20), (120, 900)])
+def test_figures_are_those_of_the_reconstructor_and_of_components_of_all_columns(shape):
+    X = factors(1, *shape)
+    found = assess(ReconstructionSelector(5), X, random_state=0)
+    order, ours, components = np.random.default_rng(0).permutation(shape[0]), [], []
+    for test in np.array_split(order, 3):
+        train = np.setdiff1d(order, test)
+        ours.append(Reconstructor(ReconstructionSelector(5), "ridge").fit(X[train]).score(X[test]))
+        model, centred = PCA(5).fit(X[train]), X[test] - X[train].mean(axis=0)
+        left = X[test] - model.inverse_transform(model.transform(X[test]))
+        components.append(1 - np.square(left).sum() / np.square(centred).sum())
+    assert found.mean("selected") == pytest.approx(np.mean(ours), abs=0.01)
+    assert found.mean("principal components") == pytest.approx(np.mean(components), abs=0.01)
 
 
-def test_factors_are_found_and_the_error_is_that_of_new_rows():
+def test_the_message_is_two_sentences_with_the_figures_of_the_table():
     found = assess(ReconstructionSelector(5), factors(), random_state=0)
-    assert found.verdict == "better"
-    assert found.effect < 0.8
-    assert found.interval[0] < found.effect < found.interval[1] < 1
-    assert found.mean("principal components") < found.mean("selected") < found.mean("random columns")
-    assert "5 random columns do worse" in found.message
-    assert found.frequencies.sum() == pytest.approx(5)
-    masks = 6 * found.frequencies  # of six selections: how many columns do two of them share?
-    shared = np.sum(masks * (masks - 1)) / 30 / 5
-    assert f"about {5 * round(20 * shared)} % of the columns stay the same" in found.message
+    ours, random, components = (f"{100 * row['mean']:.0f} %" for row in found.table)
+    assert found.finding == (
+        f"These 5 columns hold {ours} of the variance of all 60 on held-out rows; 5 random columns {random}, "
+        f"5 principal components {components}. They beat 100 % of random sets of columns."
+    )
+    assert found.effect == pytest.approx(found.mean("selected") - found.mean("random columns"))
+    printed = str(found).splitlines()
+    assert printed[0] == found.message
+    assert [line.split("  ")[0] for line in printed[3:]] == [row["columns"] for row in found.table]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "beaten", "share", "said"),
+    [
+        ("yes", 0.97, 0.9, "They beat 97 % of random sets of columns."),
+        ("yes", 0.97, 0.3, "They beat 97 % of random sets of columns; more columns hold more."),
+        ("unclear", 0.7, 0.9, "Whether they beat random columns is unclear (they beat 70 %"),
+        ("unclear", 0.9, 0.9, "They beat 90 % of random sets of columns, but by too little to be sure"),
+        ("no", 0.9, 0.9, "They beat 90 % of random sets of columns, but by too little to matter."),
+        ("no", 0.5, 0.9, "They do not clearly beat random columns (they beat 50 %"),
+        ("no", 0.1, 0.9, "They do worse than random columns (they beat 10 % of random sets of columns): use"),
+    ],
+)
+def test_what_follows_depends_on_both_answers(verdict, beaten, share, said):
+    table = [{"columns": each, "mean": share} for each in ("selected", "random columns", "components")]
+    sizes = {"n_selected": 5, "n_features": 9}
+    assert said in Assessment("reconstruct", verdict, beaten, 0.0, table, **sizes).finding
+
+
+def test_a_share_that_is_nearly_all_is_not_called_all():
+    table = [{"columns": "x", "mean": share} for share in (0.9999, 0.997, 1.0)]
+    found = Assessment("reconstruct", "yes", 1.0, 0.0, table, n_selected=1, n_features=9).finding
+    assert found.startswith(
+        "This column holds over 99.9 % of the variance of all 9 on held-out rows; 1 random "
+    )
+    assert "column over 99 %, 1 principal component 100 %." in found
 
 
 def test_planted_clusters_are_found():
     X, _ = planted()
-    found = assess(PartitionSelector(6, n_clusters=4, random_state=0), X, goal="clusters", n_clusters=4)
-    assert found.verdict == "better"
+    found = assess(PartitionSelector(6, n_clusters=4, random_state=0), X, goal="clusters", random_state=0)
+    assert found.verdict == "yes"
     assert found.effect > 0.1
-    assert found.n_clusters == 4
-    assert "show the 4 clusters" in found.message
+    assert found.n_clusters == 4  # as the selector was told
+    assert "These 6 columns show the 4 clusters with an agreement of 0." in found.message
+
+
+def test_the_goal_is_that_of_the_selector():
+    X, _ = planted()
+    selector = AutoSelector(6, goal="clusters", n_clusters=4, random_state=0)
+    assert assess(selector, X, n_random=5, random_state=0).goal == "clusters"
+    assert assess(AutoSelector(3), X[:40, :8], n_random=5, random_state=0).goal == "reconstruct"
 
 
 @pytest.mark.parametrize("goal", ["reconstruct", "clusters"])
 @pytest.mark.parametrize("kind", ["noise", "drift", "triplicates"])
-def test_structureless_data_are_not_called_better(goal, kind):
+def test_structureless_data_in_equal_units_are_not_called_better(goal, kind):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((120, 30))
     if kind == "drift":
         X = lfilter([1], [1, -0.9], X, axis=0)
     if kind == "triplicates":
         X = rng.permutation(np.repeat(X[:40], 3, axis=0) + 0.2 * rng.standard_normal((120, 30)))
-    chooser = (
-        ReconstructionSelector(6)
-        if goal == "reconstruct"
-        else PartitionSelector(6, n_clusters=4, random_state=0)
-    )
+    X = X / X.std(axis=0)
+    chooser = ReconstructionSelector(6)
+    if goal == "clusters":
+        chooser = PartitionSelector(6, n_clusters=4, random_state=0)
     found = assess(chooser, X, goal=goal, n_clusters=4, random_state=0)
-    assert found.verdict != "better"
+    assert found.verdict != "yes"
     if goal == "reconstruct":  # rows without clusters are not split
         assert bool(found.notes) == (kind != "noise")
 
 
-def test_fixed_columns_are_assessed_by_name_and_by_place():
+def test_columns_of_larger_variance_hold_more_of_it():
+    X = np.random.default_rng(0).standard_normal((120, 40)) * np.geomspace(1, 10, 40)
+    assert assess(MaxVariance(8), X, random_state=0).verdict == "yes"
+    assert assess(MaxVariance(8), X / X.std(axis=0), random_state=0).verdict == "no"
+
+
+@pytest.mark.parametrize("name", ["wine", "diabetes", "breast_cancer"])
+def test_another_seed_gives_the_same_answer(name):
+    datasets = pytest.importorskip("sklearn.datasets")
+    X = StandardScaler().fit_transform(getattr(datasets, f"load_{name}")().data)
+    found = [assess(ReconstructionSelector(6), X, random_state=seed) for seed in range(5)]
+    assert {each.verdict for each in found} == {"yes"}
+    assert np.ptp([each.mean("selected") for each in found]) < 0.03
+    assert found[0].table != found[1].table  # the seed counts
+
+
+class Counting(SelectorMixin, BaseEstimator):
+    """The first columns; counts its fits and their rows."""
+
+    fits: ClassVar[list[int]] = []
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        self.fits.append(X.shape[0])
+        return self
+
+    def _get_support_mask(self):
+        return np.arange(self.n_features_in_) < 4
+
+
+def test_more_splits_are_added_while_it_is_close_up_to_a_number_of_fits():
+    X, limit = factors(d=12), 3 * 16
+    for data, is_close in ((X, False), (np.random.default_rng(1).standard_normal((120, 12)), True)):
+        Counting.fits.clear()
+        found = assess(Counting(), data * [3, 3, 3, 3, *[1] * 8] if not is_close else data, random_state=0)
+        assert 6 <= len(Counting.fits) <= limit
+        assert (len(Counting.fits) > 9) == is_close or found.verdict == "no"
+    assert set(Counting.fits) == {80}
+
+
+def test_a_large_table_is_assessed_on_samples_to_which_the_selector_is_fitted_again():
+    X = factors(n=5000, d=8)
+    Counting.fits.clear()
+    found = assess(Counting(), X, random_state=0)
+    assert max(Counting.fits) < 2000
+    assert found.message.startswith(
+        "Each comparison used 2,000 of the 5,000 rows, and the selector was fitted again to parts of these. "
+    )
+    small = assess(Counting(), X, max_samples=300, random_state=0)
+    assert small.mean("selected") == pytest.approx(found.mean("selected"), abs=0.02)
+
+
+def test_of_a_list_it_is_said_first_that_it_cannot_be_selected_again():
     pandas = pytest.importorskip("pandas")
     X, _ = planted()
     frame = pandas.DataFrame(X, columns=[f"c{k}" for k in range(40)])
     named = assess([f"c{k}" for k in range(30, 36)], frame, goal="clusters", n_clusters=4, random_state=0)
     placed = assess(range(30, 36), X, goal="clusters", n_clusters=4, random_state=0)
     assert named.table == placed.table
-    assert placed.verdict != "better"
+    assert placed.verdict == "no"
     assert placed.effect < -0.2
     assert placed.stability is None
     assert placed.frequencies is None
+    assert placed.message.startswith("A list cannot be selected again")
 
 
-def test_a_selection_of_all_columns_is_no_better_than_random():
+def test_a_selection_of_all_columns_is_not_compared():
     found = assess(VarianceThreshold(), planted()[0], random_state=0)
-    assert found.verdict == "no better"
-    assert found.effect == pytest.approx(1)
+    assert (found.verdict, found.beaten) == ("no", 0.5)
+    assert found.message == "All columns are selected."
 
 
 def test_stable_and_unstable_selections_are_told_apart():
     X = np.random.default_rng(0).standard_normal((90, 30)) * np.geomspace(1, 100, 30)
-    assert assess(MaxVariance(5), X, random_state=0).stability > 0.8
+    found = assess(MaxVariance(5), X, random_state=0)
+    assert found.stability > 0.8
+    assert found.frequencies.sum() == pytest.approx(5)
     noise = np.random.default_rng(0).standard_normal((90, 30))
     assert assess(DSCOFS(5, n_components=2), noise, random_state=0).stability < 0.5
 
@@ -155,58 +249,47 @@ def test_sparse_data_and_missing_values_are_assessed(goal):
 
 @pytest.mark.parametrize("n_rows", [2, 5, 11])
 @pytest.mark.parametrize("goal", ["reconstruct", "clusters"])
-def test_too_few_rows_are_undecided_and_say_so(n_rows, goal):
+def test_too_few_rows_are_unclear_and_say_so(n_rows, goal):
     X = np.random.default_rng(0).standard_normal((n_rows, 6))
-    found = assess([0, 1], X, goal=goal, n_clusters=2, random_state=0)
-    assert found.verdict == "undecided"
+    found = assess(MaxVariance(2), X, goal=goal, n_clusters=2, random_state=0)
+    assert found.verdict == "unclear"
     assert f"{n_rows} rows are too few" in found.message
     assert np.isnan(found.effect)
 
 
 def test_one_cluster_is_said_to_be_none():
-    found = assess([0], np.random.default_rng(0).standard_normal((100, 5)), goal="clusters", random_state=0)
-    assert (found.n_clusters, found.verdict) == (1, "no better")
-    assert "No cluster structure" in found.message
-
-
-def test_a_given_number_of_clusters_that_do_not_stand_out_is_denied_with_care():
     X = np.random.default_rng(0).standard_normal((100, 5))
-    found = assess([0], X, goal="clusters", n_clusters=3, random_state=0)
-    assert (found.n_clusters, found.verdict) == (3, "no better")
-    assert "do not fall into 3 clear clusters" in found.message
-    assert "can be missed" in found.message
+    found = assess(MaxVariance(1), X, goal="clusters", random_state=0)
+    assert (found.n_clusters, found.verdict) == (1, "no")
+    assert "No cluster structure" in found.message
+    pytest.importorskip("matplotlib")
+    with pytest.raises(ValueError, match="nothing to draw: No cluster structure"):
+        found.plot()
 
 
-def test_replicates_do_not_pass_for_clusters():
+def test_clusters_that_do_not_stand_out_or_are_replicates_are_denied_with_care():
     rng = np.random.default_rng(0)
-    X = np.repeat(rng.standard_normal((60, 30)), 2, axis=0) + 0.2 * rng.standard_normal((120, 30))
-    found = assess(range(6), rng.permutation(X), goal="clusters", n_clusters=4, random_state=0)
-    assert "do not fall into 4 clear clusters" in found.message
+    noise = rng.standard_normal((100, 5))
+    replicates = np.repeat(rng.standard_normal((60, 30)), 2, axis=0) + 0.2 * rng.standard_normal((120, 30))
+    for X, count in ((noise, 3), (rng.permutation(replicates), 4)):
+        found = assess([0, 1], X, goal="clusters", n_clusters=count, random_state=0)
+        assert (found.n_clusters, found.verdict) == (count, "no")
+        assert f"do not fall into {count} clear clusters" in found.message
+        assert "can be missed" in found.message
 
 
-@pytest.mark.parametrize(("effect", "said"), [(0.96, "do slightly worse (0.28)"), (0.5, "do worse (0.28)")])
-def test_a_small_gain_is_called_small(effect, said):
-    table = [{"columns": name, "mean": mean} for name, mean in (("selected", 0.27), ("random columns", 0.28))]
-    assert (
-        f"; 6 random columns {said}."
-        in Assessment("reconstruct", "better", effect, table=table, n_selected=6).message
-    )
-
-
-def test_ties_with_random_columns_count_half():
-    random = np.zeros((10, 4))
-    random[0] = 1.0
-    assert compare(np.ones(4), random, 1.0, 0.1)[0] == "better"
-    random[1:3] = 1.0
-    assert compare(np.ones(4), random, 1.0, 0.1)[0] == "undecided"
-
-
-def test_rows_are_named_by_their_place_in_the_whole_table():
+def test_a_row_far_from_all_others_counts_and_the_figure_without_it_is_given():
     X = factors()
-    X[40] *= 30
-    found = assess_rows([0, 1, 2], X, np.arange(20, 120), "reconstruct", "auto", "kmeans", None, 10, 500, 0)
-    assert "Row 40 stands" in found.message
-    assert found.table == assess([0, 1, 2], X[20:], random_state=0).table
+    wild = X.copy()
+    wild[40] *= 100
+    found = assess([0, 1, 2], wild, random_state=0)
+    assert found.far_rows == [40]
+    assert "Row 40 is more than twice as far from the nearest other row as any other row." in found.message
+    without = f"Without it the columns hold {100 * found.without_far_rows:.0f} % of the variance."
+    assert without in found.message
+    wild[41] = wild[40]  # nothing far about two equal rows
+    assert assess([0, 1, 2], wild, random_state=0).far_rows == []
+    assert found.far_rows_notes([f"p{row}" for row in range(120)])[0].startswith("Row p40 is")
 
 
 def test_row_groups_are_held_out_together():
@@ -217,16 +300,20 @@ def test_row_groups_are_held_out_together():
     assert "12 groups" in found.message
 
 
+def test_a_pipeline_is_assessed_by_its_last_step():
+    X = factors(d=12) * np.geomspace(1, 1000, 12)
+    found = assess(make_pipeline(StandardScaler(), ReconstructionSelector(3)), X, random_state=0)
+    scaled = StandardScaler().fit_transform(X)
+    assert found.table == assess(ReconstructionSelector(3), scaled, random_state=0).table
+    assert "after the first steps of the pipeline, 12 in all" in found.message
+    with pytest.raises(TypeError, match="PCA has no get_support"):
+        assess(make_pipeline(StandardScaler(), PCA(3)), X)
+
+
 @pytest.mark.parametrize(("options", "name"), [({"goal": "x"}, "goal"), ({"clusterer": "x"}, "clusterer")])
 def test_unknown_choices_are_refused(options, name):
     with pytest.raises(ValueError, match=name):
         assess([0], np.eye(20), **options)
-
-
-@pytest.mark.parametrize("name", ["sample_weight", "batch"])
-def test_weights_and_batches_are_refused_with_what_to_do(name):
-    with pytest.raises(ValueError, match="groups"):
-        assess([0], np.eye(20), **{name: np.ones(20)})
 
 
 def test_the_same_seed_gives_the_same_assessment_of_a_random_selector():
@@ -256,24 +343,6 @@ def test_nullable_frames_are_assessed():
     frame = pandas.DataFrame(factors(d=8)).astype("Float64")
     frame.iloc[0, 0] = pandas.NA
     assert assess([1, 2], frame, random_state=0).table
-
-
-def test_what_cannot_be_assessed_or_drawn_is_said():
-    X = np.random.default_rng(0).standard_normal((60, 8))
-    with pytest.raises(TypeError, match="Instead of a pipeline, transform X"):
-        assess(make_pipeline(StandardScaler(), ReconstructionSelector(3)), X)
-    pytest.importorskip("matplotlib")
-    with pytest.raises(ValueError, match="nothing to draw: No cluster structure"):
-        assess(ReconstructionSelector(3), X, goal="clusters", random_state=0).plot()
-
-
-def test_rows_are_named_by_indices_or_a_mask():
-    X = np.random.default_rng(0).standard_normal((120, 3)) @ np.ones((3, 12)) + 0.1
-    X += np.random.default_rng(1).standard_normal(X.shape)
-    mask = np.arange(120) < 70
-    how = ("reconstruct", "auto", "kmeans", None, 10, 500, 0)
-    found = [assess_rows(ReconstructionSelector(3), X, rows, *how) for rows in (mask, np.arange(70))]
-    assert found[0].effect == found[1].effect != assess(ReconstructionSelector(3), X, random_state=0).effect
 
 
 def test_units_are_warned_of_once():

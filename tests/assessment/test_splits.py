@@ -15,15 +15,14 @@ from ufselect.assessment.splits import is_order_dependent, near_duplicates, row_
     units=st.lists(st.integers(0, 9), min_size=20, max_size=60),
     is_ordered=st.booleans(),
     n_parts=st.integers(2, 4),
-    n_repeats=st.integers(1, 3),
 )
-def test_each_row_is_held_out_once_a_repeat_with_its_unit(units, is_ordered, n_parts, n_repeats):
+def test_each_row_is_held_out_once_with_its_unit(units, is_ordered, n_parts):
     numbered = np.unique([*range(10), *units], return_inverse=True)[1]
     numbered = np.arange(numbered.size) if is_ordered else numbered
-    splits = list(row_splits(numbered, is_ordered, n_parts, n_repeats, np.random.default_rng(0)))
-    assert len(splits) == n_parts * n_repeats
+    splits = list(row_splits(numbered, is_ordered, n_parts, np.random.default_rng(0)))
+    assert len(splits) == n_parts
     held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=numbered.size)
-    assert (held_out == n_repeats).all()
+    assert (held_out == 1).all()
     for train, test in splits:
         assert np.array_equal(np.sort(np.append(train, test)), np.arange(numbered.size))
         assert not set(numbered[train]) & set(numbered[test])

@@ -39,15 +39,14 @@ def test_a_list_is_compared_and_completed(folder, capsys):
     assert found["columns"] == ["a0", "a1", "b0"]
     assert {each["name"] for each in found["not_represented"]} == {f"c{j}" for j in range(5)}
     assert found["add"][0].startswith("c")
-    errors = {row["columns"]: row["mean"] for row in found["table"]}
-    assert errors["3 columns that ufselect selects"] < errors["your columns"]
-    assert found["trust"] in ("good", "fair", "doubtful", "bad")
+    shares = {row["columns"]: row["mean"] for row in found["table"]}
+    assert shares["3 columns that ufselect selects"] > shares["your columns"]
 
 
 def test_of_a_bad_list_no_selector_is_blamed(folder, capsys):
     assert run(["score", "t.csv", "--columns", "a0,a1,a2,a3,a4,b0", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "worse"
+    assert found["verdict"] == "no"
     assert "selector" not in found["message"]
 
 

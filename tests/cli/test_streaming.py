@@ -86,7 +86,7 @@ def test_clusters_are_found_in_a_sample(folder, capsys):
     assert "Selected on a sample of 400 rows" in said
     record = json.loads(Path("out.json").read_text(encoding="utf-8"))
     assert any("Selected on a sample" in line for line in record["assumed"])
-    assert record["assessment"]["verdict"] in ("better", "no better", "worse", "undecided")
+    assert record["assessment"]["verdict"] in ("yes", "no", "unclear")
     assert pandas.read_parquet("out.parquet").shape == (ROWS, 5)
 
 

@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThreshold, f_classif
 from sklearn.linear_model import LinearRegression
 
-from ufselect import DSCOFS, Assessment, AutoSelector, MaxVariance, RedundancyFilter
+from ufselect import DSCOFS, AutoSelector, MaxVariance, RedundancyFilter
 from ufselect.report import explain, report_html
-from ufselect.report.explanation import correlation, trust_in
+from ufselect.report.explanation import correlation
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_representatives_of_a_filter_are_its_own(data):
     e = explain(selector, copies)
     for j in np.flatnonzero(~selector.support_):
         assert e.ranked[e.closest[j]] == selector.representatives_[j]
-    assert (e.goal, e.trust, e.assessment) == ("redundancy", "good", None)
+    assert (e.goal, e.verdict, e.assessment) == ("redundancy", None, None)
     assert "is correlated above 0.95 with a selected one" in e.message
 
 
@@ -168,23 +168,6 @@ def test_names_follow_the_order_of_columns_whatever_holds_them():
         for given in (names, pandas.Series(names, index=range(9, -1, -1)))
     ]
     assert told[0] == told[1] != []
-
-
-@pytest.mark.parametrize(
-    ("goal", "verdict", "effect", "error", "trust"),
-    [
-        ("reconstruct", "better", 0.97, 0.3, "fair"),
-        ("reconstruct", "better", 0.6, 0.3, "good"),
-        ("reconstruct", "better", 0.6, 0.8, "doubtful"),
-        ("reconstruct", "no better", 1.0, 0.3, "doubtful"),
-        ("clusters", "better", 0.06, 0.9, "fair"),
-        ("clusters", "better", 0.4, 0.9, "good"),
-        ("clusters", "worse", -0.4, 0.2, "bad"),
-    ],
-)
-def test_a_small_gain_is_not_praised(goal, verdict, effect, error, trust):
-    table = [{"columns": "selected", "mean": error, "spread": 0.0}]
-    assert trust_in(Assessment(goal, verdict, effect, table=table)) == trust
 
 
 def test_correlations_are_those_of_the_rows_that_have_both_values():

@@ -72,7 +72,7 @@ def test_every_section_is_there(page):
     for words in (
         "What each column represents",
         "selected pixels over the mean image",
-        "On new rows",
+        "On held-out rows",
         "What was assumed about the table",
         "Correlations among the selected columns",
         "loadings",
@@ -124,10 +124,10 @@ def test_charts_and_controls_have_names(page):
     assert sum("aria-sort" in attributes for attributes in heads) == page.count("<table id=")
 
 
-def test_the_top_says_what_for_how_far_to_trust_and_four_figures(page, explanation):
+def test_the_top_says_what_for_how_good_it_is_and_four_figures(page, explanation):
     reader = read(page)
     assert "8 of 12 columns from which the others are reconstructed (60 rows)." in reader.text
-    assert f'class="trust {explanation.trust}"' in page
+    assert f'class="verdict {explanation.verdict}"' in page
     assert explanation.message in " ".join(reader.text.split())
     assert page.count('class="value"') == 4
 
@@ -152,34 +152,34 @@ def blobs():
 
 
 @pytest.mark.parametrize(
-    ("make", "trust", "words", "svg"),
+    ("make", "verdict", "words", "svg"),
     [
         (
             lambda: (ReconstructionSelector(4), *spectra()),
-            "good",
-            "smaller error than random columns",
+            "yes",
+            "of the variance of all columns known on held-out rows",
             "curve-",
         ),
-        (lambda: (RedundancyFilter(0.9), *spectra()), "good", "each repeats a selected one", "curve-"),
+        (lambda: (RedundancyFilter(0.9), *spectra()), None, "each repeats a selected one", "curve-"),
         (
             lambda: (AutoSelector(4, goal="clusters", n_clusters=3, random_state=0), blobs(), None),
-            None,
+            "no",  # each column shows the clusters
             "clusters of rows",
             "rows-",
         ),
         (
             lambda: (MaxVariance(3), np.random.default_rng(0).standard_normal((90, 9)), None),
-            "doubtful",
-            "error than random columns",
+            "no",
+            "of random sets of columns beaten",
             "rows-",
         ),
     ],
 )
-def test_figures_and_picture_fit_the_goal(make, trust, words, svg):
+def test_figures_and_picture_fit_the_goal(make, verdict, words, svg):
     selector, data, names = make()
     e = explain(selector.fit(data), data, feature_names=names)
     page = report_html(e)
-    assert trust in (None, e.trust)
+    assert e.verdict == verdict
     assert words in page
     assert f'id="{svg}' in page
     assert page.count('class="value"') == 4

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,69 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from ufselect.gram import gram_operator
+from ufselect.gram.centring import power_of_two_near
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """Rows of a table as numbers, with missing values replaced by means, and how they can be held out."""
+
+    rows: NDArray  # their places in the table
+    data: Any  # dense, or sparse by rows
+    units: NDArray  # rows of the same number stay on one side
+    is_ordered: bool  # sides must be contiguous runs
+    notes: list[str]
+
+
+def row_samples(table: Any, groups: Any, most: int, rng: np.random.Generator) -> Iterator[RowSample]:
+    """Yield samples of at most ``most`` rows without end, others each time."""
+    n_rows = table.shape[0]
+    while True:
+        rows = np.arange(n_rows)
+        if n_rows > most:
+            rows = np.sort(rng.choice(n_rows, most, replace=False))
+        data = table if n_rows <= most else _safe_indexing(table, rows)
+        if sparse.issparse(data):
+            data = data.astype(np.float64)
+        else:
+            data = check_array(data, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+            missing = np.isnan(data)
+            means = np.where(missing, 0, data).sum(axis=0) / np.maximum(np.sum(~missing, axis=0), 1)
+            data = np.where(missing, means, data)
+        some = None if groups is None else np.asarray(groups)[rows]
+        yield RowSample(rows, data, *row_units(leading_scores(data), some))
+
+
+def is_constant(data: Any) -> NDArray:
+    """Return which columns of dense or sparse data do not vary."""
+    low, high = data.min(axis=0), data.max(axis=0)
+    return (low.toarray() == high.toarray()).ravel() if sparse.issparse(data) else low == high
+
+
+def leading_scores(data: Any) -> NDArray:
+    """Return up to 20 principal-component scores of the rows."""
+    gram = gram_operator(data)
+    vectors = np.asarray(gram.eigenpairs(min(20, data.shape[1], data.shape[0] - 1)).vectors, dtype=np.float64)
+    return np.asarray(data @ vectors) - np.asarray(gram.mean, dtype=np.float64) @ vectors
+
+
+def far_rows(data: Any) -> NDArray:
+    """Return rows whose nearest neighbour is more than twice as far as that of any other row.
+
+    They are at most a twentieth of all rows; several of them may be told together.
+    """
+    unit = power_of_two_near(float(np.abs(data.data if sparse.issparse(data) else data).max()))
+    distances = euclidean_distances(data / unit)
+    np.fill_diagonal(distances, np.inf)
+    nearest = distances.min(axis=1)
+    order = np.argsort(-nearest, kind="stable")[: len(nearest) // 20 + 1]
+    is_gap = nearest[order[:-1]] > 2 * nearest[order[1:]]
+    return np.sort(order[: np.max(np.flatnonzero(is_gap), initial=-1) + 1])
 
 
 def row_units(scores: NDArray, groups: Any = None) -> tuple[NDArray, bool, list[str]]:
@@ -94,18 +157,16 @@ def near_duplicates(scores: NDArray) -> NDArray:
 
 
 def row_splits(
-    units: NDArray, is_ordered: bool, n_parts: int, n_repeats: int, rng: np.random.Generator
+    units: NDArray, is_ordered: bool, n_parts: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray, NDArray]]:
-    """Yield training and held-out rows: each of ``n_parts`` parts is held out once in each repeat."""
+    """Yield training and held-out rows: each of ``n_parts`` parts is held out once."""
     n_rows, n_units = units.size, int(units.max()) + 1
-    for repeat in range(n_repeats):
-        if is_ordered:
-            shift = repeat * n_rows // (n_parts * n_repeats)
-            parts = (np.arange(n_rows) - shift) % n_rows * n_parts // n_rows
-        else:
-            parts = (rng.permutation(n_units) % n_parts)[units]
-        for part in range(n_parts):
-            yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+    if is_ordered:
+        parts = (np.arange(n_rows) - rng.integers(n_rows)) % n_rows * n_parts // n_rows
+    else:
+        parts = (rng.permutation(n_units) % n_parts)[units]
+    for part in range(n_parts):
+        yield np.flatnonzero(parts != part), np.flatnonzero(parts == part)
 
 
 SEED_LIMIT = 2**31 - 1  # every random_state accepts seeds below it

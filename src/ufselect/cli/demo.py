@@ -23,15 +23,14 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     import numpy as np
     from sklearn.cluster import KMeans
 
-    from ufselect import DSCOFS, RandomSubset, Reconstructor
+    from ufselect import Reconstructor
     from ufselect.cli.record import page, record_of
     from ufselect.cli.run import Request, run_selection
     from ufselect.cli.table import open_data
-    from ufselect.cli.text import grid, output, percent, pixel_map, say, tell, working
+    from ufselect.cli.text import output, percent, pixel_map, say, tell, working
     from ufselect.io import ReadOptions
     from ufselect.io.files import write_together
     from ufselect.metrics import clustering_accuracy
-    from ufselect.report.explanation import reconstructed_share
 
     table = open_data("digits", ReadOptions())
     X, shape = table.data, table.image_shape or (8, 8)
@@ -42,39 +41,29 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
         found = KMeans(10, n_init=5, random_state=0).fit_predict(X[:, pixels])
         return clustering_accuracy(table.labels, found)
 
+    rng = np.random.default_rng(0)
+    drawn = [np.sort(rng.permutation(64)[:N_PIXELS]) for _ in range(5)]
     with working("Selecting 20 of 64 pixels of 1797 handwritten digits:"):
         run = run_selection(replace(table, data=X[known]), Request(n_features=N_PIXELS))
         found = record_of(run, ReadOptions(), ["demo"])
-        ours = Reconstructor(run.selected.tolist()).fit(X[known])
-        paper = Reconstructor(DSCOFS(N_PIXELS, n_components=10)).fit(X[known])
-        draws = [Reconstructor(RandomSubset(N_PIXELS, random_state=seed)).fit(X[known]) for seed in range(9)]
-        draws.sort(key=lambda draw: draw.score(X[new]))
-        accuracies = [clustered(draw.estimator_.get_support()) for draw in draws[::2]]
-    support, random = run.selector.support_, draws[len(draws) // 2]
+        ours, random = (
+            Reconstructor(pixels, "ridge").fit(X[known])
+            for pixels in (run.selected.tolist(), drawn[0].tolist())
+        )
+        accuracies = [clustered(pixels) for pixels in drawn]
+    support = run.selector.support_
     console = output()
     console.print(f"{N_PIXELS} of 64 pixels selected from {known.size} handwritten digits, without labels")
     console.print(pixel_map(support, shape, table.image_order))
-    rows = [
-        ("these pixels", percent(ours.score(X[new]))),
-        ("pixels by DSCOFS, the method of the paper", percent(paper.score(X[new]))),
-        ("random pixels, median of nine selections", percent(random.score(X[new]))),
-    ]
-    heading = f"How much of {new.size} new digits is reconstructed from {N_PIXELS} pixels, these included"
-    console.print(grid(heading, ("from", "share of the variance>"), rows))
+    tell(console, found["message"])
     found_by = [clustered(support), float(np.mean(accuracies)), clustered(np.ones(64, dtype=bool))]
     tell(
         console,
         "K-means on these pixels finds the ten digits with an accuracy of {}; on random pixels {}, on all 64 "
         "{}.".format(*map(percent, found_by)),
     )
-    share = reconstructed_share(run.assessment) if run.assessment is not None else float("nan")
-    tell(
-        console,
-        f"The page has a harder test, the other {64 - N_PIXELS} pixels alone: a linear map reconstructs "
-        f"{percent(share)} of their variance on held-out rows, with equal weight for each.",
-    )
     with working("Drawing …"):
-        figure = draw_digits(table, new, ours, random)
+        figure = draw_digits(table, new, ours, random, run.assessment)
         text = page(run, found)
         write_together(
             {
@@ -87,7 +76,7 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     say("Next, your own table: ufselect select table.csv -k 20 -o picked.csv --report page.html")
 
 
-def draw_digits(table: Table, new: NDArray, ours: Any, random: Any) -> Any:
+def draw_digits(table: Table, new: NDArray, ours: Any, random: Any, assessment: Any) -> Any:
     """Draw new digits: original, selected pixels, and reconstructions from these and from random pixels."""
     import numpy as np
 
@@ -97,12 +86,14 @@ def draw_digits(table: Table, new: NDArray, ours: Any, random: Any) -> Any:
     X, labels = table.data, np.asarray(table.labels)
     shown = [int(new[np.argmax(labels[new] == digit)]) for digit in range(10)]
     selected = np.isin(np.arange(X.shape[1]), ours.column_map_.columns)
-    shares = [f"{percent(found.score(X[new]))} of the variance" for found in (ours, random)]
+    shares = [f"{percent(assessment.mean(name))} of the variance" for name in ("selected", "random columns")]
     rows = {
         "original": X[shown],
         f"{N_PIXELS} selected\npixels": np.where(selected, X[shown], np.nan),
-        f"reconstructed:\n{shares[0]}": ours.inverse_transform(ours.transform(X[shown])),
-        f"from random pixels:\n{shares[1]}": random.inverse_transform(random.transform(X[shown])),
+        f"reconstructed:\n{shares[0]} of the variance": ours.inverse_transform(ours.transform(X[shown])),
+        f"from random pixels:\n{shares[1]} of the variance": random.inverse_transform(
+            random.transform(X[shown])
+        ),
     }
     figure = matplotlib("figure").Figure(figsize=(11, 4.9), layout="constrained", facecolor="white")
     for axes, (name, images) in zip(figure.subplots(4, len(shown)), rows.items(), strict=True):

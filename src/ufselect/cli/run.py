@@ -23,7 +23,7 @@ from ufselect._registry import all_selectors, missing_requirements
 from ufselect._utils.messages import listed
 from ufselect._utils.threads import blas_threads_for
 from ufselect._utils.validation import has_missing
-from ufselect.assessment.held_out import outlier_note
+from ufselect.assessment.held_out import far_rows_note
 from ufselect.base import GramSelector, UnsupervisedSelector
 from ufselect.cli.table import by_name, columns_named, in_order, names_in
 from ufselect.cli.text import with_flags
@@ -202,13 +202,14 @@ def with_names(text: str, names: Sequence[str]) -> str:
     return re.sub(r"\b[Cc]olumn (\d+)\b", lambda match: names[int(match[1])], text)
 
 
-def with_row_names(note: str, table: Table) -> str:
-    """Return a sentence that begins with row numbers from 0 with ids, or numbers from 1, in their place."""
-    head, mark, rest = note.partition(" stand")
-    if not head.startswith("Row") or table.weights is not None or table.n_rows is not None:
-        return note
-    ids = range(1, table.shape[0] + 1) if table.ids is None else table.ids
-    return re.sub(r"\b\d+\b(?! more)", lambda match: str(ids[int(match[0])]), head) + mark + rest
+def row_names(table: Table) -> list[Any]:
+    """Return the ids of the rows that are assessed, or their numbers from 1."""
+    names = range(1, table.shape[0] + 1) if table.ids is None else table.ids
+    return (
+        [names[row] for row in np.flatnonzero(table.weights > 0)]
+        if table.weights is not None
+        else list(names)
+    )
 
 
 @dataclass(frozen=True)
@@ -281,10 +282,10 @@ class Run:
             number = "1 column is" if self.selected.size == 1 else f"{self.selected.size} columns are"
             lines.append(f"{number} the default; -k changes the number.")
         if self.assessment is not None:
-            lines += [with_row_names(note, table) for note in self.assessment.notes]
+            lines += [*self.assessment.far_rows_notes(row_names(table)), *self.assessment.notes]
         if self.explanation.outlying.size and self.explanation.dropped.any():
-            note = outlier_note(self.explanation.outlying, "correlations may depend on")
-            lines.append(with_row_names(note, table))
+            far = [row_names(table)[row] for row in self.explanation.outlying]
+            lines.append(far_rows_note(far, "Correlations may depend on that."))
         return [with_flags(line) for line in (*lines, *self.messages)]
 
 
@@ -354,7 +355,7 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
         with blas_threads_for(*table.shape):
             selector.fit(fitted, **rows)
         seconds = time.perf_counter() - began
-        found, notes = _assessed(selector, data, table, request, seconds)
+        found, notes = _assessed(selector, data, table, request)
     said = [with_names(str(warning.message), table.feature_names) for warning in caught]
     if gram is not None and fitted is not gram:
         notes.append(
@@ -385,7 +386,7 @@ def dense(data: Any, method: str) -> Any:
 
 
 def _assessed(
-    selector: UnsupervisedSelector, data: Any, table: Table, request: Request, seconds: float
+    selector: UnsupervisedSelector, data: Any, table: Table, request: Request
 ) -> tuple[Assessment | None, list[str]]:
     """Return the assessment of the selection on held-out rows, and notes on how it was made."""
     own = getattr(selector, "assessment_", None)
@@ -399,21 +400,16 @@ def _assessed(
         data, batches = np.array(data), table.batches[table.weights > 0 if table.weights is not None else ...]
         for batch in np.unique(batches):  # differences between batches are not to be reconstructed
             data[batches == batch] -= np.nanmean(data[batches == batch], axis=0)
-    assessed: Any = np.flatnonzero(selector.support_)
-    notes = []
-    if seconds > 10:  # too slow to fit six times more
-        notes.append("A fit takes long, so the columns were assessed on the rows they were selected from.")
-    else:
-        assessed = clone(selector)
-        changes: dict[str, Any] = {"verbose": False}
-        if request.n_features == "auto":  # use the same number in each split
-            changes["n_features_to_select"] = n_units(table.groups, np.flatnonzero(selector.support_))
-        known = selector.get_params()
-        assessed.set_params(**{name: value for name, value in changes.items() if name in known})
+    assessed = clone(selector)
+    changes: dict[str, Any] = {"verbose": False}
+    if request.n_features == "auto":  # use the same number in each split
+        changes["n_features_to_select"] = n_units(table.groups, np.flatnonzero(selector.support_))
+    known = selector.get_params()
+    assessed.set_params(**{name: value for name, value in changes.items() if name in known})
     try:
         found = assess(
             assessed, data, goal=request.goal, n_clusters=request.n_clusters, random_state=request.seed
         )
     except ValueError as error:
         return None, [f"Not assessed on held-out rows: {error}"]
-    return found, notes
+    return found, []

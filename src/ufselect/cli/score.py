@@ -52,7 +52,7 @@ def score(
 
     from ufselect.assessment.held_out import assess
     from ufselect.cli.record import plain_value, print_json
-    from ufselect.cli.run import dense, make_selector, prepare, request_from, with_row_names
+    from ufselect.cli.run import dense, make_selector, prepare, request_from, row_names
     from ufselect.cli.table import columns_named, names_in, open_data
     from ufselect.cli.text import (
         doubt,
@@ -62,12 +62,11 @@ def score(
         output,
         percent,
         tell,
-        tell_finding,
         with_flags,
         working,
     )
     from ufselect.exceptions import TableError
-    from ufselect.report.explanation import centred_sample, explained_by, trust_in
+    from ufselect.report.explanation import centred_sample, explained_by
 
     request = request_from(typed)
     table = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude)
@@ -114,9 +113,10 @@ def score(
     rows[1:1] = [{**row, "columns": f"{len(own)} columns that ufselect selects"} for row in rival.table[:1]]
     result: dict[str, Any] = {
         "goal": request.goal,
-        "trust": trust_in(found),
         # a given list has no selector to change
-        "message": with_flags(found.finding).replace(": use another selector", ""),
+        "message": with_flags(" ".join([*found.caveats, found.finding])).replace(
+            ": use another selector", ""
+        ),
         "verdict": found.verdict,
         "columns": [names[j] for j in own],
         "table": plain_value(rows),
@@ -128,11 +128,11 @@ def score(
         return
     doubt(table.doubts)
     console = output()
-    tell_finding(console, result["trust"], result["message"])
+    tell(console, result["message"])
     if rows:
-        is_error = request.goal == "reconstruct"
-        what = "reconstruction error, 0 is best>" if is_error else "agreement with the clusters, 1 is best>"
-        lines = [(row["columns"], figure(row["mean"])) for row in rows]
+        is_share = request.goal == "reconstruct"
+        what = "share of the variance>" if is_share else "agreement with the clusters, 1 is best>"
+        lines = [(row["columns"], (percent if is_share else figure)(row["mean"])) for row in rows]
         console.print(grid("On held-out rows", ("columns", what), lines))
     if lacking:
         worst = [(each["name"], percent(max(each["explained"], 0))) for each in lacking[:10]]
@@ -144,5 +144,5 @@ def score(
     if more:
         tell(console, f"Add next, in this order: {', '.join(more)}")
     scaling = [scaler.reason_] if scaler.is_scaled_ else []
-    how_found = [with_flags(with_row_names(text, table)) for text in found.notes]
+    how_found = [*found.far_rows_notes(row_names(table)), *map(with_flags, found.notes)]
     note([*table.notes, *table.left_out_sentences(False), *scaling, *how_found])

@@ -140,7 +140,7 @@ def select(
 
 def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, how good they are, what was assumed, and what was written."""
-    from ufselect.cli.text import doubt, grid, note, pixel_map, say, short_name, tell, tell_finding
+    from ufselect.cli.text import doubt, grid, note, pixel_map, say, short_name, tell
 
     doubt(run.table.doubts)
     shape = run.table.image_shape
@@ -156,7 +156,7 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
             rows.append((row["cluster"], row["size"], ", ".join(columns)))
         header = ("cluster>", "rows>", "distinguished by (deviations from the rest)")
         console.print(grid(f"{len(found['clusters'])} clusters", header, rows))
-    tell_finding(console, found["trust"], found["message"])
+    tell(console, found["message"])
     if found.get("count"):
         tell(console, f"-k auto selected {found['count']['chosen']}: {found['count']['why']}.")
     if details:
@@ -231,14 +231,12 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
     console.print(grid(heading, header, rows))
     assessed = found["assessment"]
     if assessed is not None and assessed["table"]:
-        what = "relative error" if found["goal"] == "reconstruct" else "agreement with the clusters"
+        what = "share of the variance" if found["goal"] == "reconstruct" else "agreement with the clusters"
         rows = [(row["columns"], figure(row["mean"]), figure(row["spread"])) for row in assessed["table"]]
         console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows))
     if found.get("count"):
         curve, chosen = found["count"]["curve"], found["count"]["chosen"]
-        rows = [
-            (count, percent(share), "*" * (count == chosen), "")
-            for count, share in zip(curve["n_features"], curve["score"], strict=True)
-        ]
-        header = ("columns>", "variance known>", "", "")
-        console.print(grid("Share of the variance of all columns on held-out rows", header, rows))
+        rows = [(row["count"], *map(figure, (row["error"], row["standard_error"]))) for row in curve]
+        rows = [(*row, "*" * (row[0] == chosen)) for row in rows]
+        header = ("columns>", "error>", "standard error>", "")
+        console.print(grid("Reconstruction error on held-out rows", header, rows))

@@ -35,6 +35,7 @@ from ufselect.io.numbers import read_number
 from ufselect.io.read import NumberBlocks, file_sha256, has_rows, open_rows
 from ufselect.io.roles import role_notes
 from ufselect.io.table import clean, column_facts
+from ufselect.io.totals import without_summaries
 
 FILE_KINDS = {b"PAR1": ".parquet", b"\x93NUMPY": ".npy", b"PK\x03\x04": ".npz", b"\x89HDF": ".h5ad"}
 WAIT = 3.0  # seconds without data after which it is said what is waited for
@@ -62,6 +63,8 @@ def open_data(
                 with readable(path, "table"):
                     return stream_table(path, options, exclude)
             table = read_table(path, options)
+            if options.guess and image is None:
+                table = without_summaries(table)
     else:
         if options.batch_column is not None or options.weight_column is not None:
             raise TableError(f"The data set {name} has features alone; drop --batch and --weights.")

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console, Group
     from rich.text import Text
 
-# A word and a colour for how far a result can be trusted, the same on the terminal and on the page.
-TRUST_COLOURS = {"good": "green", "fair": "cyan", "doubtful": "yellow", "bad": "red"}
-
 
 def output(stderr: bool = False) -> Console:
     """Return the console for results, or on standard error that for everything else."""
@@ -85,14 +82,6 @@ def tell(console: Console, text: str) -> None:
     if not takes_unicode():
         text = text.replace("±", "+/-").replace("…", "...").replace("−", "-")
     console.print(plain_text(text), markup=False, soft_wrap=True)
-
-
-def tell_finding(console: Console, trust: str, message: str) -> None:
-    """Print how good a selection is, with its word in colour."""
-    from rich.text import Text
-
-    line = Text(f"{trust.capitalize()}: ", style=f"bold {TRUST_COLOURS[trust]}")
-    console.print(line.append(plain_text(message), style="default"), soft_wrap=True)
 
 
 @contextmanager

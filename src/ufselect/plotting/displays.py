@@ -500,18 +500,20 @@ class PixelsDisplay(Display):
 
 @dataclass
 class ReconstructionDisplay(Display):
-    """Plot the share of the variance that so many columns hold, beside random columns and PCA.
+    """Plot the relative reconstruction error against the number of columns, beside random columns and PCA.
 
     Parameters
     ----------
     counts : ndarray
         Numbers of columns.
-    shares : ndarray
-        Shares of the variance of all columns known from so many selected ones.
+    errors : ndarray
+        Errors relative to that of predicting each column by its mean.
+    spread : ndarray, optional
+        Their standard errors.
     random : ndarray of shape (n_draws, n_counts), optional
-        Shares of random columns.
-    components : ndarray, optional
-        Shares of as many principal components.
+        Errors of random columns.
+    floor : ndarray, optional
+        Errors of as many principal components.
     chosen : int, optional
         A count to mark.
 
@@ -533,9 +535,10 @@ class ReconstructionDisplay(Display):
     """
 
     counts: NDArray
-    shares: NDArray
+    errors: NDArray
+    spread: NDArray | None = None
     random: NDArray | None = None
-    components: NDArray | None = None
+    floor: NDArray | None = None
     chosen: int | None = None
 
     @classmethod
@@ -550,7 +553,7 @@ class ReconstructionDisplay(Display):
         random_state: Any = 0,
         ax: Any = None,
     ) -> ReconstructionDisplay:
-        """Draw the share of the variance that is known from fewer and fewer of the selected columns.
+        """Draw the error of reconstructing rows from fewer and fewer of the selected columns.
 
         Parameters
         ----------
@@ -577,21 +580,22 @@ class ReconstructionDisplay(Display):
                 f"Reconstructor({name}(…)).fit(X)."
             )
         curve = reconstructor.curve(X, counts)
-        places, shares = curve["n_features"], curve["score"]
+        places = np.array([row["count"] for row in curve])
+        errors = np.array([row["error"] for row in curve])
         if X_train is None:
-            return cls(places, shares).plot(ax=ax)
+            return cls(places, errors).plot(ax=ax)
         train, test = np.asarray(X_train, dtype=np.float64), np.asarray(X, dtype=np.float64)
         fitted, seeds = reconstructor.regressor_, generator(random_state).integers(2**31, size=n_draws)
         regressor = fitted if isinstance(fitted, str) else reconstructor.regressor  # the same kind of map
         draws = [RandomSubset(int(places.max()), random_state=int(seed)) for seed in seeds]
-        fits = [Reconstructor(draw, regressor).fit(train) for draw in draws]
-        random = np.array([fit.curve(test, places.tolist())["score"] for fit in fits])
-        components = 1 - np.square(component_errors(train, test, places.tolist()))
-        return cls(places, shares, random=random, components=components).plot(ax=ax)
+        curves = [Reconstructor(draw, regressor).fit(train).curve(test, places.tolist()) for draw in draws]
+        random = np.array([[row["error"] for row in curve] for curve in curves])
+        floor = component_errors(train, test, places.tolist())
+        return cls(places, errors, random=random, floor=floor).plot(ax=ax)
 
     @classmethod
     def from_count_curve(cls, selector: Any, *, ax: Any = None) -> ReconstructionDisplay:
-        """Draw the share of the variance known from so many columns, and mark the number a selector chose.
+        """Draw the held-out errors by which a selector chose its number of columns, and mark that number.
 
         Parameters
         ----------
@@ -605,23 +609,30 @@ class ReconstructionDisplay(Display):
     @classmethod
     def of_counts(cls, selector: Any) -> ReconstructionDisplay:
         """Return the same display without drawing it."""
-        curve = getattr(selector, "count_curve_", None)
-        if curve is None:
+        rows = getattr(selector, "count_curve_", None)
+        if rows is None:
             raise ValueError(
                 f'{type(selector).__name__} has no count_curve_; fit it with n_features_to_select="auto".'
             )
-        return cls(curve["n_features"], curve["score"], chosen=int(curve["n_features"][curve["chosen"]][0]))
+        counts, errors, spread = (
+            np.array([row[name] for row in rows]) for name in ("count", "error", "standard_error")
+        )
+        chosen = next(row["count"] for row in rows if row["chosen"])
+        return cls(counts, errors, spread, chosen=chosen)
 
     def _draw(self, ax: Any) -> None:
         if self.random is not None:
             low, high = self.random.min(axis=0), self.random.max(axis=0)
             ax.fill_between(self.counts, low, high, color=DROPPED, alpha=0.5, label="random columns")
-        if self.components is not None:
-            ax.plot(self.counts, self.components, color=INK, linestyle=":", label="principal components")
-        ax.plot(self.counts, self.shares, color=SELECTED, marker="o", markersize=3, label="selected columns")
+        if self.floor is not None:
+            ax.plot(self.counts, self.floor, color=INK, linestyle=":", label="as many principal components")
+        ax.plot(self.counts, self.errors, color=SELECTED, marker="o", markersize=3, label="selected columns")
+        if self.spread is not None:
+            band = (self.errors - self.spread, self.errors + self.spread)
+            ax.fill_between(self.counts, *band, color=SELECTED, alpha=0.2, label="± 1 standard error")
         if self.chosen is not None:
             ax.axvline(self.chosen, color=INK, linewidth=1, linestyle="--", label=f"{self.chosen} columns")
-        ax.set(xlabel="number of columns", ylabel="share of the variance known")
-        ax.set_ylim(min(0.0, float(np.min(self.shares))), 1.0)
+        ax.set(xlabel="number of columns", ylabel="error in units of that of the mean")
+        ax.set_ylim(0, max(1.0, float(np.max(self.errors))))
         ax.legend(frameon=False)
         quiet(ax)

@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect.gram.centring import power_of_two_near
-from ufselect.reconstruct.ridge import N_FOLDS, RIDGES, dense, errors_by_ridge, fold_moments, in_row_space
+from ufselect.reconstruct.ridge import (
+    N_FOLDS,
+    RIDGES,
+    dense,
+    errors_by_ridge,
+    fold_moments,
+    in_row_space,
+    ridge_units,
+)
+
+# Signs of the targets; products of design columns with each other and with targets over training rows; the
+# same over held-out rows, with the squares of the targets; and all of that for folds of the training rows.
+Moments = tuple[NDArray, NDArray, tuple[NDArray, NDArray], list[tuple[NDArray, NDArray, NDArray]]]
 
 
 class KnownShare:
@@ -70,30 +82,51 @@ class KnownShare:
         """
         if self._total == 0:
             return 1.0
-        columns, n_train = np.asarray(columns, dtype=np.intp), self.n_train
+        columns = np.asarray(columns, dtype=np.intp)
+        small = self._of_all if self._of_all is not None and columns.size <= self.n_train else None
+        signs, whole, seen, folds = self._moments(columns) if small is None else _part_of(small, columns)
+        if ridge is None:
+            errors = np.sum([errors_by_ridge(*fold, RIDGES, signs) for fold in folds], axis=0)
+            by_mean = sum(float(squares @ signs) for _, _, squares in folds)
+            ridge = float(RIDGES[np.argmin(errors)]) if errors.min() < by_mean else np.inf
+        moments, squares = seen
+        if np.isinf(ridge):
+            left = float(squares @ signs)
+        else:
+            left = float(errors_by_ridge(whole, moments, squares, np.array([ridge]), signs)[0])
+        return 1 - max(left, 0.0) / self._total
+
+    @cached_property
+    def _of_all(self) -> Moments | None:
+        """The products of all columns with each other, of which those of a set are a part; None if many."""
+        n_train, d = self.n_train, self._rows.shape[1]
+        if self._coordinates is not self._rows:
+            return None
+        train, test = self._rows[:n_train], self._rows[n_train:]
+        whole, pairs = fold_moments(train, train, self._folds, train.mean(axis=0), in_units=True)
+        folds = [(kept[:, d:], out[:, d:], squares) for kept, out, squares in pairs]
+        return np.ones(d), whole[:, d:], (test.T @ test, np.square(test).sum(axis=0)), folds
+
+    def _moments(self, columns: NDArray) -> Moments:
+        """Return the products that the error of a map needs, with coordinates of rows as its targets.
+
+        Selected columns are known, so their share of the error is subtracted.
+        """
+        n_train = self.n_train
         design = dense(self._rows[:, columns]) - self._mean[columns]
-        # selected columns are known, so their share of the error is subtracted
         targets = np.hstack([self._coordinates, design])
         signs = np.repeat([1.0, -1.0], [self._coordinates.shape[1], columns.size])
         is_wide = columns.size > n_train
         fitted, roots, turn = in_row_space(design[:n_train])
         seen = design[n_train:] / roots @ turn
         shift = targets[:n_train].mean(axis=0)
-        whole, _, folds = fold_moments(
+        whole, folds = fold_moments(
             targets[:n_train], fitted if is_wide else design[:n_train], self._folds, shift, in_units=is_wide
         )
-        squares = np.square(targets[n_train:]).sum(axis=0)
-        if ridge is None:
-            errors = np.sum([errors_by_ridge(*fold, RIDGES, signs) for fold in folds], axis=0)
-            by_mean = sum(float(fold_squares @ signs) for _, _, fold_squares in folds)
-            ridge = float(RIDGES[np.argmin(errors)]) if errors.min() < by_mean else np.inf
-        if np.isinf(ridge):
-            return 1 - float(squares @ signs) / self._total
         if not is_wide:
             whole = np.hstack([fitted.T @ fitted, whole[:, columns.size :] / roots[:, None]])
         moments = np.hstack([seen.T @ seen, seen.T @ targets[n_train:]])
-        left = errors_by_ridge(whole, moments, squares, np.array([ridge]), signs)[0]
-        return 1 - max(float(left), 0.0) / self._total
+        return signs, whole, (moments, np.square(targets[n_train:]).sum(axis=0)), folds
 
     def of_components(self, count: int) -> float:
         """Return the share known from so many principal components of all columns of the training rows."""
@@ -107,3 +140,25 @@ class KnownShare:
         train, test = self._coordinates[: self.n_train], self._coordinates[self.n_train :]
         vectors = np.linalg.eigh(train.T @ train)[1][:, : -self.n_train : -1]  # rank at most n_train - 1
         return np.cumsum(np.square(test @ vectors).sum(axis=0)) / self._total
+
+
+def _part_of(moments: Moments, columns: NDArray) -> Moments:
+    """Return the products for some columns of those of all, in the units of the ridge."""
+    signs, whole, (seen, squares), folds = moments
+    signs = signs.copy()
+    signs[columns] = 0.0
+
+    def part(products: NDArray, roots: NDArray) -> NDArray:
+        cross = products[columns] / roots[:, None]
+        return np.hstack([cross[:, columns] / roots, cross])
+
+    def roots_of(products: NDArray) -> NDArray:
+        return np.sqrt(ridge_units(products.diagonal()[columns]))
+
+    roots = roots_of(whole)
+    return (
+        signs,
+        part(whole, roots),
+        (part(seen, roots), squares),
+        [(part(kept, roots_of(kept)), part(out, roots_of(kept)), sums) for kept, out, sums in folds],
+    )

@@ -14,14 +14,12 @@ from sklearn.utils.extmath import randomized_svd
 
 from ufselect import Assessment, assess
 from ufselect._utils.columns import ColumnTable
-from ufselect.clusters.graph import outlying_rows, rows_of
+from ufselect.assessment.splits import far_rows
 from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
 from ufselect.redundancy import RedundancyFilter, pairwise_correlations
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
-LEAST_GAIN = 0.1  # over random columns, in error or agreement; with less, the result is "fair", not "good"
 MOST_AMONG = 100  # selected columns whose correlations with each other are kept for the page
-LEAST_SHARE = 0.5  # of the variance of the others; with less, the result is "doubtful"
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
 
@@ -30,24 +28,6 @@ def relative_scores(scores: Any) -> NDArray:
     found = np.nan_to_num(np.asarray(scores, dtype=np.float64), posinf=np.nan, neginf=np.nan)
     low, high = np.nanmin(found), np.nanmax(found)
     return np.round(100 * np.nan_to_num(found - low) / ((high - low) or 1.0), 1)
-
-
-def reconstructed_share(assessment: Assessment) -> float:
-    """Return the share of the other columns' variance that is reconstructed; NaN unless that is the goal."""
-    error = assessment.mean("selected") if assessment.goal == "reconstruct" else float("nan")
-    return 1 - min(error, 1.0) ** 2
-
-
-def trust_in(assessment: Assessment) -> str:
-    """Return how far an assessed selection can be trusted: good, fair, doubtful or bad.
-
-    A selection is good if it is clearly better than random columns, fair if it is slightly better, bad if it
-    is worse, and doubtful otherwise, or if it reconstructs less than half of the variance of the others.
-    """
-    if assessment.verdict != "better" or reconstructed_share(assessment) < LEAST_SHARE:
-        return "bad" if assessment.verdict == "worse" else "doubtful"
-    gain = 1 - assessment.effect if assessment.goal == "reconstruct" else assessment.effect
-    return "good" if gain >= LEAST_GAIN else "fair"
 
 
 @dataclass(frozen=True)
@@ -188,11 +168,9 @@ class Explanation:
         }[self.goal]
 
     @property
-    def trust(self) -> str:
-        """How far the selection can be trusted: good, fair, doubtful or bad."""
-        if self.goal == "redundancy":
-            return "doubtful" if self.outlying.size and self.dropped.any() else "good"
-        return "doubtful" if self.assessment is None else trust_in(self.assessment)
+    def verdict(self) -> str | None:
+        """Whether the selection beats random columns: yes, no or unclear; None if that was not assessed."""
+        return None if self.assessment is None else self.assessment.verdict
 
     @property
     def message(self) -> str:
@@ -207,19 +185,13 @@ class Explanation:
                 f"{which} is correlated above {limit:g} with a selected one, and no two selected columns are."
             )
             if self.outlying.size:
-                text += " A few rows far from all others may cause these correlations: check them first."
+                text += " A row far from all others may cause these correlations: check it first."
             return text
         if self.n_selected == self.n_features:
             return "All columns are selected."
         if self.assessment is None:
             return "How good the selection is on new rows was not assessed."
-        text = self.assessment.finding
-        share = reconstructed_share(self.assessment)
-        if share < LEAST_SHARE:
-            text += f" They reconstruct {100 * share:.0f} % of the variance of the others"
-            # unless the columns have nothing in common, or a curve of counts shows it
-            text += "; more columns do more." if self.counts is None and share > 0.05 else "."
-        return " ".join(text.split())
+        return " ".join([*self.assessment.caveats, self.assessment.finding])
 
     def _repr_html_(self) -> str:
         from ufselect.report.page import report_html
@@ -283,7 +255,7 @@ def explain(
     >>> X = scale(load_wine().data)
     >>> explanation = explain(ReconstructionSelector(5).fit(X), X)
     >>> explanation.n_selected, explanation.assessment.verdict
-    (5, 'better')
+    (5, 'yes')
     """
     selected = selected_by(selector)
     if not selected.support.any():
@@ -320,7 +292,7 @@ def explain(
         closest, closest_r = closest_selected(sample, ranked, np.arange(n_features))
     sample = np.nan_to_num(sample, nan=0.0)
     is_filter, spread = goal == "redundancy", np.maximum(sample.std(axis=0), np.finfo(float).tiny)
-    outlying = rows[outlying_rows(rows_of(sample / spread))] if is_filter else np.empty(0, dtype=np.intp)
+    outlying = rows[far_rows(sample / spread)] if is_filter else np.empty(0, dtype=np.intp)
     shown = np.linspace(0, len(sample) - 1, min(1000, len(sample))).astype(int)
     left, sizes, _ = randomized_svd(sample[shown], min(2, *sample[shown].shape), random_state=random_state)
     clusters = getattr(selector, "labels_", None)

@@ -76,7 +76,7 @@ def report_html(
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
         summary=f"{e.n_selected} of {e.n_features:,} columns {e.purpose} ({e.n_samples:,} rows).",
-        trust=told.get("trust", e.trust),
+        verdict=e.verdict,
         message=told.get("message", e.message),
         cards=_cards(e),
         pictures=_pictures(e),
@@ -239,15 +239,14 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
     ours, random = a.mean("selected"), a.mean("random columns")
     if e.goal == "clusters":
         cards.append((str(a.n_clusters), "clusters of rows", "in the whole table"))
-        how = f"all columns: {signed(a.mean('all columns'))}, random ones: {signed(random)}; 1 is the same"
-        cards.append((signed(ours), "agreement with them on new rows", how))
+        how = f"all columns: {signed(a.mean('all columns'))}, random ones: {signed(random)}; 1 is perfect"
+        cards.append((signed(ours), "agreement with them on held-out rows", how))
     else:
-        how = f"random columns: {percent(max(1 - random**2, 0))}"
-        what = "of the variance of the other columns reconstructed on new rows"
-        cards.append((percent(max(1 - ours**2, 0)), what, how))
-        change = percent(abs(1 - ours / random)) if random > 0 else "no"
-        size = "smaller" if ours <= random else "larger"
-        cards.append((change, f"{size} error than random columns", f"{ours:.2g} beside {random:.2g}"))
+        components = percent(max(a.mean("principal components"), 0))
+        how = f"random columns: {percent(max(random, 0))}, principal components: {components}"
+        cards.append((percent(max(ours, 0)), "of the variance of all columns known on held-out rows", how))
+        how_many = f"better than random columns: {a.verdict}"
+        cards.append((percent(a.beaten), "of random sets of columns beaten", how_many))
     if a.stability is not None:
         share = f"about {5 * round(20 * a.same_columns)} %"
         cards.append((share, "of the columns stay the same", "selected again from other rows"))
@@ -314,14 +313,14 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         ax.barh(places, means, xerr=[row["spread"] for row in table], color=colours, ecolor=INK)
         ax.set_yticks(places, [row["columns"] for row in table])
         ax.invert_yaxis()
-        what = "reconstruction error on new rows, less is better"
-        what = what if e.goal == "reconstruct" else "agreement with the clusters of new rows, more is better"
+        what = "share of the variance of all columns that is known on held-out rows"
+        what = what if e.goal == "reconstruct" else "agreement with the clusters of held-out rows"
         ax.set_xlabel(what)
         quiet(ax)
         keep("assessed", ax, what)
     if e.counts is not None:
         curve = e.counts.plot(ax=_axes(6, 3.4))
-        keep("counts", curve.ax_, "Share of the variance known against the number of columns")
+        keep("counts", curve.ax_, "Reconstruction error against the number of columns")
     if e.selected.scores is not None and e.goal != "redundancy":
         order, n_shown = np.argsort(e.selected.ranking), min(MOST_CELLS, e.n_features)
         bars = ScoresDisplay(

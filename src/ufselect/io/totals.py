@@ -1,0 +1,77 @@
+"""Rows of a table that are sums or means of the others, such as a last row called Total."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ufselect._utils.messages import listed
+from ufselect.io.table import Table
+
+# English, German, French, Spanish, Italian, Portuguese and Dutch.
+TOTAL = re.compile(
+    r"(grand |sub|zwischen|gesamt|end)?(totals?|totale?s?|totaux|totaal|sums?|summen?|gesamt|insgesamt|somme|"
+    r"suma|soma|som|somma|mean|average|avg|mittel|mittelwert|durchschnitt|moyenne|media|média|promedio|"
+    r"gemiddelde)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class KeptRows:
+    """The rows of a file without some of them."""
+
+    rows: Any
+    kept: NDArray[np.bool_]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rows, name)
+
+    def blocks(self, *arguments: Any) -> Any:
+        """Yield the blocks of the file without these rows."""
+        start = 0
+        for frame in self.rows.blocks(*arguments):
+            yield frame[self.kept[start : start + len(frame)]]
+            start += len(frame)
+
+
+def summary_rows(table: Table) -> NDArray:
+    """Return rows that are called total, sum, mean or average, or that are the sum of all others.
+
+    A row is the sum of all others if it agrees with it within a thousandth in most columns.
+    """
+    n_rows = table.shape[0]
+    is_summary = np.zeros(n_rows, dtype=bool)
+    for names in (table.ids, table.labels):
+        if names is not None and np.asarray(names).dtype.kind not in "iufb":
+            is_summary |= [TOTAL.fullmatch(str(name).strip(" :*.")) is not None for name in names]
+    if isinstance(table.data, np.ndarray) and n_rows > 3:
+        data = np.nan_to_num(np.where(is_summary[:, None], 0.0, table.data))
+        others = data.sum(axis=0) - data
+        size = np.abs(data).sum(axis=0)
+        agrees = np.abs(others - data) <= 1e-3 * np.maximum(np.abs(data), 1e-9 * size)
+        is_summary |= np.mean(agrees & (np.abs(data) > 0), axis=1) > 0.5
+    # most rows called so are not summaries of the others
+    return np.flatnonzero(is_summary) if is_summary.mean() < 0.2 else np.empty(0, dtype=np.intp)
+
+
+def without_summaries(table: Table) -> Table:
+    """Return a table in memory without the rows that sum up others, which are named in its doubts."""
+    rows = summary_rows(table) if table.n_rows is None else np.empty(0, dtype=np.intp)
+    if not rows.size:
+        return table
+    kept = np.ones(table.shape[0], dtype=bool)
+    kept[rows] = False
+    names = [str(row + 1) if table.ids is None else str(table.ids[row]) for row in rows]
+    is_one = rows.size == 1
+    said = f"Left out row{'s' * (not is_one)} {listed(names)}, {'a total' if is_one else 'totals'} or mean"
+    said += f"{'' if is_one else 's'} of the others; --no-guess keeps {'it' if is_one else 'them'}."
+    per_row = ("data", "ids", "labels", "batches", "weights", "filled")
+    fewer = {name: getattr(table, name)[kept] for name in per_row if getattr(table, name) is not None}
+    if table.columns is not None:
+        fewer["columns"] = replace(table.columns, rows=KeptRows(table.columns.rows, kept))
+    return replace(table, doubts=(said, *table.doubts), **fewer)
