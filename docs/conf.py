@@ -33,7 +33,7 @@ extensions = [
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
-myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_enable_extensions = ["alert", "dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 # Defaults such as "auto" are shown as they are typed.
@@ -58,7 +58,7 @@ autosummary_generate = True
 autosummary_context = {
     "documented_methods": [
         "fit", "partial_fit", "transform", "fit_transform", "inverse_transform", "predict", "fit_predict",
-        "score", "curve", "get_support", "get_feature_names_out", "from_estimator", "from_count_curve",
+        "score", "curve", "fewer", "get_support", "get_feature_names_out", "from_estimator", "from_count_curve",
         "plot", "update", "merge", "to_markdown", "support", "ranking", "summary",
     ],
     # Worked out when they are asked for
