@@ -23,10 +23,11 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._columns import SelectionRequest, choose, identical_columns, selection_request
-from ufselect._utils.messages import listed, warn_user, without_warnings
+from ufselect._utils.messages import warn_user, without_warnings
 from ufselect._utils.validation import (
     as_numpy,
     canonical_csr,
+    check_frame,
     device_namespace,
     is_dask,
     is_lazy_table,
@@ -206,6 +207,8 @@ def check_columns(selector: Any, X: Any, *, reset: bool) -> int:
     """Check the number and names of the features, or store them with ``reset``; return the number."""
     if is_dask(X):
         check_collection(X)
+    if (is_dask(X) and is_frame(X)) or is_lazy_table(X):
+        check_frame(X)
     if is_dask(X) and is_frame(X):
         stand_in = X._meta
     elif hasattr(X, "collect_schema"):
@@ -235,17 +238,12 @@ def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):
             return validate_data(selector, X, dtype=dtypes, **options)
     except ValueError as error:
-        if str(error).startswith("could not convert string") and hasattr(X, "select_dtypes"):
-            words = listed([str(name) for name in X.select_dtypes(exclude=["number", "bool"]).columns], 3)
-            raise ValueError(f"These columns of X hold text: {words}. Drop them, or encode them.") from error
         if "contains NaN" in str(error):
             raise ValueError(
                 f"Input X contains NaN, but {type(selector).__name__} cannot handle missing values: fill "
                 "them first, for instance with SimpleImputer, or use ReconstructionSelector or DSCOFS."
             ) from error
-        if not str(error).startswith("setting an array element"):
-            raise
-        raise ValueError("X has rows of different lengths; give all the same number of values.") from error
+        raise
 
 
 Columns = Sequence[str] | Sequence[int] | NDArray

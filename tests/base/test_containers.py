@@ -5,12 +5,23 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
-from ufselect import GraphClustering, LaplacianScore, MaxVariance, PCALeverage, Reconstructor
+from ufselect import (
+    AutoSelector,
+    GraphClustering,
+    LaplacianScore,
+    MaxVariance,
+    PCALeverage,
+    Reconstructor,
+    StableSelector,
+    assess,
+)
 from ufselect.gram import GramAccumulator
 from ufselect.metrics import evaluate_selection, neighbours_kept
+from ufselect.preprocessing import AutoScaler, LogCounts
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((24, 6)) * np.arange(1, 7)
@@ -217,3 +228,79 @@ def test_memory_maps_and_paths_without_rows_and_columns(tmp_path):
             MaxVariance(1).fit(path)
     with pytest.raises(TypeError, match=r"^X is of type bytes"):
         MaxVariance(1).fit(bytes(tmp_path / "none.h5"))
+
+
+def unlike_numbers():
+    pl, ds, dd = (pytest.importorskip(name) for name in ("polars", "pyarrow.dataset", "dask.dataframe"))
+    pa, n = pytest.importorskip("pyarrow"), 24
+    frame = pd.DataFrame(X[:, :3], columns=list("abc"))
+    table, twice = pl.from_pandas(frame), pa.Table.from_arrays([pa.array(X[:, 0])] * 2, names=["a", "a"])
+    return {
+        "periods": frame.assign(b=pd.period_range("2020", periods=n, freq="D")),
+        "intervals": frame.assign(b=pd.interval_range(0, n)),
+        "durations": frame.assign(b=pd.to_timedelta(np.arange(n), unit="s")),
+        "categories": frame.assign(b=pd.Categorical(["x", "y"] * (n // 2))),
+        "lists": frame.assign(b=[[1, 2]] * n),
+        "integers beyond floats": [[10**400, 1], [2, 3], [4, 5]],
+        "objects beyond floats": np.array([[10**400, 1], [2, 3], [4, 5]], dtype=object),
+        "text of polars": table.with_columns(pl.lit("x").alias("t")),
+        "categories of polars": table.with_columns(pl.lit("x").cast(pl.Categorical).alias("t")),
+        "records of polars": table.with_columns(pl.struct("a", "b").alias("t")),
+        "text in a lazy table": table.lazy().with_columns(pl.lit("x").alias("t")),
+        "a lazy table without its column": table.lazy().select(pl.col("nope")),
+        "a lazy table that fails": table.lazy().with_columns(pl.lit("x").cast(pl.Float64).alias("t")),
+        "a name twice in polars": table.lazy().select(pl.col("a"), pl.col("a")),
+        "a name twice in Arrow": twice,
+        "a name twice in a dataset": ds.dataset(twice),
+        "text in Arrow": pa.table({"a": X[:, 0], "t": ["x"] * n}),
+        "a name twice in dask": dd.from_pandas(frame.set_axis(list("aab"), axis=1), npartitions=2),
+        "text in dask": dd.from_pandas(frame.assign(b="x"), npartitions=2),
+        "one number": np.array(3.0),
+        "a path": "table.csv",
+        "nothing": None,
+    }
+
+
+DOORS = {
+    "GramSelector": lambda data: MaxVariance(1).fit(data),
+    "other selectors": lambda data: LaplacianScore(1).fit(data),
+    "AutoSelector": lambda data: AutoSelector(1, random_state=0).fit(data),
+    "assess": lambda data: assess(MaxVariance(1), data),
+    "Reconstructor": lambda data: Reconstructor(MaxVariance(1)).fit(data),
+    "StableSelector": lambda data: StableSelector(MaxVariance(1), 4, 0.5).fit(data),
+    "GraphClustering": lambda data: GraphClustering().fit(data),
+    "AutoScaler": lambda data: AutoScaler().fit(data),
+    "LogCounts": lambda data: LogCounts().fit(data),
+    "partial_fit": lambda data: MaxVariance(1).partial_fit(data),
+    "transform": lambda data: MaxVariance(1).fit(X[:, :3]).transform(data),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_no_table_of_numbers_is_refused_in_one_line(door):
+    for kind, data in unlike_numbers().items():
+        if door == "transform" and "twice" in kind:
+            continue
+        with pytest.raises((ValueError, TypeError)) as caught:
+            DOORS[door](data)
+        message = str(caught.value)
+        assert "\n" not in message or message.startswith("Expected 2D array"), (kind, message)
+        assert not message.startswith(("could not", "float()", "setting", "int too")), (kind, message)
+
+
+def test_sparse_columns_filled_with_missing_values_count_as_missing():
+    gapped = np.where(X[:, :3] > 1, np.nan, X[:, :3])
+    frame = pd.DataFrame({name: pd.arrays.SparseArray(gapped[:, j]) for j, name in enumerate("abc")})
+    np.testing.assert_allclose(MaxVariance(1).fit(frame).scores_, MaxVariance(1).fit(gapped).scores_)
+
+
+@pytest.mark.parametrize("seed", [-1, 2.5, float("nan"), "auto", True])
+def test_seeds_are_checked_wherever_they_are_taken(seed):
+    for fit in (
+        lambda: assess(MaxVariance(1), X, random_state=seed),
+        lambda: StableSelector(MaxVariance(1), 4, 0.5, random_state=seed).fit(X),
+        lambda: GraphClustering(random_state=seed).fit(X),
+        lambda: AutoSelector(1, random_state=seed).fit(X),
+    ):
+        with pytest.raises((ValueError, TypeError), match="random_state"):
+            fit()

@@ -184,7 +184,7 @@ def test_other_widths_and_words_are_refused():
         accumulator.update(np.arange(3.0))
     with pytest.raises(ValueError, match="Cannot merge"):
         accumulator.merge(GramAccumulator().update(make_rows(5, 4)))
-    with pytest.raises(TypeError, match="convert its columns to numbers"):
+    with pytest.raises(ValueError, match="The batch holds values that are not numbers"):
         accumulator.update(np.array([["a", "b", "c"]], dtype=object))
 
 

@@ -242,7 +242,7 @@ def test_an_error_that_does_not_come_back_is_passed_on(monkeypatch):
 def test_words_and_wrong_shapes_are_refused():
     with pytest.raises(ValueError, match="two dimensions"):
         reduce_data(da.ones(5))
-    with pytest.raises(TypeError, match="Column 'word' of X does not hold numbers"):
+    with pytest.raises(ValueError, match="These columns of X hold text: word"):
         reduce_data(dd.from_pandas(pd.DataFrame({"a": [1.0, 2.0], "word": ["x", "y"]}), npartitions=1))
     with pytest.raises(TypeError, match="convert its columns to numbers"):
         reduce_data(da.from_array(np.array([["a"]], dtype=object), chunks=1))

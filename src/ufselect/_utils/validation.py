@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -11,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn import get_config
-from sklearn.utils import check_random_state
 from sklearn.utils._array_api import _is_numpy_namespace as is_numpy_namespace
 from sklearn.utils._array_api import get_namespace, move_to
+
+from ufselect._utils.messages import listed
 
 
 def check_positive_int(name: str, value: Any) -> None:
@@ -81,11 +84,18 @@ def tabular(X: Any, name: str = "X", *, on_device: bool = False) -> Any:
         raise ValueError(f"{name} must have two dimensions, rows and columns, not {X.ndim}.")
     check_sparse(X, name)
     if hasattr(X, "columns"):
-        _check_frame(X, name)
+        check_frame(X, name)
+        if hasattr(X, "sparse") and any(getattr(dtype, "fill_value", 0) != 0 for dtype in X.dtypes):
+            return X.sparse.to_dense()  # scikit-learn takes sparse columns only if they are filled with 0
+        if hasattr(X, "iloc"):
+            positions = [position for position, dtype in enumerate(X.dtypes) if str(dtype) == "object"]
+            check_objects([X.iloc[:, position] for position in positions], name)
     elif isinstance(X, np.ndarray) and X.dtype.names is not None:
         raise TypeError(f"{name} holds records of named fields; make a table of them with pandas.DataFrame.")
     elif isinstance(X, np.ndarray) and X.dtype.kind in "Mm":
         raise TypeError(f"{name} holds dates or times; convert its columns to numbers first.")
+    elif isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
+        check_objects([X], name)
     return with_gaps(X) if isinstance(X, np.ma.MaskedArray) else X
 
 
@@ -119,17 +129,88 @@ def with_gaps(values: Any) -> Any:
     return values.astype(np.result_type(values.dtype, np.float16)).filled(np.nan)
 
 
-def _check_frame(frame: Any, source: str) -> None:
-    if not len(frame.columns):
+def table_schema(X: Any) -> list[tuple[Any, Any]]:
+    """Return the names and types of the columns of a frame or lazy table."""
+    if hasattr(X, "collect_schema"):
+        with readable_table():
+            return list(X.collect_schema().items())
+    if hasattr(X, "schema"):
+        return list(zip(X.schema.names, X.schema.types, strict=True))
+    return list(zip(X.columns, getattr(X, "dtypes", X.columns), strict=True))
+
+
+@contextmanager
+def readable_table() -> Iterator[None]:
+    """Turn errors of polars and pyarrow about a table that cannot be read into a ValueError of one line."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] not in ("polars", "pyarrow"):
+            raise
+        raise ValueError(f"X cannot be read: {str(error).splitlines()[0]}") from error
+
+
+def check_frame(frame: Any, source: str = "X") -> None:
+    """Refuse a frame or lazy table without columns, or with columns whose type is not one of numbers."""
+    kinds = [(str(name), _unlike_numbers(dtype)) for name, dtype in table_schema(frame)]
+    if not kinds:
         raise ValueError(f"{source} has no columns, but at least 1 is required.")
-    for name, dtype in zip(frame.columns, getattr(frame, "dtypes", ()), strict=False):
-        is_temporal = getattr(dtype, "is_temporal", None)  # of polars; NumPy's and pandas' types have a kind
-        is_date = getattr(dtype, "kind", "") in ("M", "m") if is_temporal is None else is_temporal()
-        held = "dates or times" if is_date else "geometries" if str(dtype) == "geometry" else None
-        if held is not None:
-            raise TypeError(
-                f"{source} holds {held} in column {str(name)!r}; convert it to numbers or drop it."
-            )
+    repeated = [name for name, count in Counter(name for name, _ in kinds).items() if count > 1]
+    if repeated and (is_dask(frame) or not hasattr(frame, "iloc")):  # pandas tells them apart by position
+        raise ValueError(f"{source} has two columns called {repeated[0]!r}; rename one.")
+    texts = [name for name, kind in kinds if kind == "text"]
+    if texts:
+        raise ValueError(
+            f"These columns of {source} hold text: {listed(texts, 3)}. Drop them, or encode them."
+        )
+    for name, kind in kinds:
+        if kind is not None:
+            raise TypeError(f"{source} holds {kind} in column {name!r}; convert it to numbers or drop it.")
+
+
+def _unlike_numbers(dtype: Any) -> str | None:
+    """Say what a column of this type holds instead of numbers; None for numbers and Python objects."""
+    kind, word = getattr(dtype, "kind", ""), str(dtype).lower()
+    if word == "category":  # of pandas
+        return None if dtype.categories.dtype.kind in "biuf" else "text"
+    beginnings = {
+        "dates or times": ("date", "time", "duration", "period"),
+        "text": ("str", "large_string", "utf8", "categorical", "enum", "dictionary"),
+        "intervals": ("interval",),
+        "geometries": ("geometry",),
+        "lists or records": (
+            "list",
+            "large_list",
+            "fixed",
+            "array",
+            "struct",
+            "map",
+            "binary",
+            "large_binary",
+        ),
+    }
+    if kind in ("b", "i", "u", "f"):
+        return None
+    return next((held for held, words in beginnings.items() if word.startswith(words)), None)
+
+
+def check_objects(tables: list[Any], name: str) -> None:
+    """Refuse Python objects that are no numbers."""
+    for values in tables:
+        try:
+            np.asarray(values, dtype=np.float64)
+        except OverflowError as error:
+            raise ValueError(
+                f"{name} holds integers larger than floating-point numbers can be; divide them by a constant."
+            ) from error
+        except (TypeError, ValueError) as error:
+            if str(error).startswith("setting an array element") and not hasattr(values, "name"):
+                raise ValueError(
+                    f"{name} has rows of different lengths; give all the same number of values."
+                ) from error
+            where = f" in column {values.name!r}" if getattr(values, "name", None) is not None else ""
+            reason = str(error).rstrip(".")
+            raise type(error)(f"{name} holds values{where} that are not numbers: {reason}.") from error
 
 
 def sparse_damage(matrix: Any) -> str | None:
@@ -196,11 +277,24 @@ def canonical_csr(matrix: Any) -> sparse.csr_array:
     return own
 
 
+def seed_from(random_state: Any) -> int:
+    """Return one integer seed for an int, a RandomState, a Generator or None."""
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(np.iinfo(np.int32).max))
+    if random_state is not None and not isinstance(random_state, np.random.Generator):
+        raise ValueError(
+            "random_state must be an integer of at least 0, a RandomState, a Generator or None, not "
+            f"{random_state!r}."
+        )
+    return int(np.random.default_rng(random_state).integers(np.iinfo(np.int32).max))
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """Return a NumPy generator for an int, a RandomState, a Generator or None."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-    return np.random.default_rng(random_state)
+    is_ready = random_state is None or isinstance(random_state, np.random.Generator)
+    return np.random.default_rng(random_state if is_ready else seed_from(random_state))
 
 
 def is_missing(label: Any) -> bool:
@@ -232,10 +326,8 @@ def is_lazy_table(X: Any) -> bool:
 
 def column_names(X: Any) -> NDArray | None:
     """Return the names of the columns of a frame or lazy table; None if they are not strings."""
-    if hasattr(X, "collect_schema"):
-        names = X.collect_schema().names()
-    else:
-        names = getattr(getattr(X, "schema", None), "names", None) or getattr(X, "columns", ())
+    is_table = hasattr(X, "columns") or hasattr(X, "schema")
+    names = [name for name, _ in table_schema(X)] if is_table else []
     is_named = len(names) > 0 and all(isinstance(name, str) for name in names)
     return np.asarray(names, dtype=object) if is_named else None
 

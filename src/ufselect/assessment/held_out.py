@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from ufselect._columns import ColumnTable
+from ufselect._utils.columns import ColumnTable
 from ufselect._utils.messages import listed, without_warnings
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_choice, check_positive_int, generator, is_dask, tabular
@@ -333,6 +333,8 @@ def assess(
     table = tabular(table)
     table = table.tocsr() if sparse.issparse(table) else table
     table = table if hasattr(table, "shape") else np.asarray(table)
+    if len(table.shape) != 2 or table.shape[1] == 0:
+        raise ValueError(f"X must have rows and columns, not the shape {table.shape}.")
     n_rows, n_features = table.shape
     if groups is not None and len(groups) != n_rows:
         raise ValueError(f"groups has {len(groups)} entries, but X has {n_rows} rows.")

@@ -27,7 +27,7 @@ from sklearn.utils.validation import (
 )
 
 from ufselect._utils.messages import warn_user, without_warnings
-from ufselect._utils.validation import check_positive_int, generator
+from ufselect._utils.validation import check_frame, check_positive_int, generator, is_dask, tabular
 from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
 from ufselect.assessment.stability import selection_stability
 from ufselect.base import FitProgress, unchanged_on_error
@@ -160,6 +160,10 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._check_parameters()
+            if is_dask(X) and hasattr(X, "columns"):
+                check_frame(X)
+            X = X.compute() if is_dask(X) else X
+            X = tabular(X)
             if not hasattr(X, "columns"):
                 X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
             validate_data(self, X, skip_check_array=True)  # the selector checks the values

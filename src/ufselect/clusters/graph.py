@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -22,15 +21,6 @@ from ufselect.gram.centring import centre_and_scale, power_of_two_near
 from ufselect.gram.sparse import column_means
 from ufselect.gram.spectrum import eigenpairs_between
 from ufselect.graphs.score_graph import centred_basis, score_graph, score_widths, smooth_vectors
-
-
-def seed_from(random_state: Any) -> int:
-    """Return one integer seed for an int, a RandomState, a Generator or None."""
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(np.iinfo(np.int32).max))
-    return int(np.random.default_rng(random_state).integers(np.iinfo(np.int32).max))
 
 
 def kmeans_seeds(seed: int, n_runs: int) -> list[int]:

@@ -13,10 +13,10 @@ from ufselect._columns import SelectionRequest, UnitRequest, choose, ranks_from_
 from ufselect._solver.iterate import AcceleratedState, Descent, Point, advance, iterate, start_at
 from ufselect._solver.sets import project_capped_simplex
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import check_choice, check_positive_int
+from ufselect._utils.validation import check_choice, check_positive_int, seed_from
 from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.clusters.clustering import find_clusters
-from ufselect.clusters.graph import Reference, cut_again, seed_from
+from ufselect.clusters.graph import Reference, cut_again
 from ufselect.reconstruct.greedy import GivenTargets, choose_in_rounds
 
 

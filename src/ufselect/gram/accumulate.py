@@ -33,9 +33,12 @@ from ufselect._utils.columns import ColumnTable
 from ufselect._utils.messages import listed
 from ufselect._utils.validation import (
     canonical_csr,
+    check_frame,
     check_sparse,
     column_names,
     has_missing,
+    readable_table,
+    table_schema,
     tabular,
     with_gaps,
 )
@@ -432,8 +435,8 @@ class GramAccumulator:
 
 def accumulate_table(table: Any, batch_bytes: int = 2**26) -> GramAccumulator:
     """Read a polars LazyFrame or a pyarrow dataset in batches of rows, once; it is never whole in memory."""
-    schema = table.collect_schema() if hasattr(table, "collect_schema") else table.schema
-    n_rows = max(1, batch_bytes // (8 * max(1, len(schema))))
+    check_frame(table)
+    n_rows = max(1, batch_bytes // (8 * len(table_schema(table))))
     if hasattr(table, "scanner"):
         dataset = import_module("pyarrow.dataset")
         # With read-ahead, the default, a table is in memory several times.
@@ -446,8 +449,9 @@ def accumulate_table(table: Any, batch_bytes: int = 2**26) -> GramAccumulator:
     else:
         raise TypeError("Reading a LazyFrame in batches needs polars 1.34 or later; else pass X.collect().")
     accumulator = GramAccumulator()
-    for batch in batches:
-        accumulator.update(batch)
+    with readable_table():
+        for batch in batches:
+            accumulator.update(batch)
     return accumulator
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.validation import check_sparse, with_gaps
+from ufselect._utils.validation import check_frame, check_sparse, with_gaps
 from ufselect.gram.accumulate import Probe, Record, block_moments, merge_moments
 from ufselect.gram.centring import refuse_infinity, working_dtype
 from ufselect.gram.rows import RowInfo
@@ -82,12 +82,8 @@ class DaskBlocks:
         check_collection(X)
         self.array = X
         if is_frame(X):  # in one type; pandas' own number types become NumPy's
+            check_frame(X)
             dtypes = [getattr(dtype, "numpy_dtype", dtype) for dtype in X.dtypes]
-            for name, dtype in zip(X.columns, dtypes, strict=True):
-                if getattr(dtype, "kind", "O") not in "biuf":
-                    raise TypeError(
-                        f"Column {str(name)!r} of X does not hold numbers; convert or drop it first."
-                    )
             self.array = X.astype(np.result_type(*dtypes)).to_dask_array()
         self.is_sparse = sparse.issparse(self.array._meta)
         self._check_room_for_blocks()

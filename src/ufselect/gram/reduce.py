@@ -281,6 +281,11 @@ def reduce_data(
         return ReducedData(X.gram(), 1, "formed")
     if isinstance(X, GramOperator):
         return ReducedData(X, 0, "given")
+    if not is_dask(X) and not isinstance(X, np.ndarray):
+        raise TypeError(
+            f"X is of type {type(X).__name__}; reduce_data takes dask collections, memory maps, lazy tables "
+            "and accumulators. Pass rows in memory to fit."
+        )
     source = block_source(X)
     if names:
         source.rows = row_info(sample_weight, batch, source.count_rows())
