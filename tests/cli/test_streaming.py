@@ -115,6 +115,7 @@ def test_what_is_no_count_is_not_normalised(folder, capsys):
     assert not Path("out.csv").exists()
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 @pytest.mark.parametrize("data", ["gaps.csv", "gaps.parquet"])
 def test_gaps_are_worked_around_in_blocks(folder, data, capsys):
     assert call(f"select {data} -k 4 -m DSCOFS --scale none --impute keep --stream -o blocks.csv") == 0

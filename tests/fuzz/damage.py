@@ -27,8 +27,6 @@ from ufselect.io import ReadOptions, read_table, trial
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((30, 12)) < 0.5, RNG.standard_normal((30, 12)), 0.0)
-# Stores are read block by block in a fit, tables as a whole before it.
-STORES = (".h5", ".zarr")
 TRIAL_SECONDS = 5  # of processor time; a trial takes some milliseconds
 TRIAL_BYTES = 256  # less than the arrays have, so that as little of them is read beforehand as of large ones
 
@@ -78,31 +76,6 @@ def _xlsx(path: Path) -> None:
     workbook.save(path)
 
 
-def _h5(version: str = "earliest", **storage: Any) -> Callable[[Path], None]:
-    def write(path: Path) -> None:
-        import_module("dask")
-        with import_module("h5py").File(path, "w", libver=version) as file:
-            file.create_dataset("X", data=X, **storage)
-
-    return write
-
-
-def _sparse_h5(path: Path) -> None:
-    import_module("dask")
-    matrix = sparse.csr_array(X)
-    with import_module("h5py").File(path, "w") as file:
-        group = file.create_group("X")
-        for name in ("data", "indices", "indptr"):
-            group[name] = getattr(matrix, name)
-        group.attrs["shape"] = matrix.shape
-
-
-def _zarr(path: Path) -> None:
-    import_module("dask")
-    array = import_module("zarr").create_array(path, shape=X.shape, chunks=(10, 12), dtype="f8")
-    array[:] = X
-
-
 def _tenx(path: Path) -> None:
     path.mkdir()
     with (path / "matrix.mtx").open("wb") as file:
@@ -129,12 +102,6 @@ WRITERS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "h5ad": (".h5ad", _h5ad(X)),
     "sparse h5ad": (".h5ad", _h5ad(sparse.csr_matrix(X))),
     "packed h5ad": (".h5ad", _packed_h5ad),
-    "h5": (".h5", _h5()),
-    "packed h5": (".h5", _h5(chunks=(4, 5), compression="gzip", shuffle=True, fletcher32=True)),
-    "growing h5": (".h5", _h5(chunks=(4, 5), compression="lzf", maxshape=(None, 12))),
-    "new h5": (".h5", _h5("latest", chunks=(4, 5), compression="gzip", maxshape=(None, None))),
-    "sparse h5": (".h5", _sparse_h5),
-    "zarr": (".zarr", _zarr),
     "10x": ("", _tenx),
 }
 
@@ -148,10 +115,7 @@ def flipped(content: bytes, rng: np.random.Generator) -> bytes:
 
 
 def read_and_fit(path: Path) -> None:
-    """Read a table, or a store by its rows, and fit."""
-    if path.suffix in STORES:
-        MaxVariance(2).fit(path)
-        return
+    """Read a table and fit."""
     MaxVariance(1).fit(read_table(path, ReadOptions(guess=False)).data)
 
 

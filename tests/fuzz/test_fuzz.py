@@ -103,6 +103,7 @@ def test_fits_in_overlapping_threads_leave_the_process_as_it_was():
     assert blas_threads() == threads
 
 
+@pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 @pytest.mark.parametrize("container", ["rows", "csr", "dask", "accumulator"])
 @pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200, 1e306])
 def test_extreme_units_do_not_change_the_selection(container, scale, tmp_path):

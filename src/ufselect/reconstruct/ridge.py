@@ -77,6 +77,7 @@ def ridge_units(variances: NDArray) -> NDArray:
     could have large weights, and dominate a row in which it does vary. An equal penalty would hardly affect
     the column that varies most. On the development sets halfway did better than either.
     """
+    variances = np.maximum(variances, 0.0)  # a difference of products of a constant column may be below 0
     return (variances + np.mean(variances)) / 2 if np.any(variances > 0) else np.ones(len(variances))
 
 
