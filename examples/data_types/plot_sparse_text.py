@@ -38,21 +38,19 @@ words = vectorizer.get_feature_names_out()[np.argsort(selected.estimator_.rankin
 print("first words:", *words[:15])
 
 # %%
-# The reconstruction error on held-out documents, compared with random words.
+# The share of the variance of all words known on held-out documents, compared with random words.
 counts = [5, 10, 20, 40, 60]
 
 
-def errors(reconstructor):
-    """Return the relative error on held-out documents for each number of words."""
-    return [row["error"] for row in reconstructor.curve(test, counts)]
+def shares(reconstructor):
+    """Return the share of the variance known on held-out documents for each number of words."""
+    return reconstructor.curve(test, counts)["score"]
 
 
-random_errors = [errors(Reconstructor(RandomSubset(60, random_state=seed)).fit(train)) for seed in range(10)]
+random = [shares(Reconstructor(RandomSubset(60, random_state=seed)).fit(train)) for seed in range(10)]
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
-ax.plot(counts, errors(selected), marker="o", label="selected words")
-ax.fill_between(
-    counts, np.min(random_errors, axis=0), np.max(random_errors, axis=0), color="0.8", label="random words"
-)
-ax.set(xlabel="words", ylabel="relative error, held-out documents")
+ax.plot(counts, shares(selected), marker="o", label="selected words")
+ax.fill_between(counts, np.min(random, axis=0), np.max(random, axis=0), color="0.8", label="random words")
+ax.set(xlabel="words", ylabel="share of the variance, held-out documents")
 ax.legend(frameon=False)
 plt.show()

@@ -1,9 +1,9 @@
 """
-How many features? Reconstruction error against their number
-============================================================
+How many features? The variance known against their number
+==========================================================
 
-The reconstruction error on held-out rows falls with every further column. To see where to stop, compare it
-with random columns and with as many principal components, which need all columns.
+Every further column makes more of the variance of held-out rows known. To see where to stop, compare with
+random columns and with as many principal components, which need all columns.
 """
 
 # %%
@@ -18,10 +18,11 @@ train, test = pixels[:1200], pixels[1200:]
 reconstructor = Reconstructor(ReconstructionSelector(n_features_to_select=45), regressor="ridge").fit(train)
 
 # %%
-# ``n_features_to_select="auto"`` selects the fewest columns whose error is within one standard error of the
-# lowest, and says so if more columns would still help.
+# ``n_features_to_select="auto"`` selects the fewest columns beyond which further ones add hardly more than
+# themselves: the other columns are reconstructed as well as with any number, within one standard error.
 selector = ReconstructionSelector(n_features_to_select="auto").fit(train)
-print(next(row["note"] for row in selector.count_curve_ if row["chosen"]))
+curve = selector.count_curve_
+print(curve["n_features"][curve["chosen"]], "columns know", curve["score"][curve["chosen"]].round(3))
 
 # %%
 # The dashed line marks the automatic number.

@@ -147,7 +147,7 @@ class AutoSelector(UnsupervisedSelector):
     labels_: NDArray
     clusters_: list[dict[str, Any]]
     n_clusters_range_: list[int]
-    count_curve_: list[dict[str, Any]]
+    count_curve_: dict[str, NDArray]
 
     def __init__(
         self,

@@ -124,11 +124,12 @@ positions : array-like of shape (n_features,) or (n_features, n_dimensions), or 
 min_distance : float, optional
     Minimum distance between the positions of two selected columns.""",
     "count_curve": """\
-count_curve_ : list of dict
-    With ``n_features_to_select="auto"``: for each ``count`` tried, the held-out ``error`` of reconstructing
-    the other columns relative to predicting their means (1 is no better), its ``standard_error``, and
-    whether the count was ``chosen``: the smallest one within one standard error of the least error,
-    explained in ``note``.""",
+count_curve_ : dict of ndarray
+    With ``n_features_to_select="auto"``, for each number ``n_features`` tried: the ``score``, which is the
+    share of the variance of all columns known on held-out rows; the ``criterion``, the error of
+    reconstructing the columns that are not selected, relative to predicting their means, with its
+    ``standard_error``; and whether the number was ``chosen``: the smallest whose criterion is within one
+    standard error of the least. More columns would add hardly more than themselves.""",
     "iterations": """\
 n_iter_ : int
     Number of iterations.

@@ -108,8 +108,8 @@ def test_the_number_of_columns_for_reconstruction_is_chosen_on_held_out_rows():
     X = rng.standard_normal((150, 6)) @ rng.standard_normal((6, 40)) + 0.05 * rng.standard_normal((150, 40))
     selector = AutoSelector("auto", goal="reconstruct", random_state=0).fit(X)
     assert 6 <= selector.support_.sum() <= 15
-    (chosen,) = (row for row in selector.count_curve_ if row["chosen"])
-    assert chosen["count"] == selector.support_.sum()
+    curve = selector.count_curve_
+    assert curve["n_features"][curve["chosen"]] == selector.support_.sum()
     with pytest.raises(ValueError, match='works with goal="reconstruct"'):
         AutoSelector("auto", goal="clusters").fit(X)
 

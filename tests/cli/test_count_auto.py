@@ -28,11 +28,11 @@ def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
     record = json.loads((folder / "picked.json").read_text(encoding="utf-8"))
     count = record["count"]
     assert 5 <= count["chosen"] == record["result"]["n_selected"] <= 10
-    assert [row["count"] for row in count["curve"]] == list(range(1, 16))
+    assert count["curve"]["n_features"] == list(range(1, 16))
     assert f"-k auto selected {count['chosen']}: {count['why']}." in out
     marked = [row for row in out.splitlines() if row.rstrip().endswith("*")]
     assert len(marked) == 1
-    assert f"{count['curve'][count['chosen'] - 1]['error']:.3f}" in marked[0]
+    assert f"{100 * count['curve']['score'][count['chosen'] - 1]:.0f} %" in marked[0]
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert f"{count['chosen']} were selected: {count['why']}" in page
     assert run(["select", "t.csv", "-k", "auto", "--json"]) == 0

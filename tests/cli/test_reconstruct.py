@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.cli.commands import call
 
 from ufselect import Reconstructor
+from ufselect.cli.record import checksum, read_record
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,7 @@ def tables(tmp_path, monkeypatch):
     bent = (bent + 0.01 * rng.standard_normal(bent.shape)) * np.geomspace(1, 1e4, 12) + 5
     frame = pandas.DataFrame(bent, columns=[f"c{j}" for j in range(12)])
     frame.insert(0, "id", [f"row{i}" for i in range(260)])
+    frame["same"] = 7.5
     frame[:200].to_csv("today.csv", index=False)
     return frame
 
@@ -42,19 +45,22 @@ def test_the_whole_table_comes_from_the_selected_columns(tables, scale, capsys):
     new = tables[200:][["id", "c2", "c0", "c1"]]  # in another order
     new.to_csv("tomorrow.csv", index=False)
     assert call("reconstruct picked.json tomorrow.csv -o all.csv --errors errors.csv") == 0
-    assert "9 columns are reconstructed from 3 measured ones" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert f"13 columns from 3 measured ones, which hold {100 * record['map']['score']:.0f} %" in out
+    assert "same: written with the constant value of the first table." in err
     reconstructed, wanted = pandas.read_csv("all.csv"), tables[200:].reset_index(drop=True)
     assert list(reconstructed.columns) == list(wanted.columns)
     assert reconstructed["id"].tolist() == wanted["id"].tolist()
     np.testing.assert_allclose(reconstructed[["c0", "c1", "c2"]], wanted[["c0", "c1", "c2"]])
     errors = pandas.read_csv("errors.csv").set_index("column")
     assert errors["measured"].sum() == 3
-    left = (reconstructed - wanted[reconstructed.columns[1:]])[reconstructed.columns[1:]].iloc[:, 3:]
+    assert (reconstructed["same"] == 7.5).all()
+    left = (reconstructed - wanted[reconstructed.columns[1:]])[reconstructed.columns[1:]].iloc[:, 3:12]
     np.testing.assert_allclose(left.std(), errors["standard_deviation_of_error"][3:], rtol=1.0)
     if scale == "none":
-        numbers = tables.drop(columns="id").to_numpy()
+        numbers = tables.drop(columns=["id", "same"]).to_numpy()
         expected = Reconstructor([0, 1, 2]).fit(numbers[:200]).inverse_transform(numbers[200:, :3])
-        np.testing.assert_allclose(reconstructed.iloc[:, 1:], expected)
+        np.testing.assert_allclose(reconstructed.iloc[:, 1:13], expected)
 
 
 def test_rows_far_from_those_seen_are_named(tables, capsys):
@@ -70,27 +76,56 @@ def test_rows_far_from_those_seen_are_named(tables, capsys):
     assert "written as reconstructed from the selected columns" in err.replace("\n", " ")
 
 
-def test_rows_with_missing_values_are_reconstructed_from_the_mean_and_named(tables, capsys):
+def test_a_failed_sensor_is_predicted_from_the_others_and_its_rows_are_named(tables, capsys):
+    """Two columns that know each other; the mean of one would be off by a standard deviation."""
+    tables["c1"] = tables["c0"] * 2 + 0.01 * np.random.default_rng(1).standard_normal(260)
+    tables[:200].to_csv("today.csv", index=False)
     assert call(SELECT) == 0
-    for name, value in (("gaps", np.nan), ("mean", tables["c1"][:200].mean())):
-        new = tables[200:].copy()
-        new.loc[203, "c1"] = value
-        new.to_csv(f"{name}.csv", index=False)
-        assert call(f"reconstruct picked.json {name}.csv -o {name}-all.csv") == 0
-    assert "1 of 60 rows lack a value of a selected column" in (err := capsys.readouterr().err)
-    assert "row 4." in err
-    first, second = (pandas.read_csv(f"{name}-all.csv") for name in ("gaps", "mean"))
-    pandas.testing.assert_frame_equal(first, second)
+    new = tables[200:].copy()
+    new.loc[203:210, "c1"] = np.nan
+    new.to_csv("gaps.csv", index=False)
+    assert call("reconstruct picked.json gaps.csv -o all.csv") == 0
+    assert "8 of 60 rows lack a selected column" in (err := capsys.readouterr().err)
+    assert "rows 4, 5" in err
+    left = pandas.read_csv("all.csv")["c1"] - tables["c1"][200:].reset_index(drop=True)
+    assert left.abs().max() < 0.2 * tables["c1"].std()
 
 
 def test_what_is_wrong_is_said(tables, capsys):
     assert call(SELECT.replace(" --save-map", "")) == 0
     tables[200:].to_csv("tomorrow.csv", index=False)
     stored = Path("picked.map.npz")
+
+    def flip(path, place):
+        content = bytearray(path.read_bytes())
+        content[place] ^= 1
+        path.write_bytes(content)
+
+    def forge(**changes):
+        """Store other arrays, with the checksums that they need."""
+        with np.load(stored) as arrays:
+            changed = {**arrays, **changes}
+        np.savez_compressed(stored, **changed)
+        record = read_record(Path("picked.json"))
+        record["map"]["sha256"] = hashlib.sha256(stored.read_bytes()).hexdigest()
+        Path("picked.json").write_text(json.dumps({**record, "checksum": checksum(record)}))
+
+    again, record = (lambda: call(SELECT + " --force"), ""), Path("picked.json")
+    weights = np.full((3, 12), 0.5)
     for damage, words in (
         (lambda: None, "run ufselect select again with --save-map"),
-        (lambda: call(SELECT + " --force"), ""),
-        (lambda: stored.write_bytes(stored.read_bytes() + b"x"), "is not the map of"),
+        again,
+        (lambda: flip(stored, 1000), "is not the map of"),
+        again,
+        (lambda: flip(record, record.read_text().index("today.csv")), "was changed since"),
+        again,
+        (lambda: forge(scale=np.zeros(12)), "damaged: scale has numbers that no map has"),
+        (lambda: forge(scale=np.ones(12), mean=np.full(12, 1e308)), "damaged: mean has numbers"),
+        (lambda: forge(mean=np.array(["a"] * 12)), "damaged: mean is not what a map has"),
+        (lambda: forge(mean=np.zeros(12), weights=weights[:, 1:]), "damaged: weights has another size"),
+        (lambda: forge(weights=weights, columns=np.array([0, 1, 12])), "damaged: the selected columns are"),
+        (lambda: forge(columns=np.arange(3), unit=np.float64(np.nan)), "damaged: unit has numbers"),
+        again,
         (stored.unlink, "is not at picked.map.npz; put it there"),
     ):
         damage()

@@ -1,4 +1,4 @@
-"""The picture of errors against counts."""
+"""The picture of shares against counts."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ def test_the_curve_lies_between_random_columns_and_components(rows):
     display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train, counts=[2, 6, 12])
     assert display.counts.tolist() == [2, 6, 12]
     assert display.random.shape == (5, 3)
-    assert np.all(display.floor < display.errors)
-    assert np.all(display.errors < display.random.mean(axis=0))
+    assert np.all(display.components > display.shares)
+    assert np.all(display.shares > display.random.mean(axis=0))
     V = np.linalg.svd(train - train.mean(axis=0), full_matrices=False)[2][:6]
     A = test - train.mean(axis=0)
-    assert display.floor[1] == pytest.approx(np.linalg.norm(A - A @ V.T @ V) / np.linalg.norm(A))
+    share = 1 - np.square(A - A @ V.T @ V).sum() / np.square(A).sum()
+    assert display.components[1] == pytest.approx(share)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["random columns", "as many principal components", "selected columns"]
+    assert labels == ["random columns", "principal components", "selected columns"]
 
 
 def test_a_selector_alone_is_refused_with_what_is_wanted(rows):

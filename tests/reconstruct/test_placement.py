@@ -197,4 +197,4 @@ def test_a_count_of_their_own_heeds_kept_and_excluded_columns(name):
     chosen = selector.get_support(indices=True)
     assert 7 in chosen
     assert 0 not in chosen
-    assert chosen.size == next(row["count"] for row in selector.count_curve_ if row["chosen"])
+    assert chosen.size == selector.count_curve_["n_features"][selector.count_curve_["chosen"]]

@@ -1,4 +1,4 @@
-"""The map back of Reconstructor: ridge, kernel or a regressor, and which of them is taken."""
+"""Reconstructor: the map to all columns, ridge, kernel or a regressor, its errors, and failed sensors."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import KNeighborsRegressor
+from tests.conftest import frame_class
 
 from ufselect import LaplacianScore, MaxVariance, ReconstructionSelector, Reconstructor, RedundancyFilter
 from ufselect.plotting import ReconstructionDisplay
-from ufselect.reconstruct.kernel import ColumnMap, bend, linear_errors
-from ufselect.reconstruct.ridge import LinearMap
-
-COLUMNS = np.array([0, 1])
 
 
 def on_a_curve(n_rows, rng, noise=0.02):
@@ -28,6 +24,14 @@ def on_a_curve(n_rows, rng, noise=0.02):
     at = rng.uniform(-1, 1, (n_rows, 2))
     bent = [np.sin(3 * at @ rng.standard_normal(2) + shift) for shift in range(8)]
     return np.column_stack([at, *bent, at @ [1, 2], at @ [2, -1]]) + noise * rng.standard_normal((n_rows, 12))
+
+
+def correlated(n_rows, seed, n_features=12, rank=4, noise=0.3):
+    """Return rows of a few factors, the same for every seed, and noise."""
+    loadings = np.random.default_rng(99).standard_normal((rank, n_features))
+    rng = np.random.default_rng(seed)
+    scores = rng.standard_normal((n_rows, rank))
+    return scores @ loadings + noise * rng.standard_normal((n_rows, n_features)) + np.arange(n_features)
 
 
 @pytest.fixture(scope="module")
@@ -40,67 +44,40 @@ def bent(curved):
     return Reconstructor([0, 1]).fit(curved[:300])
 
 
-def fitted(rows, **settings):
-    linear = LinearMap.from_rows(rows, COLUMNS)
-    flat = ColumnMap.of(linear, rows[:, COLUMNS] - linear.mean[COLUMNS], COLUMNS)
-    return linear, flat, *bend(flat, rows, **settings)
-
-
-def test_it_is_kernel_ridge_regression(curved):
-    """With an offset of its own, which is what centred kernels and targets amount to."""
-    rows = curved[:60]
-    _, flat, found, _, _ = fitted(rows, widths=(0.5,), weights=(1.0,))
-    part = (rows[:, COLUMNS] - flat.mean[COLUMNS]) / flat.unit
+def kernel_ridge(rows, new, unit, width, weight, penalty):
+    """Return columns 2 and up of new rows by scikit-learn, with an offset: centred kernels and targets."""
+    mean = rows[:, :2].mean(axis=0)
+    part, new = (rows[:, :2] - mean) / unit, (new[:, :2] - mean) / unit
 
     def kernel(left, right):
-        gaussian = np.exp(-euclidean_distances(left, right, squared=True) / (2 * found.width**2))
-        return gaussian + left @ right.T
+        return np.exp(-euclidean_distances(left, right, squared=True) / (2 * width**2)) + weight * (
+            left @ right.T
+        )
 
-    centre = np.eye(60) - 1 / 60
-    new = part[:7] * 0.9
-    mapped = found.predict(new * flat.unit + flat.mean[COLUMNS])
-    errors = [
-        np.abs(
-            KernelRidge(alpha=penalty, kernel="precomputed")
-            .fit(centre @ kernel(part, part) @ centre, rows[:, 2:] - rows[:, 2:].mean(axis=0))
-            .predict((kernel(new, part) - kernel(part, part).mean(axis=0)) @ centre)
-            + rows[:, 2:].mean(axis=0)
-            - mapped[:, 2:]
-        ).max()
-        for penalty in np.geomspace(1e-4, 10, 11)
-    ]
+    centre, offset = np.eye(len(rows)) - 1 / len(rows), rows[:, 2:].mean(axis=0)
+    fitted = KernelRidge(alpha=penalty, kernel="precomputed")
+    fitted.fit(centre @ kernel(part, part) @ centre, rows[:, 2:] - offset)
+    return fitted.predict((kernel(new, part) - kernel(part, part).mean(axis=0)) @ centre) + offset
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 4])
+def test_it_is_kernel_ridge_regression_and_its_score_that_of_held_out_folds(curved, groups):
+    rows, new = curved[:60], 0.9 * curved[100:107]
+    found = Reconstructor([0, 1], "kernel").fit(rows, groups=groups)
+    map_ = found.column_map_
+    mapped, errors = found.inverse_transform(new[:, :2])[:, 2:], []
+    settings = [(weight, penalty) for weight in (0.1, 1.0, 10.0) for penalty in np.geomspace(1e-4, 10, 11)]
+    for setting in settings:
+        errors.append(np.abs(kernel_ridge(rows, new, map_.unit, map_.width, *setting) - mapped).max())
     assert min(errors) < 1e-5
-
-
-def test_leave_one_out_errors_of_lines_are_those_without_the_row(curved):
-    rows = curved[:40]
-    linear = LinearMap.from_rows(rows, COLUMNS)
-    found = linear_errors(linear, rows, COLUMNS)
-    part = rows[:, COLUMNS] - rows[:, COLUMNS].mean(axis=0)
-    squares = np.square(part).sum(axis=0)
-    part /= np.sqrt((squares + squares.mean()) / 2)
-    for row in range(4):
-        others = np.delete(np.arange(40), row)
-        lines = Ridge(alpha=linear.ridge).fit(part[others], rows[others, 2:]).predict(part[[row]])[0]
-        assert found[row] == pytest.approx(np.square(rows[row, 2:] - lines).sum(), rel=1e-6)
-
-
-def test_leave_one_out_errors_of_the_kernel_are_those_without_the_row(curved):
-    rows = curved[:40]
-    _, flat, bent, by_column, by_row = fitted(rows, widths=(0.5,), weights=(1.0,))
-    part = (rows[:, COLUMNS] - flat.mean[COLUMNS]) / flat.unit
-    kernel = np.exp(-euclidean_distances(part, squared=True) / (2 * bent.width**2)) + part @ part.T
-    for row in range(4):
-        others, found = np.delete(np.arange(40), row), []
-        for penalty in np.geomspace(1e-4, 10, 11):
-            system = np.ones((40, 40))  # the last unknown is the offset, which nothing penalises
-            system[:-1, :-1] = kernel[np.ix_(others, others)] + penalty * np.eye(39)
-            system[-1, -1] = 0
-            solved = np.linalg.solve(system, np.vstack([rows[others, 2:], np.zeros((1, 10))]))
-            left = rows[row, 2:] - np.append(kernel[row, others], 1.0) @ solved
-            found.append(np.square(left).sum())
-        assert np.min(np.abs(np.array(found) / by_row[row] - 1)) < 1e-4
-    assert by_column[2:].sum() <= by_row.sum() * (1 + 1e-9)
+    if groups is None:
+        setting, left, total = settings[int(np.argmin(errors))], 0.0, 0.0
+        for fold in range(5):
+            is_out = np.arange(60) % 5 == fold
+            guess = kernel_ridge(rows[~is_out], rows[is_out], map_.unit, map_.width, *setting)
+            left += np.square(rows[is_out][:, 2:] - guess).sum()
+            total += np.square(rows[is_out] - rows[~is_out].mean(axis=0)).sum()
+        assert found.score_ == pytest.approx(1 - left / total, abs=1e-3)
 
 
 def test_auto_bends_where_lines_do_not_do(curved, bent):
@@ -109,10 +86,10 @@ def test_auto_bends_where_lines_do_not_do(curved, bent):
     assert bent.regressor_ == "kernel"
     assert "more than one standard error" in bent.reason_
     assert "not more" not in bent.reason_
-    assert bent.errors_["kernel"] < 0.5 * bent.errors_["ridge"]
-    error = np.sqrt(1 - bent.score(test))
-    assert error < 0.5 * np.sqrt(1 - lines.score(test))
-    assert bent.error_ == pytest.approx(error, rel=0.3)
+    assert 1 - bent.score_ < 0.25 * (1 - lines.score_)
+    assert bent.map_scores_ == {"ridge": lines.score_, "kernel": bent.score_}
+    assert 1 - bent.score(test) < 0.25 * (1 - lines.score(test))
+    assert 1 - bent.score_ == pytest.approx(1 - bent.score(test), rel=0.5)
     left = bent.inverse_transform(test[:, :2]) - test
     expected = bent.standard_deviations_[2:]
     np.testing.assert_allclose(left.std(axis=0)[2:], expected, rtol=0.5)
@@ -138,16 +115,22 @@ def test_rows_far_from_those_seen_are_left_to_the_linear_map(bent):
     assert np.abs(reconstructed[1] - linear[1]).max() > 0.05
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-@pytest.mark.parametrize("seed", [0, 1])
-def test_neither_the_unit_nor_a_shift_of_the_data_matters(scale, seed):
-    rows = on_a_curve(60, np.random.default_rng(seed))
-    plain = Reconstructor([0, 1], "kernel").fit(rows)
-    moved = Reconstructor([0, 1], "kernel").fit(scale * (rows + 3))
-    expected = scale * (plain.inverse_transform(rows[:9, :2]) + 3)
-    np.testing.assert_allclose(
-        moved.inverse_transform(scale * (rows[:9, :2] + 3)), expected, rtol=1e-4, atol=1e-4 * scale
-    )
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e-6, 1e6, 1e160, 1e300])
+@pytest.mark.parametrize("settings", [{"regressor": "kernel"}, {"noise_variance": 0.01}, {}])
+def test_neither_the_unit_nor_a_shift_of_the_data_matters(scale, settings):
+    rows = on_a_curve(60, np.random.default_rng(0))
+    plain = Reconstructor([0, 1], **settings).fit(rows)
+    in_units = {name: value * scale * scale if value == 0.01 else value for name, value in settings.items()}
+    if not 1e-300 < in_units.get("noise_variance", 1.0) < np.inf:
+        pytest.skip("no number can be the variance")
+    moved = Reconstructor([0, 1], **in_units).fit(scale * (rows + 3))
+    expected, spread = plain.inverse_transform(rows[:9, :2], return_std=True)
+    found, own_spread = moved.inverse_transform(scale * (rows[:9, :2] + 3), return_std=True)
+    np.testing.assert_allclose(found / scale, expected + 3, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(own_spread / scale, spread, rtol=1e-4)
+    np.testing.assert_allclose(moved.standard_deviations_ / scale, spread[0], rtol=1e-4)
+    assert moved.score(scale * (rows + 3)) == pytest.approx(plain.score(rows), abs=1e-4)
+    assert moved.fewer(1).score(scale * (rows + 3)) == pytest.approx(plain.fewer(1).score(rows), abs=1e-4)
 
 
 def test_more_rows_than_landmarks_do_as_well_as_a_sample_of_them():
@@ -166,11 +149,11 @@ def test_curve_score_and_picture_work_for_every_map(curved, regressor):
     train, test = curved[:120], curved[300:]
     reconstructor = Reconstructor([0, 1, 5], regressor).fit(train)
     curve = reconstructor.curve(test)
-    assert [row["count"] for row in curve] == [1, 2, 3]
-    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(test)))
-    assert curve[0]["error"] > max(curve[1]["error"], curve[2]["error"])
+    assert curve["n_features"].tolist() == [1, 2, 3]
+    assert curve["score"][-1] == reconstructor.score(test)
+    assert curve["score"][0] < curve["score"][1:].min()
     display = ReconstructionDisplay.from_estimator(reconstructor, test, X_train=train)
-    assert display.errors.tolist() == [row["error"] for row in curve]
+    np.testing.assert_array_equal(display.shares, curve["score"])
     assert reconstructor.standard_deviations_.shape == (12,)
 
 
@@ -179,8 +162,8 @@ def test_a_regressor_that_is_given_is_used(curved):
     rows = curved[300:305]
     expected = KNeighborsRegressor(3).fit(curved[:300, :2], curved[:300, 2:]).predict(rows[:, :2])
     np.testing.assert_allclose(found.inverse_transform(rows[:, :2])[:, 2:], expected)
-    assert found.errors_["regressor"] < found.errors_["ridge"]
-    assert found.error_ == pytest.approx(np.sqrt(1 - found.score(curved[300:])), rel=0.3)
+    assert found.map_scores_["regressor"] > found.map_scores_["ridge"]
+    assert 1 - found.score_ == pytest.approx(1 - found.score(curved[300:]), rel=0.5)
 
 
 def test_data_for_lines_alone_say_so(curved):
@@ -198,6 +181,8 @@ def test_data_for_lines_alone_say_so(curved):
         assert word in found.reason_
         with pytest.raises(ValueError, match=word):
             Reconstructor([0, 1], "kernel", **settings).fit(data)
+    with pytest.raises(ValueError, match="cannot be held out, because values are missing"):
+        Reconstructor([0, 1]).fit(gaps, groups=np.arange(400) // 4)
     whole = Reconstructor([0, 1], "ridge").fit(curved)
     found = Reconstructor([0, 1]).fit(gaps)
     assert found.score(curved) == pytest.approx(whole.score(curved), abs=0.05)
@@ -238,7 +223,7 @@ def test_it_can_be_stored(package, regressor, curved):
         again = skops.loads(stored, trusted=skops.get_untrusted_types(data=stored))
     measured = found.transform(curved)
     np.testing.assert_array_equal(again.inverse_transform(measured), found.inverse_transform(measured))
-    assert again.curve(curved, [1, 3]) == found.curve(curved, [1, 3])
+    np.testing.assert_array_equal(again.curve(curved)["score"], found.curve(curved)["score"])
 
 
 def test_handwritten_digits_come_back_better_than_by_lines():
@@ -253,3 +238,115 @@ def test_handwritten_digits_come_back_better_than_by_lines():
 def test_a_mask_gives_its_columns(curved):
     mask = np.arange(curved.shape[1]) < 2
     np.testing.assert_array_equal(Reconstructor(mask).fit(curved).support_, mask)
+
+
+@pytest.mark.parametrize("noise_variance", [None, 0.2])
+def test_a_failed_sensor_is_predicted_from_the_others(noise_variance):
+    """The oracle is the map that was fitted without that column; the standard deviations are true."""
+    train, test = correlated(3000, 0), correlated(4000, 1)
+    found = Reconstructor([0, 3, 5, 8, 9], noise_variance=noise_variance).fit(train)
+    measured = test[:, [0, 3, 5, 8, 9]]
+    if noise_variance:
+        measured = measured + np.sqrt(noise_variance) * np.random.default_rng(2).standard_normal((4000, 5))
+    failed = measured.copy()
+    failed[:2000, 1] = np.nan
+    failed[1000:3000, 4] = np.nan
+    for rows, known in (
+        (slice(0, 1000), [0, 2, 3, 4]),
+        (slice(1000, 2000), [0, 2, 3]),
+        (slice(2000, 3000), [0, 1, 2, 3]),
+        (slice(3000, None), [0, 1, 2, 3, 4]),
+    ):
+        reconstructed, spread = found.inverse_transform(failed[rows], return_std=True)
+        columns = np.array([0, 3, 5, 8, 9])[known].tolist()
+        without = Reconstructor(columns, "ridge", noise_variance=noise_variance).fit(train)
+        expected = without.inverse_transform(measured[rows][:, known])
+        left, best = (np.square(each - test[rows]).mean() for each in (reconstructed, expected))
+        assert left <= 1.02 * best
+        error = np.sqrt(np.square(reconstructed - test[rows]).mean(axis=0))
+        np.testing.assert_allclose(spread[0], error, rtol=0.15, atol=1e-9)
+    nothing, spread = found.inverse_transform(np.full((1, 5), np.nan), return_std=True)
+    np.testing.assert_allclose(nothing[0], found.mean_)
+    np.testing.assert_allclose(spread[0], train.std(axis=0), rtol=0.1)
+    assert found.is_far(failed).mean() < 0.1
+
+
+def test_a_failed_sensor_does_not_stop_the_kernel(curved, bent):
+    failed = curved[300:, :2].copy()
+    failed[:, 1] = np.nan
+    left = np.square(bent.inverse_transform(failed) - curved[300:]).sum()
+    assert left < np.square(curved[300:] - bent.mean_).sum()
+
+
+@pytest.mark.parametrize("regressor", ["ridge", "kernel"])
+def test_errors_for_new_persons_hold_persons_out(regressor):
+    """Persons differ in ways of their own, which rows of the same person give away."""
+    rng = np.random.default_rng(0)
+    offsets, persons = 2 * rng.standard_normal((80, 12)), np.repeat(np.arange(80), 6)
+    X = correlated(480, 3) + offsets[persons]
+    known = persons < 40
+    found = Reconstructor([0, 3, 5, 8, 9], regressor).fit(X[known], groups=persons[known])
+    left = found.inverse_transform(X[~known][:, [0, 3, 5, 8, 9]]) - X[~known]
+    ratio = (
+        np.sqrt(np.square(left).mean(axis=0)[~found.support_]) / found.standard_deviations_[~found.support_]
+    )
+    assert np.median(ratio) == pytest.approx(1, abs=0.15)
+    with pytest.raises(ValueError, match="has 3 entries, but X has 480"):
+        found.fit(X, groups=[1, 2, 3])
+    with pytest.raises(ValueError, match="a single group"):
+        found.fit(X, groups=np.zeros(480))
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_all_columns_come_back_by_name(package):
+    frame = frame_class(package)
+    X = correlated(60, 0)
+    X[:, 2] = 7.0  # constant
+    names = [f"c{j}" for j in range(12)]
+    data = frame(dict(zip(names, X.T, strict=True)))
+    found = Reconstructor(["c3", "c0", "c8"]).set_output(transform=package).fit(data)
+    everything, spread = found.inverse_transform(data[["c8", "c3", "c0"]], return_std=True)
+    assert isinstance(everything, type(data))
+    assert list(everything.columns) == names
+    assert (np.asarray(everything)[:, 2] == 7).all()
+    assert spread.shape == (60, 12)
+    for table in (data, found.transform(data)):
+        np.testing.assert_array_equal(np.asarray(found.inverse_transform(table)), np.asarray(everything))
+    with pytest.raises(ValueError, match="X lacks selected columns: c8; it needs c0, c3, c8"):
+        found.inverse_transform(data[["c3", "c0", "c1"]])
+
+
+@pytest.mark.parametrize("how", ["list", "ranking"])
+def test_an_array_in_another_order_is_refused(how):
+    X = load_digits().data
+    sensors = np.array([30, 20, 43, 27, 10, 52])
+    found = Reconstructor(sensors.tolist() if how == "list" else ReconstructionSelector(12)).fit(X[:900])
+    if how == "ranking":
+        chosen = np.flatnonzero(found.support_)
+        sensors = chosen[np.argsort(found.estimator_.ranking_[chosen])]
+    with pytest.raises(ValueError, match=f"in the order of the {how}"):
+        found.inverse_transform(X[900:, sensors])
+    found.inverse_transform(X[900:, np.sort(sensors)])
+    with pytest.raises(ValueError, match="in the order of the data, as transform returns them"):
+        found.inverse_transform(X[900:])
+
+
+@pytest.mark.parametrize("kind", ["ridge", "kernel", "covariance"])
+def test_fewer_columns_need_no_new_fit(kind, curved):
+    rows = sparse.csr_array(curved[:300]) if kind == "covariance" else curved[:300]
+    regressor = "kernel" if kind == "kernel" else "ridge"
+    found = Reconstructor(ReconstructionSelector(6), regressor).fit(rows)
+    part = found.fewer(3)
+    chosen = np.flatnonzero(found.support_)
+    best = np.sort(chosen[np.argsort(found.estimator_.ranking_[chosen])[:3]])
+    np.testing.assert_array_equal(part.get_feature_names_out(), [f"x{j}" for j in best])
+    again = Reconstructor(best.tolist(), regressor).fit(rows)
+    assert part.score(curved[300:]) == pytest.approx(again.score(curved[300:]), abs=0.02)
+    assert part.score_ == pytest.approx(again.score_, abs=0.03)
+    assert part.transform(curved).shape == (400, 3)
+    assert found.support_.sum() == 6
+    for wrong in (0, 7, 2.5):
+        with pytest.raises(ValueError, match="whole number between 1 and the 6"):
+            found.fewer(wrong)
+    with pytest.raises(ValueError, match="VarianceThreshold does not rank"):
+        Reconstructor(VarianceThreshold(0.3)).fit(curved).fewer(1)

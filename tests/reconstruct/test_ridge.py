@@ -6,18 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ufselect import GreedyProjection, ReconstructionSelector
+from ufselect import GreedyProjection, ReconstructionSelector, Reconstructor
 from ufselect._columns import Units
-from ufselect.gram import gram_operator
 from ufselect.gram.rows import RowInfo
+from ufselect.reconstruct.curve import count_curve, fold_data
 from ufselect.reconstruct.ridge import (
     RIDGES,
-    LinearMap,
-    count_curve,
-    fold_data,
     held_out_error,
     ridge_units,
-    ridge_weights,
 )
 
 CHOSEN = np.array([1, 4, 6])
@@ -63,47 +59,38 @@ def held_out_errors(X, columns, ridge):
 def test_the_ridge_is_the_best_of_all_on_held_out_rows(shape, columns):
     X, columns = table(0, *shape), columns[columns < shape[1]]
     others = np.setdiff1d(np.arange(shape[1]), columns)
-    found = LinearMap.from_rows(X, columns)
+    found = Reconstructor(columns, "ridge").fit(X)
     totals = [held_out_errors(X, columns, ridge)[others].sum() for ridge in RIDGES]
-    assert found.ridge == RIDGES[int(np.argmin(totals))]
+    assert found.ridge_ == RIDGES[int(np.argmin(totals))]
     units = ridge_units(np.square(X - X.mean(axis=0)).sum(axis=0)[columns])
-    mean, weights = fitted(X, columns, found.ridge, units)
-    np.testing.assert_allclose(found.mean, mean)
-    reconstructed = np.setdiff1d(np.flatnonzero(found.reconstructable), columns)
-    assert reconstructed.size > 2
-    np.testing.assert_allclose(found.weights[:, reconstructed], weights[:, reconstructed], atol=1e-9)
-    spread = np.sqrt(held_out_errors(X, columns, found.ridge)[reconstructed] / len(X))
-    np.testing.assert_allclose(found.standard_deviations[reconstructed], spread, rtol=1e-7)
-    np.testing.assert_array_equal(found.weights[:, columns], np.eye(columns.size))
-    assert not found.column_errors[columns].any()
-    A = X - X.mean(axis=0)
-    np.testing.assert_allclose(found.cross, A[:, columns].T @ A, atol=1e-9)
+    mean, weights = fitted(X, columns, found.ridge_, units)
+    np.testing.assert_allclose(found.mean_, mean)
+    np.testing.assert_allclose(found.weights_[:, others], weights[:, others], atol=1e-9)
+    spread = np.sqrt(held_out_errors(X, columns, found.ridge_)[others] / len(X))
+    np.testing.assert_allclose(found.standard_deviations_[others], spread, rtol=1e-7)
+    np.testing.assert_array_equal(found.weights_[:, columns], np.eye(columns.size))
+    assert not found.column_errors_[columns].any()
 
 
-@pytest.mark.parametrize("ridge", [None, 0.1])
+@pytest.mark.parametrize("ridge", ["auto", 0.1])
 @pytest.mark.parametrize("shape", [(33, 9), (12, 40)])
 def test_sparse_rows_give_the_map_of_dense_ones(ridge, shape):
     X = table(0, *shape) * (np.random.default_rng(1).random(shape) < 0.4)
     columns = CHOSEN if shape[1] < 40 else np.arange(0, 40, 2)
-    dense, thin = (LinearMap.from_rows(kind, columns, ridge) for kind in (X, sparse.csr_array(X)))
-    for name in ("mean", "weights", "column_errors", "standard_deviations"):
+    dense, thin = (
+        Reconstructor(columns, "ridge", ridge=ridge).fit(kind) for kind in (X, sparse.csr_array(X))
+    )
+    for name in ("mean_", "weights_", "column_errors_", "standard_deviations_"):
         np.testing.assert_allclose(getattr(thin, name), getattr(dense, name), atol=1e-8)
-
-
-def test_the_gram_matrix_alone_gives_the_map_of_the_rows():
-    X = table()
-    found = LinearMap.from_gram(gram_operator(X), CHOSEN, 0.1)
-    np.testing.assert_allclose(found.weights, LinearMap.from_rows(X, CHOSEN, 0.1).weights, atol=1e-9)
-    np.testing.assert_allclose(found.mean, X.mean(axis=0))
 
 
 def test_columns_that_are_reconstructed_worse_than_by_their_mean_are_told():
     rng = np.random.default_rng(2)
     X = np.hstack([table(2, 60), rng.standard_normal((60, 30))])
-    found = LinearMap.from_rows(X, CHOSEN)
-    assert found.reconstructable[:9].all()
-    np.testing.assert_array_equal(found.reconstructable, found.column_errors < 1)
-    assert not found.reconstructable[9:].all()
+    found = Reconstructor(CHOSEN, "ridge").fit(X)
+    assert found.reconstructable_[:9].all()
+    np.testing.assert_array_equal(found.reconstructable_, found.column_errors_ < 1)
+    assert not found.reconstructable_[9:].all()
 
 
 @pytest.mark.parametrize("n_samples", [6, 12, 40])
@@ -114,20 +101,15 @@ def test_pure_noise_is_never_reconstructed_worse_than_by_the_mean(n_samples, n_f
     assert held_out_error(train, test, np.arange(5)) < 1
 
 
-def test_an_infinite_ridge_is_the_mean():
-    assert not ridge_weights(np.ones((3, 12)), np.inf).any()
-
-
 def test_noise_in_the_measurements_is_told_in_the_standard_deviations():
     rng = np.random.default_rng(3)
     loadings = rng.standard_normal((3, 9))
     X = rng.standard_normal((4000, 3)) @ loadings
-    found = LinearMap.from_rows(X, CHOSEN, None, np.full(9, 0.25))
+    found = Reconstructor(CHOSEN, noise_variance=0.25).fit(X)
     fresh = rng.standard_normal((20_000, 3)) @ loadings
     measured = fresh[:, CHOSEN] + 0.5 * rng.standard_normal((20_000, 3))
-    reconstructed = (measured - found.mean[CHOSEN]) @ found.weights + found.mean
-    spread = np.sqrt(np.mean((reconstructed - fresh) ** 2, axis=0))
-    np.testing.assert_allclose(found.standard_deviations, spread, rtol=0.05)
+    spread = np.sqrt(np.mean((found.inverse_transform(measured) - fresh) ** 2, axis=0))
+    np.testing.assert_allclose(found.standard_deviations_, spread, rtol=0.05)
 
 
 @pytest.mark.parametrize("shape", [(40, 9), (12, 60)])
@@ -198,20 +180,18 @@ def test_errors_of_counts_are_those_of_refitting_their_columns():
                 left = (rows - rows[:, columns] @ weights)[:, rest]
                 errors.append(np.linalg.norm(left) / np.linalg.norm(rows[:, rest]))
             tried.append(np.mean(errors))
-        assert curve[count - 1]["error"] == pytest.approx(min(tried), rel=1e-5)
+        assert curve["criterion"][count - 1] == pytest.approx(min(tried), rel=1e-5)
 
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_the_count_is_the_smallest_within_one_standard_error_of_the_least(name):
     selector = MAKERS[name]("auto").fit(table(3, 120, 40, noise=0.3))
     curve = selector.count_curve_
-    best = min(curve, key=lambda row: row["error"])
-    (chosen,) = (row for row in curve if row["chosen"])
-    assert chosen["count"] == selector.support_.sum()
-    enough = [row["count"] for row in curve if row["error"] <= best["error"] + best["standard_error"]]
-    assert chosen["count"] == min(enough)
-    assert chosen["note"].startswith("fewest columns within one standard error of the best count")
-    assert [row["note"] for row in curve if not row["chosen"]] == [""] * (len(curve) - 1)
+    best = np.argmin(curve["criterion"])
+    enough = curve["criterion"] <= curve["criterion"][best] + curve["standard_error"][best]
+    assert curve["n_features"][curve["chosen"]].tolist() == [curve["n_features"][enough].min()]
+    assert curve["n_features"][curve["chosen"]] == selector.support_.sum()
+    assert np.all(np.diff(curve["score"]) > -1e-9)
 
 
 @pytest.mark.parametrize("rank", [2, 4, 10])
@@ -224,7 +204,7 @@ def test_a_planted_rank_is_found_without_noise(rank):
 
 def test_counts_grow_by_a_tenth_beyond_twenty():
     _, curve = count_curve(table(5, 150, 300), lambda gram, count: np.arange(count))
-    counts = np.array([row["count"] for row in curve])
+    counts = curve["n_features"]
     np.testing.assert_array_equal(counts[:20], np.arange(1, 21))
     assert counts[-1] == 100
     assert np.all(np.diff(counts) <= np.maximum(1, 0.1 * counts[:-1] + 1))
@@ -247,7 +227,7 @@ def test_equal_weights_and_one_batch_change_nothing(name):
     plain = MAKERS[name]("auto").fit(X).count_curve_
     for rows in ({"sample_weight": np.full(60, 0.5)}, {"batch": ["a"] * 60}):
         curve = MAKERS[name]("auto").fit(X, **rows).count_curve_
-        assert [row["error"] for row in curve] == pytest.approx([row["error"] for row in plain])
+        np.testing.assert_allclose(curve["criterion"], plain["criterion"])
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -256,10 +236,10 @@ def test_rows_of_no_weight_and_offsets_of_batches_have_no_say(name):
     spoiled = np.vstack([X, 1e4 * np.random.default_rng(1).standard_normal((20, 12))])
     plain = MAKERS[name]("auto").fit(X).count_curve_
     weighted = MAKERS[name]("auto").fit(spoiled, sample_weight=np.repeat([1.0, 0.0], [60, 20])).count_curve_
-    assert [row["error"] for row in weighted] == pytest.approx([row["error"] for row in plain])
+    np.testing.assert_allclose(weighted["criterion"], plain["criterion"], rtol=1e-6)
     batched = MAKERS[name]("auto").fit(X, batch=batches).count_curve_
     moved = MAKERS[name]("auto").fit(X + 50.0 * batches[:, None], batch=batches).count_curve_
-    assert [row["error"] for row in moved] == pytest.approx([row["error"] for row in batched], rel=1e-6)
+    np.testing.assert_allclose(moved["criterion"], batched["criterion"], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -274,7 +254,8 @@ def test_missing_values_are_refused_in_one_sentence(name):
 def test_groups_count_as_one_and_come_whole(name):
     codes = np.repeat(np.arange(6), 2)
     selector = MAKERS[name]("auto", feature_groups=codes).fit(table(6, 60, 12))
-    assert [row["count"] for row in selector.count_curve_] == [1, 2, 3]
+    curve = selector.count_curve_
+    assert curve["n_features"].tolist() == [1, 2, 3]
     chosen = np.unique(codes[selector.support_])
     np.testing.assert_array_equal(selector.support_, np.isin(codes, chosen))
-    assert chosen.size == next(row["count"] for row in selector.count_curve_ if row["chosen"])
+    assert chosen.size == curve["n_features"][curve["chosen"]]

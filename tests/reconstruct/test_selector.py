@@ -100,22 +100,22 @@ def test_selected_columns_come_back_as_they_were(pixels):
     np.testing.assert_allclose(reconstructed[:, reconstructor.support_], measured)
     error = np.linalg.norm(reconstructed - test) / np.linalg.norm(test - train.mean(axis=0))
     assert reconstructor.score(test) == pytest.approx(1 - error**2)
-    assert reconstructor.error_ == pytest.approx(error, rel=0.1)
+    assert 1 - reconstructor.score_ == pytest.approx(error**2, rel=0.2)
     assert reconstructor.standard_deviations_.shape == (64,)
 
 
-def test_the_curve_ends_where_the_score_is_and_falls_on_the_way(pixels):
+def test_the_curve_ends_where_the_score_is_and_rises_on_the_way(pixels):
     train, test = pixels[:150], pixels[300:]
     reconstructor = Reconstructor(ReconstructionSelector(15)).fit(train)
     curve = reconstructor.curve(test)
-    assert [row["count"] for row in curve] == sorted({row["count"] for row in curve})
-    assert curve[-1]["count"] == 15
-    assert curve[-1]["error"] == pytest.approx(np.sqrt(1 - reconstructor.score(test)))
-    assert np.all(np.diff([row["error"] for row in curve]) < 0)
-    assert [row["count"] for row in reconstructor.curve(test, [2, 7])] == [2, 7]
-    assert reconstructor.curve(test, 7) == reconstructor.curve(test, [7])
+    assert np.all(np.diff(curve["n_features"]) > 0)
+    assert curve["n_features"][-1] == 15
+    assert curve["score"][-1] == pytest.approx(reconstructor.score(test))
+    assert np.all(np.diff(curve["score"]) > 0)
+    assert reconstructor.curve(test, [2, 7])["n_features"].tolist() == [2, 7]
+    assert reconstructor.curve(test, 7)["score"] == reconstructor.curve(test, [7])["score"]
     for wrong in ([16], 0, [2.5]):
-        with pytest.raises(ValueError, match="whole numbers between 1 and the 15"):
+        with pytest.raises(ValueError, match="whole number between 1 and the 15"):
             reconstructor.curve(test, wrong)
 
 
@@ -134,7 +134,7 @@ def test_every_kind_of_data_gives_the_same_map(pixels, kind):
     assert np.all(found.reconstructable_[reconstructed])
     np.testing.assert_allclose(found.weights_[:, reconstructed], dense.weights_[:, reconstructed], atol=1e-6)
     np.testing.assert_allclose(found.mean_, dense.mean_, atol=1e-9)
-    assert found.error_ == pytest.approx(dense.error_, rel=0.05)
+    assert 1 - found.score_ == pytest.approx(1 - dense.score_, rel=0.1)
 
 
 def test_names_are_those_of_the_selected_columns():
@@ -149,7 +149,7 @@ def frame(request):
     return frame_class(request.param)
 
 
-def test_a_frame_is_reconstructed_from_its_own_columns_in_their_order_alone(frame, pixels):
+def test_a_frame_is_reconstructed_from_its_own_columns_in_any_order(frame, pixels):
     names = [f"p{j}" for j in range(20)]
     data = frame(dict(zip(names, pixels[:60, 20:40].T, strict=True)))
     reconstructor = Reconstructor(ReconstructionSelector(6)).fit(data)
@@ -158,14 +158,13 @@ def test_a_frame_is_reconstructed_from_its_own_columns_in_their_order_alone(fram
     reconstructed = reconstructor.inverse_transform(measured)
     np.testing.assert_array_equal(reconstructed, reconstructor.inverse_transform(values))
     reversed_order = measured[list(measured.columns)[::-1]]
-    with pytest.raises(ValueError, match=r"in another order than fit; order them as get_feature_names_out"):
-        reconstructor.inverse_transform(reversed_order)
+    np.testing.assert_array_equal(reconstructor.inverse_transform(reversed_order), reconstructed)
     renamed = frame(dict(zip(["q", *measured.columns[1:]], values.T, strict=True)))
-    with pytest.raises(ValueError, match=r"columns that were not selected: q; give those of"):
+    with pytest.raises(ValueError, match="X lacks selected columns"):
         reconstructor.inverse_transform(renamed)
 
 
-def test_after_a_fit_without_names_only_a_known_order_can_be_wrong(frame, pixels):
+def test_after_a_fit_without_names_any_names_will_do(frame, pixels):
     reconstructor = Reconstructor(ReconstructionSelector(3)).fit(pixels[:60])
     values = reconstructor.transform(pixels[:60])
     made_up = list(reconstructor.get_feature_names_out())
@@ -174,8 +173,7 @@ def test_after_a_fit_without_names_only_a_known_order_can_be_wrong(frame, pixels
     np.testing.assert_array_equal(reconstructor.inverse_transform(named), expected)
     others = frame(dict(zip("abc", values.T, strict=True)))
     np.testing.assert_array_equal(reconstructor.inverse_transform(others), expected)
-    with pytest.raises(ValueError, match="in another order"):
-        reconstructor.inverse_transform(named[made_up[::-1]])
+    np.testing.assert_array_equal(reconstructor.inverse_transform(named[made_up[::-1]]), expected)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ufselect.cli import options as opt
 from ufselect.cli.apply import find_columns, opened_by
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def reconstruct(
@@ -47,8 +50,10 @@ def reconstruct(
     import numpy as np
 
     from ufselect._utils.messages import listed
-    from ufselect.cli.record import pipe_columns, read_map
-    from ufselect.cli.text import grid, note, output, say, short_name
+    from ufselect.cli.record import pipe_columns
+    from ufselect.cli.saved_map import read_map
+    from ufselect.cli.text import grid, note, output, percent, say, short_name
+    from ufselect.exceptions import TableError
     from ufselect.io.files import write_together
     from ufselect.io.table import dense
     from ufselect.io.write import ranked_rows, write_columns
@@ -59,35 +64,50 @@ def reconstruct(
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns
     measured = dense(table.data[:, find_columns([names[j] for j in selected], table)])
-    incomplete, remarks = np.flatnonzero(np.isnan(measured).any(axis=1)), [*table.notes]
-    if incomplete.size:
-        measured = np.where(np.isnan(measured), arrays["means"][selected], measured)
-        rows = listed([str(row + 1) for row in incomplete], 5)
-        remarks.append(
-            f"{incomplete.size} of {len(measured)} rows lack a value of a selected column, which was filled "
-            f"by the mean; their errors may be larger: {'row' if incomplete.size == 1 else 'rows'} {rows}."
-        )
-    scaled = (measured - centre[selected]) / scale[selected]
-    reconstructed = column_map.predict(scaled) * scale + centre
-    reconstructed[:, selected] = measured
-    far = np.flatnonzero(column_map.is_far(scaled))
-    replaced = [each for each in table.feature_names if each in names and names.index(each) not in selected]
+    failed, remarks = np.isnan(measured), [*table.notes]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values, _, _ = column_map.complete((measured - centre[selected]) / scale[selected])
+        reconstructed = column_map.predict(values) * scale + centre
+    if not np.isfinite(reconstructed).all():
+        raise TableError(f"{table.source} has values too large for the map; correct them.")
+    reconstructed[:, selected] = np.where(failed, reconstructed[:, selected], measured)
+
+    def told(rows: NDArray, what: str) -> str:
+        listed_rows = listed([str(row + 1) for row in rows], 5)
+        whose = f"errors may be larger: {'row' if rows.size == 1 else 'rows'} {listed_rows}."
+        return f"{rows.size} of {len(measured)} rows {what}, and their {whose}"
+
+    if failed.any():
+        rows = np.flatnonzero(failed.any(axis=1))
+        remarks.append(told(rows, "lack a selected column, which was predicted from the other selected ones"))
+    constant = {
+        each["name"]: each["value"] for each in found["data"]["left_out"] if each["reason"] == "constant"
+    }
+    if constant:
+        remarks.append(f"{listed([*constant], 3)}: written with the constant value of the first table.")
+    replaced = [
+        each for each in table.feature_names if each in {*names, *constant} - {names[j] for j in selected}
+    ]
     if replaced:
         words = "in the table, but written as reconstructed from the selected columns"
         remarks.append(f"{listed(replaced, 3)}: {words}.")
+    far = np.flatnonzero(column_map.is_far(values))
     if far.size:
-        rows = listed([str(row + 1) for row in far], 5)
-        remarks.append(
-            f"{far.size} of {len(reconstructed)} rows lie far from all rows that the map was fitted to, and "
-            f"their errors may be larger: {'row' if far.size == 1 else 'rows'} {rows}."
-        )
-    order, whole = np.arange(len(names)), np.zeros(len(names), dtype=bool)
-    table = replace(
-        table, data=reconstructed, feature_names=names, whole=whole, dialect=None, fills={}, n_missing=None
-    )
-    columns = (names, np.isin(order, selected), deviations, arrays["column_errors"])
+        remarks.append(told(far, "lie far from all rows that the map was fitted to"))
+    columns = (names, np.isin(np.arange(len(names)), selected), deviations, arrays["column_errors"])
     heads = ("column", "measured", "standard_deviation_of_error", "error_relative_to_mean")
     estimates = [dict(zip(heads, row, strict=True)) for row in zip(*columns, strict=True)]
+    everything = np.hstack([reconstructed, np.tile([*constant.values()], (len(measured), 1))])
+    order = np.arange(everything.shape[1])
+    table = replace(
+        table,
+        data=everything,
+        feature_names=[*names, *constant],
+        whole=order < 0,
+        dialect=None,
+        fills={},
+        n_missing=None,
+    )
     writers = {}
     if not to_pipe:
         writers[output_table] = lambda part: write_columns(table, order, part, output_table, drop_text)
@@ -99,11 +119,9 @@ def reconstruct(
     if quiet:
         return
     console = output(stderr=to_pipe)
-    unmeasured = np.delete(arrays["column_errors"], selected) if selected.size < len(names) else np.zeros(1)
     console.print(
-        f"{len(names) - selected.size} columns are reconstructed from {selected.size} measured ones, with "
-        f"a relative error of {np.sqrt(np.mean(np.square(unmeasured))):.2g} per column when single rows are "
-        "held out (0 is perfect, 1 no better than the mean of the column).",
+        f"{order.size} columns from {selected.size} measured ones, which hold "
+        f"{percent(found['map']['score'])} of the variance on held-out rows.",
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
     cells = [
@@ -111,7 +129,7 @@ def reconstruct(
         for name, is_measured, deviation, error in worst
         if not is_measured
     ]
-    heading = ("column", "standard deviation of the error>", "relative error>")
+    heading = ("column", "standard deviation of the error>", "in units of the column's own>")
     console.print(grid("Least certain columns; --errors FILE gives all", heading, cells))
     note(remarks)
     for path in writers:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import math
 import platform
 import shlex
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -21,15 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.cli.run import Request, Run, row_metadata
+from ufselect.cli.run import Request, Run
+from ufselect.cli.saved_map import map_of
 from ufselect.cli.text import output, with_flags
 from ufselect.datasets.catalogue import names as dataset_names
-from ufselect.exceptions import DominatedByUnitsWarning, TableError
+from ufselect.exceptions import TableError
 from ufselect.io import ReadOptions, Table
 from ufselect.io.files import write_together
 from ufselect.io.write import ranked_rows, write_columns, write_text, written_as
-from ufselect.reconstruct.kernel import ColumnMap
-from ufselect.reconstruct.reconstructor import Reconstructor
 from ufselect.report.explanation import relative_scores
 
 RECORD_FORMAT = 1
@@ -122,13 +119,12 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
         record["missing"] = asdict(missing)
     curve = getattr(selector, "count_curve_", None)
     if curve is not None:
-        chosen = next(row for row in curve if row["chosen"])
-        why = "more columns would hardly lower the error on held-out rows"
-        if chosen is curve[-1]:
-            why = f"the most it tries of {table.shape[1]}; more columns may still lower the error"
-        record["count"] = {"chosen": int(chosen["count"]), "why": why}
-        figures = ("count", "error", "standard_error")
-        record["count"]["curve"] = [{name: plain_value(row[name]) for name in figures} for row in curve]
+        why = "more columns would add hardly more than themselves"
+        if curve["chosen"][-1]:
+            why = f"the most it tries of {table.shape[1]}; more columns may still reconstruct others better"
+        chosen = int(curve["n_features"][curve["chosen"]][0])
+        record["count"] = {"chosen": chosen, "why": why}
+        record["count"]["curve"] = {name: plain_value(curve[name]) for name in ("n_features", "score")}
     if hasattr(selector, "report_"):
         record["candidates"] = plain_value(list(selector.report_))
     if run.request.goal == "clusters":
@@ -169,7 +165,14 @@ def read_record(path: Path) -> dict[str, Any]:
         raise TableError(
             f"{path} is not a record of this version; give the .json file that ufselect select wrote."
         )
+    if record.pop("checksum", None) not in (None, checksum(record)):
+        raise TableError(f"{path} was changed since ufselect select wrote it; run that again.")
     return record
+
+
+def checksum(record: Mapping[str, Any]) -> str:
+    """Return the SHA-256 of what a record says."""
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 
 def request_of(record: Mapping[str, Any]) -> tuple[Request, ReadOptions]:
@@ -221,7 +224,7 @@ def write_outputs(
         "map": lambda path, part: part.write_bytes(stored),
         "record": lambda path, part: part.write_text(
             # file names that are no UTF-8 are escaped, which JSON reads back
-            json.dumps(found, indent=2, ensure_ascii=False) + "\n",
+            json.dumps({**found, "checksum": checksum(found)}, indent=2, ensure_ascii=False) + "\n",
             encoding="utf-8",
             errors="backslashreplace",
         ),
@@ -229,66 +232,6 @@ def write_outputs(
     write_together({path: partial(writers[kind], path) for kind, path in files.items()}, force)
     if len(files) < len(outputs):
         pipe_columns(table, run.selected, drop_text)
-
-
-def map_of(run: Run, name: str) -> tuple[bytes, dict[str, Any]]:
-    """Return the map to all columns as an .npz file, and its entry in the record.
-
-    The file holds only arrays of numbers and names, so that reading it runs no code: those of ``ColumnMap``,
-    in the units in which columns were selected; the means and deviations that convert the table's units to
-    these; names; and, in the table's units, the standard deviation of each column's error.
-    """
-    request, scaler = run.request, run.scaler
-    obstacles = {
-        "--normalize needs all columns of a new row": request.normalize != "none",
-        "--batch and --weights treat rows differently, but the map treats all alike": row_metadata(run.table),
-        "--categorical makes columns that a new table does not have": run.table.groups is not None,
-    }
-    for reason, holds in obstacles.items():
-        if holds:
-            raise TableError(f"--save-map cannot be used here: {reason}; leave one option out.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DominatedByUnitsWarning)  # said with what was assumed
-        fitted = Reconstructor(run.selected.tolist()).fit(run.data)
-    n_features = run.table.shape[1]
-    centre, scale = np.zeros(n_features), np.ones(n_features)
-    if scaler.is_scaled_:
-        centre, scale = scaler.mean_, scaler.scale_
-    arrays = {
-        **{f"map_{key}": value for key, value in vars(fitted.column_map_).items()},
-        "names": np.array(run.table.feature_names, dtype=str),
-        "means": scaler.mean_,
-        "centre": centre,
-        "scale": scale,
-        "standard_deviations": fitted.standard_deviations_ * scale,
-        "column_errors": fitted.column_errors_,
-    }
-    stored = io.BytesIO()
-    np.savez_compressed(stored, **arrays)
-    facts = {
-        "file": name,
-        "sha256": hashlib.sha256(stored.getvalue()).hexdigest(),
-        "regressor": fitted.regressor_,
-        "reason": fitted.reason_,
-        "error": fitted.error_,
-    }
-    return stored.getvalue(), facts
-
-
-def read_map(path: Path, record: Mapping[str, Any]) -> tuple[ColumnMap, dict[str, NDArray]]:
-    """Return the map that a record names, and the arrays beside it."""
-    if "map" not in record:
-        raise TableError(f"{path} has no map; run ufselect select again with --save-map.")
-    place = path.parent / record["map"]["file"]
-    if not place.is_file():
-        raise TableError(f"The map of {path} is not at {place}; put it there.")
-    content = place.read_bytes()
-    if hashlib.sha256(content).hexdigest() != record["map"]["sha256"]:
-        raise TableError(f"{place} is not the map of {path}; run ufselect select again with --save-map.")
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    own = {name[4:]: arrays.pop(name) for name in list(arrays) if name.startswith("map_")}
-    return ColumnMap(**own), arrays
 
 
 def page(run: Run, found: Mapping[str, Any]) -> str:

@@ -236,7 +236,9 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
         console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows))
     if found.get("count"):
         curve, chosen = found["count"]["curve"], found["count"]["chosen"]
-        rows = [(row["count"], *map(figure, (row["error"], row["standard_error"]))) for row in curve]
-        rows = [(*row, "*" * (row[0] == chosen)) for row in rows]
-        header = ("columns>", "error>", "standard error>", "")
-        console.print(grid("Reconstruction error on held-out rows", header, rows))
+        rows = [
+            (count, percent(share), "*" * (count == chosen), "")
+            for count, share in zip(curve["n_features"], curve["score"], strict=True)
+        ]
+        header = ("columns>", "variance known>", "", "")
+        console.print(grid("Share of the variance of all columns on held-out rows", header, rows))

@@ -57,6 +57,7 @@ class LeftOut:
 
     name: str
     reason: str
+    value: float | None = None  # of a constant column
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,24 @@ class Table:
         """(n_samples, n_features) of the file, of which ``data`` may be a sample."""
         return (self.data.shape[0] if self.n_rows is None else self.n_rows, self.data.shape[1])
 
-    def without(self, columns: NDArray[np.bool_], reasons: Sequence[str]) -> Table:
-        """Return the table without some features; ``reasons`` has one entry for each of these."""
+    def without(
+        self, columns: NDArray[np.bool_], reasons: Sequence[str], values: NDArray | None = None
+    ) -> Table:
+        """Return the table without some features; ``reasons`` has one entry for each of these.
+
+        ``values`` has the value of each feature, if it is constant.
+        """
         if not columns.any():
             return self
         gone, kept = np.flatnonzero(columns), np.flatnonzero(~columns)
-        left_out = [LeftOut(self.feature_names[j], why) for j, why in zip(gone, reasons, strict=True)]
+        left_out = [
+            LeftOut(
+                self.feature_names[j],
+                why,
+                float(values[j]) if values is not None and why == "constant" else None,
+            )
+            for j, why in zip(gone, reasons, strict=True)
+        ]
         source = self.columns
         if source is not None:
             source = replace(source, features=tuple(source.features[j] for j in kept))
@@ -271,7 +284,7 @@ def clean(
         raise TableError(" ".join([words, *why]))
     gone = empty | (constant & (not keep_constant)) | (incomplete & (impute == "drop"))
     reasons = np.where(empty, "empty", np.where(constant, "constant", "missing values"))[gone].tolist()
-    cleaned, missing = replace(table, n_missing=n_missing).without(gone, reasons), n_missing[~gone]
+    cleaned, missing = replace(table, n_missing=n_missing).without(gone, reasons, low), n_missing[~gone]
     if gone.all():
         raise TableError(_nothing_left(cleaned))
     cleaned = cleaned.with_doubts(*cleaned.lost_columns(), *_code_doubts(cleaned, low[~gone], high[~gone]))

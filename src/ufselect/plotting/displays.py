@@ -500,20 +500,18 @@ class PixelsDisplay(Display):
 
 @dataclass
 class ReconstructionDisplay(Display):
-    """Plot the relative reconstruction error against the number of columns, beside random columns and PCA.
+    """Plot the share of the variance that so many columns hold, beside random columns and PCA.
 
     Parameters
     ----------
     counts : ndarray
         Numbers of columns.
-    errors : ndarray
-        Errors relative to that of predicting each column by its mean.
-    spread : ndarray, optional
-        Their standard errors.
+    shares : ndarray
+        Shares of the variance of all columns known from so many selected ones.
     random : ndarray of shape (n_draws, n_counts), optional
-        Errors of random columns.
-    floor : ndarray, optional
-        Errors of as many principal components.
+        Shares of random columns.
+    components : ndarray, optional
+        Shares of as many principal components.
     chosen : int, optional
         A count to mark.
 
@@ -535,10 +533,9 @@ class ReconstructionDisplay(Display):
     """
 
     counts: NDArray
-    errors: NDArray
-    spread: NDArray | None = None
+    shares: NDArray
     random: NDArray | None = None
-    floor: NDArray | None = None
+    components: NDArray | None = None
     chosen: int | None = None
 
     @classmethod
@@ -553,7 +550,7 @@ class ReconstructionDisplay(Display):
         random_state: Any = 0,
         ax: Any = None,
     ) -> ReconstructionDisplay:
-        """Draw the error of reconstructing rows from fewer and fewer of the selected columns.
+        """Draw the share of the variance that is known from fewer and fewer of the selected columns.
 
         Parameters
         ----------
@@ -580,22 +577,21 @@ class ReconstructionDisplay(Display):
                 f"Reconstructor({name}(…)).fit(X)."
             )
         curve = reconstructor.curve(X, counts)
-        places = np.array([row["count"] for row in curve])
-        errors = np.array([row["error"] for row in curve])
+        places, shares = curve["n_features"], curve["score"]
         if X_train is None:
-            return cls(places, errors).plot(ax=ax)
+            return cls(places, shares).plot(ax=ax)
         train, test = np.asarray(X_train, dtype=np.float64), np.asarray(X, dtype=np.float64)
         fitted, seeds = reconstructor.regressor_, generator(random_state).integers(2**31, size=n_draws)
         regressor = fitted if isinstance(fitted, str) else reconstructor.regressor  # the same kind of map
         draws = [RandomSubset(int(places.max()), random_state=int(seed)) for seed in seeds]
-        curves = [Reconstructor(draw, regressor).fit(train).curve(test, places.tolist()) for draw in draws]
-        random = np.array([[row["error"] for row in curve] for curve in curves])
-        floor = component_errors(train, test, places.tolist())
-        return cls(places, errors, random=random, floor=floor).plot(ax=ax)
+        fits = [Reconstructor(draw, regressor).fit(train) for draw in draws]
+        random = np.array([fit.curve(test, places.tolist())["score"] for fit in fits])
+        components = 1 - np.square(component_errors(train, test, places.tolist()))
+        return cls(places, shares, random=random, components=components).plot(ax=ax)
 
     @classmethod
     def from_count_curve(cls, selector: Any, *, ax: Any = None) -> ReconstructionDisplay:
-        """Draw the held-out errors by which a selector chose its number of columns, and mark that number.
+        """Draw the share of the variance known from so many columns, and mark the number a selector chose.
 
         Parameters
         ----------
@@ -609,30 +605,23 @@ class ReconstructionDisplay(Display):
     @classmethod
     def of_counts(cls, selector: Any) -> ReconstructionDisplay:
         """Return the same display without drawing it."""
-        rows = getattr(selector, "count_curve_", None)
-        if rows is None:
+        curve = getattr(selector, "count_curve_", None)
+        if curve is None:
             raise ValueError(
                 f'{type(selector).__name__} has no count_curve_; fit it with n_features_to_select="auto".'
             )
-        counts, errors, spread = (
-            np.array([row[name] for row in rows]) for name in ("count", "error", "standard_error")
-        )
-        chosen = next(row["count"] for row in rows if row["chosen"])
-        return cls(counts, errors, spread, chosen=chosen)
+        return cls(curve["n_features"], curve["score"], chosen=int(curve["n_features"][curve["chosen"]][0]))
 
     def _draw(self, ax: Any) -> None:
         if self.random is not None:
             low, high = self.random.min(axis=0), self.random.max(axis=0)
             ax.fill_between(self.counts, low, high, color=DROPPED, alpha=0.5, label="random columns")
-        if self.floor is not None:
-            ax.plot(self.counts, self.floor, color=INK, linestyle=":", label="as many principal components")
-        ax.plot(self.counts, self.errors, color=SELECTED, marker="o", markersize=3, label="selected columns")
-        if self.spread is not None:
-            band = (self.errors - self.spread, self.errors + self.spread)
-            ax.fill_between(self.counts, *band, color=SELECTED, alpha=0.2, label="± 1 standard error")
+        if self.components is not None:
+            ax.plot(self.counts, self.components, color=INK, linestyle=":", label="principal components")
+        ax.plot(self.counts, self.shares, color=SELECTED, marker="o", markersize=3, label="selected columns")
         if self.chosen is not None:
             ax.axvline(self.chosen, color=INK, linewidth=1, linestyle="--", label=f"{self.chosen} columns")
-        ax.set(xlabel="number of columns", ylabel="error in units of that of the mean")
-        ax.set_ylim(0, max(1.0, float(np.max(self.errors))))
+        ax.set(xlabel="number of columns", ylabel="share of the variance known")
+        ax.set_ylim(min(0.0, float(np.min(self.shares))), 1.0)
         ax.legend(frameon=False)
         quiet(ax)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy import linalg
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import gen_batches
 
-from ufselect.reconstruct.ridge import LinearMap, in_row_space
+from ufselect.reconstruct.ridge import LinearMap, in_row_space, map_weights
 
 # Landmark rows of the kernel: with as many rows or fewer it is kernel ridge regression without approximation.
 # 500 lost a tenth of what 2,100 gained on the development sets, 1,000 a twentieth.
@@ -30,12 +31,15 @@ class ColumnMap:
 
     Beyond the reach of the landmarks, the distance within which 95 % of them have their nearest, it changes
     gradually to the linear map W: the weight of b is :math:`\min(1, e^{(r^2 - \|x - l\|^2) / 2 w^2})` for the
-    nearest landmark l and the reach r.
+    nearest landmark l and the reach r. Missing values of x are predicted from the others by the covariance of
+    x, with the ridge of the linear map.
     """
 
     columns: NDArray
     mean: NDArray
     weights: NDArray
+    covariance: NDArray
+    ridge: float
     landmarks: NDArray
     unit: float
     reach: float
@@ -45,18 +49,41 @@ class ColumnMap:
     coefficients: NDArray
 
     @classmethod
-    def of(cls, linear: LinearMap, design: NDArray, columns: NDArray) -> ColumnMap:
+    def of(cls, linear: LinearMap, design: NDArray) -> ColumnMap:
         """Return a linear map, given the selected columns of the rows of the fit, less their mean."""
-        n_rows, n_features = len(design), linear.mean.size
-        unit = float(np.sqrt(np.einsum("ij,ij->", design, design) / max(n_rows, 1))) or 1.0
-        landmarks = some_rows(design, MOST_LANDMARKS) / unit
-        reach = np.inf
-        if n_rows > 1:
+        unit = float(np.sqrt(linear.inner.trace() / linear.n_samples)) or 1.0
+        landmarks, reach = design[some_rows(len(design), MOST_LANDMARKS)] / unit, np.inf
+        if len(design) > 1:
             distances = euclidean_distances(landmarks)
             distances[np.diag_indices_from(distances)] = np.inf
             reach = float(np.quantile(distances.min(axis=1), 0.95))
-        flat = np.zeros((0, n_features))
-        return cls(columns, linear.mean, linear.weights, landmarks, unit, reach, 1.0, flat, flat, flat)
+        flat, covariance = np.zeros((0, linear.mean.size)), linear.inner / linear.n_samples / unit**2
+        return cls(
+            linear.columns, linear.mean, linear.weights, covariance, linear.ridge, landmarks, unit, reach,
+            1.0, flat, flat, flat,
+        )  # fmt: skip
+
+    def complete(self, values: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Return values with missing ones predicted, and what this adds to the variance of each column.
+
+        The latter is a row for each pattern of missing values, and the number of the pattern of each row.
+        """
+        centred = np.array(values, dtype=np.float64) - self.mean[self.columns]
+        patterns, codes = np.unique(np.isnan(centred), axis=0, return_inverse=True)
+        codes = codes.ravel()
+        added = np.zeros((len(patterns), self.mean.size))
+        for pattern, gaps in enumerate(patterns):
+            if not gaps.any():
+                continue
+            known, rows = np.flatnonzero(~gaps), np.flatnonzero(codes == pattern)
+            cross = self.covariance[known]
+            weights = map_weights(cross, known, self.ridge, np.zeros(known.size))[:, gaps]
+            centred[np.ix_(rows, gaps)] = centred[np.ix_(rows, ~gaps)] @ weights
+            left = self.covariance[np.ix_(gaps, gaps)] - 2 * weights.T @ cross[:, gaps]
+            left = (left + left.T) / 2 + weights.T @ cross[:, known] @ weights
+            own = self.weights[gaps]
+            added[pattern] = np.maximum(np.einsum("ij,ij->j", own, left @ own), 0.0)
+        return centred + self.mean[self.columns], self.unit**2 * added, codes
 
     def predict(self, values: NDArray) -> NDArray:
         """Return all columns from values of the selected ones."""
@@ -82,48 +109,70 @@ class ColumnMap:
         return euclidean_distances(part, self.landmarks).min(axis=1) > 1.5 * self.reach
 
 
-def some_rows(rows: NDArray, most: int) -> NDArray:
-    """Return all rows or, if there are more, a random sample of them with a fixed seed."""
-    if len(rows) <= most:
-        return rows
-    return rows[np.sort(np.random.default_rng(0).permutation(len(rows))[:most])]
+def some_rows(n_rows: int, most: int) -> NDArray:
+    """Return the places of all rows or, if there are more, of a random sample with a fixed seed."""
+    return (
+        np.sort(np.random.default_rng(0).permutation(n_rows)[:most]) if n_rows > most else np.arange(n_rows)
+    )
 
 
-def linear_errors(linear: LinearMap, rows: NDArray, columns: NDArray) -> NDArray:
-    r"""Return the squared leave-one-out error of each row by the linear map.
+def fit_in_folds(
+    laid_out: Callable[[NDArray], NDArray], penalties: NDArray, targets: NDArray, folds: NDArray
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Fit ridge regression and return its coefficients, and errors of held-out folds by column and by row.
 
-    With P the design in units of the ridge λ it is the error of the fit over :math:`(1 - h_i)^2`, with
-    :math:`h_i = 1/n + p_i^\top (P^\top P + \lambda I)^{-1} p_i`.
+    ``laid_out`` returns the features of some rows, the first one of ones, and ``penalties`` has the weight
+    of each. The errors are sums of squares.
     """
-    n_rows = len(rows)
-    design = rows[:, columns] - linear.mean[columns]
-    part, _, _ = in_row_space(design)
-    h = np.full(n_rows, 1 / n_rows)
-    if np.isfinite(linear.ridge):
-        inner = part.T @ part + linear.ridge * np.eye(part.shape[1])
-        h += np.einsum("ij,ji->i", part, linalg.lstsq(inner, part.T, check_finite=False)[0])
-    others = np.setdiff1d(np.arange(rows.shape[1]), columns)
-    errors, scale = np.zeros(n_rows), np.maximum(1 - h, 1e-12)[:, None]
-    for block in gen_batches(n_rows, BLOCK_ROWS):
-        left = rows[block][:, others] - linear.mean[others] - design[block] @ linear.weights[:, others]
-        errors[block] = np.square(left / scale[block]).sum(axis=1)
-    return errors
+    parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+    gram, cross = np.diag(penalties), np.zeros((penalties.size, targets.shape[1]))
+    for part in parts:
+        features = laid_out(part)
+        gram += features.T @ features
+        cross += features.T @ targets[part]
+    by_column, by_row = np.zeros(targets.shape[1]), np.zeros(len(targets))
+    for part in parts:
+        features, own = laid_out(part), targets[part]
+        train = cross - features.T @ own
+        found = linalg.solve(gram - features.T @ features, train, assume_a="pos", check_finite=False)
+        left = np.square(own - features @ found)
+        by_column += left.sum(axis=0)
+        by_row[part] = left.sum(axis=1)
+    return linalg.solve(gram, cross, assume_a="pos", check_finite=False), by_column, by_row
+
+
+def linear_errors(linear: LinearMap, rows: NDArray, folds: NDArray) -> NDArray:
+    """Return the squared error of each row, in its fold, by the linear map to all other columns."""
+    part, _, _ = in_row_space(rows[:, linear.columns] - linear.mean[linear.columns])
+    part = np.column_stack([np.ones(len(rows)), part[:, : part.shape[1] * int(np.isfinite(linear.ridge))]])
+    penalties = np.append(0.0, np.full(part.shape[1] - 1, linear.ridge))
+    return fit_in_folds(lambda places: part[places], penalties, other_columns(linear, rows), folds)[2]
+
+
+def other_columns(map_: LinearMap | ColumnMap, rows: NDArray) -> NDArray:
+    """Return rows less their mean, with zeros in the selected columns, which no map has to predict."""
+    targets = rows - map_.mean
+    targets[:, map_.columns] = 0.0
+    return targets
 
 
 def bend(
-    flat: ColumnMap, rows: NDArray, widths: Any = (0.35, 0.5, 1.0), weights: Any = (0.1, 1.0, 10.0)
+    flat: ColumnMap,
+    rows: NDArray,
+    folds: NDArray,
+    widths: Any = (0.35, 0.5, 1.0),
+    weights: Any = (0.1, 1.0, 10.0),
 ) -> tuple[ColumnMap, NDArray, NDArray]:
-    """Fit kernel ridge regression to rows; return its map and the leave-one-out errors by column and row.
+    """Fit kernel ridge regression to rows; return its map and the errors of held-out folds by column and row.
 
     The kernel is a linear one times a weight, plus a Gaussian whose width is in units of the median distance
-    between rows. Width, weight and penalty are those of least leave-one-out error in a sample of 300 rows;
-    the penalty does not depend on the number of rows. Errors are sums of squares. A column that is not
-    reconstructed better than by its mean has the error of the mean; errors by row do not include this step.
+    between rows. Width, weight and penalty are those of least error in a sample of 300 rows; the penalty does
+    not depend on the number of rows. Errors are sums of squares.
     """
-    n_rows, n_features = rows.shape
-    columns, landmarks = flat.columns, flat.landmarks
-    others = np.setdiff1d(np.arange(n_features), columns)
-    weight, width, penalty = _search(flat, rows, others, widths, weights)
+    columns, landmarks, targets = flat.columns, flat.landmarks, other_columns(flat, rows)
+    sample = some_rows(len(rows), 300)
+    part = (rows[:, columns] - flat.mean[columns]) / flat.unit
+    weight, width, penalty = _search(part[sample], targets[sample], folds[sample], widths, weights)
 
     def kernel(part: NDArray) -> NDArray:
         return np.exp(-euclidean_distances(landmarks, part, squared=True) / (2 * width**2))
@@ -132,56 +181,38 @@ def bend(
     inner[np.diag_indices_from(inner)] += 1e-8  # equal rows would make it singular
     lower = linalg.cholesky(inner, lower=True, check_finite=False)
 
-    def laid_out(block: slice) -> tuple[NDArray, NDArray]:
-        part = (rows[block][:, columns] - flat.mean[columns]) / flat.unit
-        bent = linalg.solve_triangular(lower, kernel(part), lower=True, check_finite=False).T
-        features = np.hstack([np.ones((len(part), 1)), np.sqrt(weight) * part, bent])
-        return features, rows[block][:, others] - flat.mean[others]
+    def laid_out(places: NDArray) -> NDArray:
+        bent = linalg.solve_triangular(lower, kernel(part[places]), lower=True, check_finite=False).T
+        return np.hstack([np.ones((places.size, 1)), np.sqrt(weight) * part[places], bent])
 
-    size = 1 + columns.size + len(landmarks)
-    gram, cross = np.diag(np.append(0.0, np.full(size - 1, penalty))), np.zeros((size, others.size))
-    blocks = list(gen_batches(n_rows, BLOCK_ROWS))
-    for block in blocks:
-        features, targets = laid_out(block)
-        gram += features.T @ features
-        cross += features.T @ targets
-    upper = linalg.cholesky(gram, check_finite=False)
-    found = linalg.cho_solve((upper, False), cross, check_finite=False)
-    errors, squares, by_row = np.zeros(n_features), np.zeros(n_features), np.zeros(n_rows)
-    for block in blocks:
-        if len(blocks) > 1:
-            features, targets = laid_out(block)
-        h = linalg.solve_triangular(upper, features.T, trans="T", check_finite=False)
-        left = np.square((targets - features @ found) / (1 - np.einsum("ij,ij->j", h, h))[:, None])
-        errors[others] += left.sum(axis=0)
-        by_row[block] = left.sum(axis=1)
-        squares[others] += np.square(targets).sum(axis=0)
-    squares *= (n_rows / (n_rows - 1)) ** 2
-    found[:, errors[others] >= squares[others]] = 0.0
-    offset, slope = np.zeros((1, n_features)), np.zeros((columns.size, n_features))
-    coefficients = np.zeros((len(landmarks), n_features))
-    offset[:, others], slope[:, others] = found[:1], np.sqrt(weight) * found[1 : 1 + columns.size]
-    coefficients[:, others] = linalg.solve_triangular(
+    penalties = np.append(0.0, np.full(columns.size + len(landmarks), penalty))
+    found, errors, by_row = fit_in_folds(laid_out, penalties, targets, folds)
+    coefficients = linalg.solve_triangular(
         lower, found[1 + columns.size :], lower=True, trans="T", check_finite=False
     )
-    bent = replace(flat, width=width, offset=offset, slope=slope, coefficients=coefficients)
-    return bent, np.minimum(errors, squares), by_row
+    bent = replace(
+        flat,
+        width=width,
+        offset=found[:1],
+        slope=np.sqrt(weight) * found[1 : 1 + columns.size],
+        coefficients=coefficients,
+    )
+    return bent, errors, by_row
 
 
 def _search(
-    flat: ColumnMap, rows: NDArray, others: NDArray, widths: Any, weights: Any
+    part: NDArray, targets: NDArray, folds: NDArray, widths: Any, weights: Any
 ) -> tuple[float, float, float]:
-    r"""Return weight, width and penalty λ of least leave-one-out error in a sample of rows.
+    r"""Return weight, width and penalty λ of least error in held-out folds of a sample of rows.
 
-    With the kernel matrix K of centred features and :math:`K = Q \Lambda Q^\top` the error of row i is that
-    of the fit, :math:`\sum_j Q_{ij} s_j (Q^\top Y)_j` with :math:`s = \lambda / (\Lambda + \lambda)`, over
-    :math:`\sum_j Q_{ij}^2 s_j - 1/n`. 32 random combinations of the columns represent all of them.
+    With the kernel matrix K of centred features, :math:`K = Q \Lambda Q^\top` and
+    :math:`s = \lambda / (\Lambda + \lambda)`, the residuals of all rows are :math:`E = Q s Q^\top Y`, and
+    those of a held-out fold F are :math:`(Q_F s Q_F^\top - 1/n)^{-1} E_F`. 32 random combinations of the
+    columns represent all of them.
     """
-    rng = np.random.default_rng(0)
-    rows = some_rows(rows, 300)
-    part = (rows[:, flat.columns] - flat.mean[flat.columns]) / flat.unit
-    targets = (rows[:, others] - flat.mean[others]) @ rng.standard_normal((others.size, 32))
+    targets = targets @ np.random.default_rng(0).standard_normal((targets.shape[1], 32))
     targets -= targets.mean(axis=0)
+    blocks = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
     squares = euclidean_distances(part, squared=True)
     apart = squares[np.triu_indices(len(part), 1)]
     typical = float(np.median(apart[apart > 0])) if np.any(apart > 0) else 1.0
@@ -194,11 +225,14 @@ def _search(
             matrix -= matrix.mean(axis=0)
             matrix -= matrix.mean(axis=1)[:, None]
             values, vectors = np.linalg.eigh(matrix)
-            turned, squared = vectors.T @ targets, np.square(vectors)
+            turned = vectors.T @ targets
             for penalty in np.geomspace(1e-4, 10, 11):
                 shrunk = penalty / (np.maximum(values, 0.0) + penalty)
-                left = vectors @ (shrunk[:, None] * turned)
-                error = np.square(left / (squared @ shrunk - 1 / len(part))[:, None]).sum()
+                error = 0.0
+                for block in blocks:
+                    own = vectors[block] * shrunk
+                    left = np.linalg.solve(own @ vectors[block].T - 1 / len(part), own @ turned)
+                    error += np.square(left).sum()
                 if error < best:
                     best, found = error, (float(weight), float(width), float(penalty))
     return found

@@ -103,7 +103,7 @@ class KnownShare:
         if self._coordinates is not self._rows:
             return None
         train, test = self._rows[:n_train], self._rows[n_train:]
-        whole, pairs = fold_moments(train, train, self._folds, train.mean(axis=0), in_units=True)
+        whole, _, pairs = fold_moments(train, train, self._folds, train.mean(axis=0), in_units=True)
         folds = [(kept[:, d:], out[:, d:], squares) for kept, out, squares in pairs]
         return np.ones(d), whole[:, d:], (test.T @ test, np.square(test).sum(axis=0)), folds
 
@@ -120,7 +120,7 @@ class KnownShare:
         fitted, roots, turn = in_row_space(design[:n_train])
         seen = design[n_train:] / roots @ turn
         shift = targets[:n_train].mean(axis=0)
-        whole, folds = fold_moments(
+        whole, _, folds = fold_moments(
             targets[:n_train], fitted if is_wide else design[:n_train], self._folds, shift, in_units=is_wide
         )
         if not is_wide:

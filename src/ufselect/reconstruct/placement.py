@@ -22,7 +22,7 @@ from ufselect._utils.validation import has_missing
 from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, GramSelector
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
-from ufselect.reconstruct.ridge import count_curve
+from ufselect.reconstruct.curve import count_curve
 
 
 @dataclass
@@ -213,7 +213,7 @@ class PlacedSelector(GramSelector):
     positions: Any
     min_distance: float | None
 
-    count_curve_: list[dict[str, Any]]
+    count_curve_: dict[str, NDArray]
 
     _parameter_constraints: ClassVar = {
         "budget": [NON_NEGATIVE, None],

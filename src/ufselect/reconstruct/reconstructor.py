@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -13,7 +14,8 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.utils import check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils._set_output import _get_container_adapter
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from ufselect._utils.columns import ColumnTable
 from ufselect._utils.messages import listed
@@ -28,8 +30,9 @@ from ufselect._utils.validation import (
 )
 from ufselect.base import NON_NEGATIVE, check_columns, unchanged_on_error
 from ufselect.gram import gram_operator, reduce_data
+from ufselect.gram.centring import power_of_two_near
 from ufselect.reconstruct.kernel import MOST_LANDMARKS, ColumnMap, bend, linear_errors, some_rows
-from ufselect.reconstruct.ridge import LEAST_ROWS, N_FOLDS, LinearMap, dense, map_weights
+from ufselect.reconstruct.ridge import LEAST_ROWS, LinearMap, dense, ridge_units, row_folds
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 NUMBERS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -40,8 +43,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
     The linear map, ridge regression, works for every kind of data. The nonlinear map, kernel ridge
     regression, reconstructs images, spectra and speech better, but hardly genes. ``regressor="auto"`` uses it
-    if its leave-one-out error is lower by more than one standard error. A column that the kernel or a given
-    regressor reconstructs worse than its mean, on held-out rows, is set to its mean.
+    if its error on held-out rows is lower by more than one standard error. A column that the kernel or a
+    given regressor reconstructs worse than its mean, on held-out rows, is set to its mean.
 
     Parameters
     ----------
@@ -67,11 +70,13 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         Mask of the selected columns.
     mean_ : ndarray of shape (n_features,)
         Means of the columns.
+    score_ : float
+        Share of the variance of all columns that is known on held-out rows, as :meth:`score` gives it for
+        new ones.
+    map_scores_ : dict
+        The same for each of the maps compared: "ridge" and "kernel", or "ridge" and "regressor".
     regressor_ : "ridge", "kernel" or regressor
         The map used; a regressor that was given is fitted.
-    errors_ : dict
-        Errors of the maps compared, as in ``error_``: of "ridge" and "kernel" leaving out one row at a time,
-        of a given regressor and "ridge" in five folds.
     reason_ : str
         Why this map is used.
     column_map_ : object
@@ -79,6 +84,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     weights_ : ndarray of shape (n_selected, n_features)
         The linear map W, selected columns in the order of the data. For rows far from those of ``fit``, the
         nonlinear map changes gradually to it.
+    unit_ : float
+        The power of two in which the map calculates; 1 unless the data are extreme or not in memory.
     ridge_ : float
         The λ of the linear map; infinite if no map is better than the mean.
     column_errors_ : ndarray of shape (n_features,)
@@ -88,16 +95,14 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         Mask of the columns that are reconstructed better than by their mean.
     standard_deviations_ : ndarray of shape (n_features,)
         Standard deviation of the error of each reconstructed column, noise included, in units of the data.
-    error_ : float
-        Error of all columns together on held-out rows, in units of the error of the mean.
     n_features_in_ : int
         Number of columns seen in ``fit``.
 
     See Also
     --------
     ReconstructionSelector : Select the columns only.
-    ufselect.metrics.variance_reconstructed : The share of variance that given columns reconstruct.
-    ufselect.plotting.ReconstructionDisplay : Plot the error against the number of columns.
+    ufselect.assess : Compare a selection with random columns by the same measure.
+    ufselect.plotting.ReconstructionDisplay : Plot the measure against the number of columns.
 
     Notes
     -----
@@ -110,7 +115,10 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     which C is measured. Without noise the selected columns are returned unchanged. The ridge λ is the one of
     least error on held-out rows in five folds, among 21 values and the mean alone. Data that are not in
     memory are read once, and no rows are held out: λ is then the shrinkage of least expected squared error of
-    the correlations, and errors are those of the fit, corrected for the number of columns.
+    the correlations, and errors are those of the fit, by generalised cross-validation.
+
+    A missing value of a selected column is predicted from the other selected ones by the same formula, and
+    the standard deviations of that row grow by what this leaves uncertain.
 
     The kernel is a linear plus a Gaussian one. All columns have one unit: in units of its own deviation, a
     heavy-tailed column would spoil the reconstruction of new rows. The kernel has at most 1,000 landmark rows
@@ -150,7 +158,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         self.ridge = ridge
         self.noise_variance = noise_variance
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Select columns and fit the map from them to all columns.
 
         Parameters
@@ -160,6 +168,9 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             takes, including data with missing values.
         y : array-like of shape (n_samples,), optional
             Passed to the selector; those of this library ignore it.
+        groups : array-like of shape (n_samples,), optional
+            A label for each row, such as person or object. Rows of one label are held out together, so that
+            the map, its errors and standard deviations are those for new persons or objects.
 
         Returns
         -------
@@ -167,7 +178,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             self._validate_params()
-            X, rows, limit = as_numpy(X), None, ""
+            X, rows, limit, unit = as_numpy(X), None, "", 1.0
             if is_out_of_core(X):
                 n_features, X = check_columns(self, X, reset=True), reduce_data(X)
                 gram, limit = X.gram, "the data are not in memory"
@@ -178,16 +189,22 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                     )
             else:
                 rows = self._checked(tabular(X), ensure_min_samples=2)
-                n_features = rows.shape[1]
-                if sparse.issparse(rows):
-                    limit = "the data are sparse"
-                if has_missing(rows.data if limit else rows):
+                n_samples, n_features = rows.shape
+                values = rows.data if sparse.issparse(rows) else rows
+                limit = "the data are sparse" if sparse.issparse(rows) else ""
+                largest = max(np.nanmax(values, initial=0.0), -np.nanmin(values, initial=0.0))
+                if not 1e-100 < largest < 1e100:  # squares would leave the range of numbers
+                    unit = power_of_two_near(float(largest))
+                    rows = rows / unit
+                if has_missing(values):
                     gram = gram_operator(rows)
-                    observed = np.nanmean(rows.toarray() if limit else rows, axis=0)
-                    gram.mean, rows, limit = observed, None, "values are missing"
-                elif not limit and len(rows) < LEAST_ROWS:
+                    gram.mean = np.nanmean(rows.toarray() if limit else rows, axis=0)
+                    rows, limit = None, "values are missing"
+                elif not limit and n_samples < LEAST_ROWS:
                     limit = f"there are fewer than {LEAST_ROWS} rows"
             table, noise = ColumnTable(n_features, getattr(self, "feature_names_in_", None)), None
+            if rows is None:
+                unit *= gram.scale
             if self.noise_variance is not None:
                 limit = limit or "noise_variance is given"
                 is_common = isinstance(self.noise_variance, Real)
@@ -197,30 +214,35 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                     raise ValueError(
                         "noise_variance must be one number of at least 0, or one for each column."
                     )
+                noise = noise / unit / unit
             if limit and self.regressor not in ("auto", "ridge"):
                 raise ValueError(f'Only the linear map can be used, because {limit}; use regressor="auto".')
+            if groups is not None and rows is None:
+                raise ValueError(f"Groups of rows cannot be held out, because {limit}; leave out groups.")
             self.estimator_ = self._selector(table).fit(X, y)
             self.support_ = np.asarray(self.estimator_.get_support())
-            columns = np.flatnonzero(self.support_)
-            ridge = None if self.ridge == "auto" else float(self.ridge)
+            self.unit_ = unit
+            self._sample: tuple[NDArray, NDArray] | None = None
+            columns, ridge = (
+                np.flatnonzero(self.support_),
+                None if self.ridge == "auto" else float(self.ridge),
+            )
             if rows is None:
-                linear = LinearMap.from_gram(gram, columns, ridge, noise)
+                linear, measured = (
+                    LinearMap.from_gram(gram, columns, ridge, noise),
+                    np.zeros((0, columns.size)),
+                )
             else:
-                linear = LinearMap.from_rows(rows, columns, ridge, noise)
-            self._linear, self.mean_, self.weights_, self.ridge_ = (
-                linear, linear.mean, linear.weights, linear.ridge,
-            )  # fmt: skip
-            self.column_errors_, self.reconstructable_ = linear.column_errors, linear.reconstructable
-            self.standard_deviations_, self.error_ = linear.standard_deviations, linear.error
-            self.regressor_, self.errors_ = "ridge", {"ridge": self.error_}
-            self._sample: NDArray | None = None
+                labels, folds = row_folds(n_samples, groups)
+                linear = LinearMap.from_rows(rows, columns, ridge, noise, folds)
+                measured = dense(rows[:, columns]) - linear.mean[columns]
+            self._use_linear(linear, measured)
+            self.regressor_, self.map_scores_ = "ridge", {"ridge": self.score_}
             self.reason_ = f"The linear map, because {limit}." if limit else 'regressor="ridge".'
-            measured = dense(np.zeros((0, columns.size)) if rows is None else rows[:, columns])
-            self.column_map_ = ColumnMap.of(linear, measured - self.mean_[columns], columns)
             if rows is not None and not limit and self.regressor != "ridge":
                 # With more rows the kernel would take minutes.
-                most = 20_000 if isinstance(self.regressor, str) else len(rows)
-                self._compare(np.asarray(some_rows(rows, most), dtype=np.float64))
+                places = some_rows(n_samples, 20_000 if isinstance(self.regressor, str) else n_samples)
+                self._compare(np.asarray(rows[places], dtype=np.float64), labels[places], folds[places])
         return self
 
     def _checked(self, X: Any, **options: Any) -> Any:
@@ -237,51 +259,101 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         keep = table.indices("estimator", self.estimator)
         return ReconstructionSelector(keep.size, keep=keep)
 
-    def _compare(self, rows: NDArray) -> None:
+    def _use_linear(self, linear: LinearMap, measured: NDArray) -> None:
+        """Use a linear map, given the selected columns of the rows of the fit, less their mean."""
+        self._linear = linear
+        self._use(ColumnMap.of(linear, measured), linear.errors, linear.totals, linear.n_samples)
+
+    def _use(self, column_map: ColumnMap, errors: NDArray, totals: NDArray, n_samples: int) -> None:
+        """Use a map with these squared errors of columns on held-out rows, and those of their means."""
+        total = float(totals.sum())
+        self.column_map_, self.ridge_ = column_map, column_map.ridge
+        self.mean_, self.weights_ = self.unit_ * column_map.mean, column_map.weights
+        self.reconstructable_ = (errors < totals) | (self.support_ & (self.noise_variance is None))
+        self.column_errors_ = np.sqrt(errors / np.where(totals > 0, totals, 1.0))
+        self.standard_deviations_ = self.unit_ * np.sqrt(errors / n_samples)
+        self.score_ = float(1 - errors.sum() / total) if total > 0 else 1.0
+
+    def _compare(self, rows: NDArray, labels: NDArray, folds: NDArray) -> None:
         """Fit the requested map to dense rows, and use it instead of the linear one if it is better."""
-        n_rows, columns, others = len(rows), self.column_map_.columns, ~self.support_
-        squares = np.square(rows - self.mean_).sum(axis=0)
-        if not np.any(squares[others] > 0):
+        linear, n_rows, others = self._linear, len(rows), ~self.support_
+        totals = linear.totals * (n_rows / linear.n_samples)
+        if not np.any(totals[others] > 0):
             self.reason_ = "The linear map, because no other column varies."
             return
         if isinstance(self.regressor, str):
-            squares *= (n_rows / (n_rows - 1)) ** 2  # each row less the mean of the others
-            bent, errors, kernel = bend(self.column_map_, rows)
-            gains = linear_errors(self._linear, rows, columns) - kernel
-            by_name = {"ridge": float((gains + kernel).sum()), "kernel": float(kernel.sum())}
-            self.errors_ = {name: float(np.sqrt(each / squares.sum())) for name, each in by_name.items()}
-            is_better = gains.sum() > np.std(gains, ddof=1) * np.sqrt(n_rows)
+            bent, errors, by_row = bend(self.column_map_, rows, folds)
+            gains = np.bincount(labels, linear_errors(linear, rows, folds) - by_row)
+            is_better = gains.sum() > np.std(gains, ddof=1) * np.sqrt(gains.size)
+            self.map_scores_["kernel"] = float(1 - np.minimum(errors, totals).sum() / totals.sum())
+            shares = [f"{100 * self.map_scores_[name]:.1f} %" for name in ("kernel", "ridge")]
             self.reason_ = (
-                f"The kernel's leave-one-out error is {self.errors_['kernel']:.3f}, "
-                f"{'' if is_better else 'not '}more than one standard error below the linear map's "
-                f"{self.errors_['ridge']:.3f}."
+                f"On held-out rows {shares[0]} of the variance are known by the kernel, "
+                f"{'' if is_better else 'not '}more than one standard error above the {shares[1]} by the "
+                "linear map."
             )
             if self.regressor == "auto" and not is_better:
                 return
-            self.column_map_, self.regressor_ = bent, "kernel"
+            bent.coefficients[:, errors >= totals] = 0.0
+            bent.offset[:, errors >= totals] = bent.slope[:, errors >= totals] = 0.0
+            self.regressor_ = "kernel"
         else:
-            values, targets = rows[:, columns], rows[:, others]
+            values, targets, bent = rows[:, self.support_], rows[:, others], self.column_map_
             self.regressor_ = clone(self.regressor).fit(values, targets)
-            folds = PredefinedSplit(np.arange(n_rows) % N_FOLDS)
-            found = cross_val_predict(self.regressor, values, targets, cv=folds)
+            guess = cross_val_predict(self.regressor, values, targets, cv=PredefinedSplit(folds))
             errors = np.zeros(rows.shape[1])
-            errors[others] = np.square(targets - found.reshape(targets.shape)).sum(axis=0)
-            self.errors_["regressor"] = float(np.sqrt(errors.sum() / squares.sum()))
+            errors[others] = np.square(targets - guess.reshape(targets.shape)).sum(axis=0)
             self.reason_ = "The regressor was given."
-        self._sample = some_rows(rows, MOST_LANDMARKS)
-        errors = np.minimum(errors, squares)
-        self.reconstructable_ = (errors < squares) | self.support_
-        self.column_errors_ = np.sqrt(errors / np.where(squares > 0, squares, 1.0))
-        self.standard_deviations_ = np.sqrt(errors / n_rows)
-        self.error_ = float(np.sqrt(errors.sum() / squares.sum()))
+        kept = some_rows(n_rows, MOST_LANDMARKS)
+        self._sample = rows[kept], labels[kept]
+        self._use(bent, np.minimum(errors, totals), totals, n_rows)
+        self.map_scores_[self.regressor_ if isinstance(self.regressor_, str) else "regressor"] = self.score_
 
-    def _reconstruct(self, values: NDArray) -> NDArray:
-        """Return all columns from values of the selected ones."""
-        found, others = self.column_map_.predict(values), ~self.support_
-        if not isinstance(self.regressor_, str):
-            predicted = self.regressor_.predict(values).reshape(len(values), -1)
-            found[:, others] = np.where(self.reconstructable_[others], predicted, self.mean_[others])
-        return found
+    def fewer(self, n_features_to_select: int) -> Self:
+        """Return a fitted copy that uses only the best of the selected columns, by the selector's ranking.
+
+        No new fit of the selector is needed, and the columns are a part of those selected now; a new fit with
+        this number may find better ones. The linear map follows from the moments of its fit; other maps are
+        fitted again, to at most 1,000 of its rows.
+
+        Parameters
+        ----------
+        n_features_to_select : int
+            Number of columns, at most as many as are selected.
+
+        Returns
+        -------
+        Reconstructor
+        """
+        check_is_fitted(self, "weights_")
+        chosen, ranks = np.flatnonzero(self.support_), getattr(self.estimator_, "ranking_", None)
+        if ranks is None:
+            raise ValueError(
+                f"{type(self.estimator_).__name__} does not rank the selected columns; fit it again with "
+                "fewer."
+            )
+        count = n_features_to_select
+        if not isinstance(count, int | np.integer) or not 1 <= count <= chosen.size:
+            raise ValueError(f"Give a whole number between 1 and the {chosen.size} selected columns.")
+        places = np.sort(np.argsort(np.asarray(ranks)[chosen])[:count])
+        part = copy(self)
+        part.estimator_, part.support_ = copy(self.estimator_), np.zeros_like(self.support_)
+        part.support_[chosen[places]] = True
+        part.estimator_.support_ = part.support_
+        if count == chosen.size:
+            return part
+        if self._sample is None:
+            landmarks = self.column_map_.landmarks[:, places] * self.column_map_.unit
+            part._use_linear(self._linear.fewer(places), landmarks)
+            part.map_scores_ = {"ridge": part.score_}
+        else:
+            regressor = self.regressor_ if isinstance(self.regressor_, str) else self.regressor
+            again = Reconstructor(chosen[places], regressor).fit(self._sample[0], groups=self._sample[1])
+            kept, state = {"estimator_", "feature_names_in_", *self.get_params(deep=False)}, part.__dict__
+            state.update({name: value for name, value in vars(again).items() if name not in kept})
+            part.unit_, part.mean_ = self.unit_, self.unit_ * part.mean_
+            part.standard_deviations_ = self.unit_ * part.standard_deviations_
+        return part
 
     def transform(self, X: Any) -> Any:
         """Return the selected columns.
@@ -301,46 +373,95 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             self._checked(as_numpy(X), reset=False)
         return self.estimator_.transform(X)
 
-    def inverse_transform(self, X: Any) -> NDArray:
+    def inverse_transform(self, X: Any, *, return_std: bool = False) -> Any:
         """Reconstruct all columns.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_selected)
-            Values of the selected columns, in the order of the data; a frame must have their names.
+            Values of the selected columns. A frame may have its columns in any order, and further ones, if
+            ``fit`` knew names. An array must have the order of the data, as :meth:`transform` and
+            :meth:`get_feature_names_out` give it, not that of ranks or of the list of columns. A missing
+            value, NaN, is predicted from the other selected columns.
+        return_std : bool, default=False
+            Whether to return the standard deviation of the error of each value too, in units of the data.
 
         Returns
         -------
-        X_reconstructed : ndarray of shape (n_samples, n_features)
+        X_reconstructed : ndarray or data frame of shape (n_samples, n_features)
+            All columns in the order of the data; a frame if ``set_output`` asks for one.
+        std : ndarray of shape (n_samples, n_features)
+            Only if ``return_std``. Larger for rows with missing values, not for rows that are far away.
 
         Raises
         ------
         ValueError
-            If the number of columns is wrong, or a frame has other names or another order of columns.
+            If columns are missing, or if an array has the columns in the order of their ranks.
         """
+        measured = self._measured(X)
+        values, added, codes = self.column_map_.complete(measured)
+        found: Any = like((self.unit_ * self._reconstruct(values)).astype(measured.dtype, copy=False), X)
+        adapter = _get_container_adapter("transform", self)
+        if adapter is not None:
+            names = _check_feature_names_in(self, None)
+            found = adapter.create_container(found, X, names)
+        if not return_std:
+            return found
+        spread = np.sqrt(np.square(self.standard_deviations_ / self.unit_) + added) * self.unit_
+        return found, like(spread[codes].astype(measured.dtype, copy=False), X)
+
+    def _measured(self, X: Any) -> NDArray:
+        """Return values of the selected columns in the order of the data, in the units of the map."""
         check_is_fitted(self, "weights_")
-        values = check_array(tabular(as_numpy(X)), accept_sparse=True, dtype=[np.float64, np.float32])
-        values = values.toarray() if hasattr(values, "toarray") else values
-        if values.shape[1] != len(self.weights_):
+        names, known = list(getattr(X, "columns", ())), getattr(self, "feature_names_in_", None)
+        is_named = bool(names) and all(isinstance(name, str) for name in names)
+        asked = list(_check_feature_names_in(self, None)[self.support_])
+        if is_named and set(asked) <= set(names):
+            X = X[asked]
+        elif is_named and known is not None:
+            absent = [name for name in asked if name not in names]
+            raise ValueError(f"X lacks selected columns: {listed(absent)}; it needs {listed(asked)}.")
+        values = check_array(tabular(as_numpy(X)), ensure_all_finite="allow-nan", **NUMBERS)
+        values = values.toarray() if sparse.issparse(values) else values
+        if values.shape[1] != len(asked):
             raise ValueError(
-                f"X has {values.shape[1]} columns, but {len(self.weights_)} were selected; pass only those."
+                f"X has {values.shape[1]} columns, but {len(asked)} were selected; pass only those, in the "
+                "order of the data, as transform returns them."
             )
-        given, known = list(getattr(X, "columns", ())), getattr(self, "feature_names_in_", None)
-        if given and all(isinstance(name, str) for name in given):
-            asked = [f"x{j}" if known is None else str(known[j]) for j in np.flatnonzero(self.support_)]
-            if sorted(given) == sorted(asked) and given != asked:
-                raise ValueError(
-                    "X has the selected columns in another order than fit; order them as "
-                    f"get_feature_names_out() does: {listed(asked)}."
-                )
-            # without names in fit any names are accepted
-            if known is not None and given != asked:
-                others = [name for name in given if name not in asked]
-                raise ValueError(
-                    f"X has columns that were not selected: {listed(others or given)}; give those of "
-                    f"get_feature_names_out(): {listed(asked)}."
-                )
-        return like(self._reconstruct(values).astype(values.dtype, copy=False), X)
+        values = values / self.unit_
+        if not is_named:
+            self._refuse_other_order(values)
+        return values
+
+    def _refuse_other_order(self, values: NDArray) -> None:
+        """Raise an error if values are like the rows of the fit in the order of ranks, or of the list, alone.
+
+        The squared Mahalanobis distance of such rows is about the number of columns. Rows in the order of the
+        data are on average nearer to those of the fit than in any other order, so that drift is no error.
+        """
+        chosen, inner = np.flatnonzero(self.support_), self.column_map_.covariance
+        if self.estimator is not None and not hasattr(self.estimator, "fit"):
+            order, what = np.searchsorted(chosen, self.estimator_.keep), "list of columns"
+        else:
+            ranks = np.asarray(getattr(self.estimator_, "ranking_", np.arange(self.support_.size)))
+            order, what = np.argsort(ranks[chosen]), "ranking"
+        values = values[~np.isnan(values).any(axis=1)]
+        if not len(values) or np.array_equal(order, np.arange(order.size)):
+            return
+        inner = inner + np.diag(0.01 * ridge_units(inner.diagonal()))
+        usual, other = (
+            np.einsum("ij,ji->i", rows, np.linalg.solve(inner, rows.T)) / order.size
+            for rows in (
+                (part - self.column_map_.mean[chosen]) / self.column_map_.unit
+                for part in (values, values[:, np.argsort(order)])
+            )
+        )
+        n_rows, gains = len(values), usual - other
+        if other.mean() < 1.5 and gains.mean() > 5 * gains.std() / np.sqrt(n_rows) + 10 / n_rows:
+            raise ValueError(
+                f"X has the selected columns in the order of the {what}; give them in the order of the data, "
+                "as transform returns them, or as a frame with their names."
+            )
 
     def is_far(self, X: Any) -> NDArray:
         """Return which rows are far from all rows of ``fit``; their errors may be larger than expected.
@@ -351,22 +472,22 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_selected)
-            Values of the selected columns, in the order of the data.
+        X : array-like or data frame of shape (n_samples, n_selected)
+            Values of the selected columns, as for :meth:`inverse_transform`.
 
         Returns
         -------
         far : ndarray of shape (n_samples,)
             Mask of the rows.
         """
-        check_is_fitted(self, "weights_")
-        return self.column_map_.is_far(check_array(tabular(X), dtype=np.float64))
+        return self.column_map_.is_far(self.column_map_.complete(self._measured(X))[0])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the share of the variance that is reconstructed: 1 less the squared relative error.
+        """Return the share of the variance of all columns that is known from the selected ones.
 
-        The selected columns are used as they are in X, without added noise. For the error to expect with
-        ``noise_variance``, see ``error_``, or pass rows that were measured with that noise.
+        Selected columns are known, without added noise, and all others as they are reconstructed. For the
+        share to expect with ``noise_variance``, see ``score_``, or pass rows that were measured with that
+        noise.
 
         Parameters
         ----------
@@ -380,13 +501,10 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         float
             1 for perfect; 0 for no better than the means of ``fit``.
         """
-        return 1 - self._relative_error(*self._both(X)) ** 2
+        return self._share(self._rows(X))
 
-    def curve(self, X: Any, counts: int | Sequence[int] | None = None) -> list[dict[str, Any]]:
-        """Return the error of reconstructing from fewer of the selected columns, the best by their ranking.
-
-        As in :meth:`score`, the values of X are used as they are. The linear map from fewer columns follows
-        from that of all; other maps are fitted again, to at most 1,000 rows of ``fit``.
+    def curve(self, X: Any, counts: int | Sequence[int] | None = None) -> dict[str, NDArray]:
+        """Return the score of fewer of the selected columns, as :meth:`fewer` selects them.
 
         Parameters
         ----------
@@ -398,55 +516,40 @@ class Reconstructor(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        list of dict
-            One dict per count with ``count`` and ``error``, the error in units of the error of the mean.
+        dict of ndarray
+            ``n_features`` and ``score``.
         """
-        rows, reconstructed = self._both(X)
-        chosen = np.flatnonzero(self.support_)
-        ranks = getattr(self.estimator_, "ranking_", None)
-        order = np.arange(chosen.size) if ranks is None else np.argsort(np.asarray(ranks)[chosen])
+        rows, most = self._rows(X), len(self.weights_)
         if counts is None:
-            counts = np.unique(np.linspace(1, chosen.size, min(10, chosen.size)).round()).astype(int).tolist()
+            counts = np.unique(np.linspace(1, most, min(10, most)).round()).astype(int).tolist()
         asked = [counts] if isinstance(counts, int | np.integer) else list(counts)
-        if not all(isinstance(count, int | np.integer) and 1 <= count <= chosen.size for count in asked):
-            raise ValueError(
-                f"counts must be whole numbers between 1 and the {chosen.size} selected columns."
-            )
-        table = []
-        for count in asked:
-            places = order[:count]
-            part = chosen[places]
-            if count == chosen.size:
-                found = reconstructed
-            elif self._sample is not None:
-                regressor = self.regressor_ if isinstance(self.regressor_, str) else self.regressor
-                fewer = Reconstructor(part.tolist(), regressor).fit(self._sample)
-                found = fewer.inverse_transform(rows[:, np.sort(part)])
-            else:
-                noise_sums = self._linear.noise_sums[places]
-                weights = map_weights(self._linear.cross[places], part, self.ridge_, noise_sums)
-                if self.noise_variance is None:
-                    weights[:, part] = np.eye(part.size)
-                found = (rows - self.mean_)[:, part] @ weights + self.mean_
-            table.append({"count": int(count), "error": self._relative_error(rows, found)})
-        return table
+        scores = [self.fewer(count)._share(rows) for count in asked]
+        return {"n_features": np.array(asked), "score": np.array(scores)}
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray:
         """Return the names of the selected columns."""
         check_is_fitted(self, "weights_")
         return self.estimator_.get_feature_names_out(input_features)
 
-    def _both(self, X: Any) -> tuple[NDArray, NDArray]:
-        """Return rows, and rows reconstructed from their selected columns."""
+    def _rows(self, X: Any) -> NDArray:
+        """Return rows in the units of the map."""
         check_is_fitted(self, "weights_")
         X = X.compute() if is_dask(X) else as_numpy(X)
-        rows = dense(validate_data(self, tabular(X), reset=False, **NUMBERS))
-        return rows, self._reconstruct(rows[:, self.support_])
+        return dense(validate_data(self, tabular(X), reset=False, **NUMBERS)) / self.unit_
 
-    def _relative_error(self, rows: NDArray, reconstructed: NDArray) -> float:
-        """Return the error of reconstructed rows in units of the mean's error; 0 if that is 0."""
-        total = float(np.linalg.norm(rows - self.mean_))
-        return float(np.linalg.norm(rows - reconstructed)) / total if total > 0 else 0.0
+    def _reconstruct(self, values: NDArray) -> NDArray:
+        """Return all columns from values of the selected ones, in the units of the map."""
+        found, others = self.column_map_.predict(values), ~self.support_
+        if not isinstance(self.regressor_, str):
+            predicted = self.regressor_.predict(values).reshape(len(values), -1)
+            is_better = self.reconstructable_[others]
+            found[:, others] = np.where(is_better, predicted, self.column_map_.mean[others])
+        return found
+
+    def _share(self, rows: NDArray) -> float:
+        total = np.square(rows - self.column_map_.mean).sum()
+        left = np.square(rows - self._reconstruct(rows[:, self.support_])).sum()
+        return float(1 - left / total) if total > 0 else 1.0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

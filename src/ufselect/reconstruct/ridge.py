@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
+from sklearn.model_selection import GroupKFold
+from sklearn.utils.validation import column_or_1d
 
-from ufselect._columns import Units
-from ufselect.gram import GramOperator, RowInfo, gram_operator
+from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.centring import mean_and_scale
 from ufselect.gram.sparse import column_means
 
@@ -18,6 +19,22 @@ N_FOLDS = 5
 LEAST_ROWS = 2 * N_FOLDS
 # From a ridge that does nothing beyond rounding to one that leaves a hundredth of the weights.
 RIDGES = np.geomspace(1e-8, 1e2, 21)
+
+
+def row_folds(n_rows: int, groups: Any = None) -> tuple[NDArray, NDArray]:
+    """Return the number of the group of each row, and of the fold, one of five, in which it is held out."""
+    if groups is None:
+        return np.arange(n_rows), np.arange(n_rows) % N_FOLDS
+    if len(groups) != n_rows:
+        raise ValueError(f"groups has {len(groups)} entries, but X has {n_rows} rows.")
+    labels = np.unique(column_or_1d(np.asarray(groups)), return_inverse=True)[1]
+    n_groups, folds = int(labels.max()) + 1, labels % N_FOLDS
+    if n_groups < 2:
+        raise ValueError("groups has a single group, so none can be held out; leave it out.")
+    if n_groups < n_rows:
+        for fold, (_, held_out) in enumerate(GroupKFold(min(N_FOLDS, n_groups)).split(labels, groups=labels)):
+            folds[held_out] = fold
+    return labels, folds
 
 
 def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:
@@ -102,14 +119,15 @@ def fold_moments(
     *,
     weights: NDArray | None = None,
     in_units: bool = False,
-) -> tuple[NDArray, list[tuple[NDArray, NDArray, NDArray]]]:
-    """Return products of design columns with each other and then with targets, over all rows and for folds.
+) -> tuple[NDArray, NDArray, list[tuple[NDArray, NDArray, NDArray]]]:
+    """Return products of design columns with each other and with targets, squares of targets, and folds.
 
-    For each fold these are the products over the other rows and over its own rows, less the mean of the
-    others, and the sums of squares of the targets over its own rows. A shift, the mean of all rows, is
-    subtracted from targets, which are never made dense. ``noise`` has the variances of the noise with which
-    the design columns will be measured. Unless design columns are already ``in_units`` of the ridge, each
-    fold uses those of its other rows. Weighted rows come multiplied by the roots of their weights.
+    Products and squares are over all rows. For each fold there are the products over the other rows and over
+    its own rows, less the mean of the others, and the sums of squares of the targets over its own rows. A
+    shift, the mean of all rows, is subtracted from targets, which are never made dense. ``noise`` has the
+    variances of the noise with which the design columns will be measured. Unless design columns are already
+    ``in_units`` of the ridge, each fold uses those of its other rows. Weighted rows come multiplied by
+    the roots of their weights.
     """
     size, products, squares, pairs = design.shape[1], [], [], []
     ones = np.ones(len(design)) if weights is None else np.sqrt(weights)
@@ -138,7 +156,7 @@ def fold_moments(
             moments /= roots[:, None]
         square = square - target * (2 * fold_products[0, size + 1 :] - fold_products[0, 0] * target)
         pairs.append((train, test, square))
-    return whole[1:, 1:], pairs
+    return whole[1:, 1:], np.sum(squares, axis=0), pairs
 
 
 def ridge_weights(moments: NDArray, ridge: float) -> NDArray:
@@ -160,47 +178,69 @@ def map_weights(cross: NDArray, columns: NDArray, ridge: float, noise_sums: NDAr
 class LinearMap:
     r"""The linear map :math:`W = (S_{CC} + \lambda D + n N)^{-1} S_{C:}`, and its errors.
 
-    Names are those of ``Reconstructor``; ``cross`` is :math:`S_{C:}` and ``noise_sums`` n N, zero if
-    ``noise`` is None and columns C are exact. Errors and squares are sums over rows for each column, less the
-    mean. Setting columns to their mean that held-out rows reconstruct worse did not pay: over 97 tables the
-    share of the variance known was lower by .001 on average and by up to .10.
+    Names are those of ``Reconstructor``; ``cross`` is :math:`S_{C:}`, ``squares`` the diagonal of S and
+    ``noise`` that of n N, None if the columns C are exact. Setting columns to their mean that held-out rows
+    reconstruct worse did not pay: over 97 tables the share of the variance known was lower by .001 on average
+    and by up to .10. By default the ridge is the shrinkage of least expected squared error of the
+    correlations, and errors are those of the fit by generalised cross-validation, times ``inflation``.
     """
 
     def __init__(
         self,
         mean: NDArray,
         squares: NDArray,
-        errors: NDArray,
         cross: NDArray,
-        weights: NDArray,
         columns: NDArray,
-        ridge: float,
         n_samples: int,
+        ridge: float,
         noise: NDArray | None,
+        *,
+        weights: NDArray | None = None,
+        held_out: tuple[NDArray, NDArray] | None = None,
+        inflation: float = 1.0,
     ) -> None:
-        self.mean, self.cross, self.ridge = mean, cross, ridge
+        self.mean, self.squares, self.cross, self.columns = mean, squares, cross, columns
+        self.n_samples, self.ridge, self.noise = n_samples, ridge, noise
+        added = np.zeros(columns.size) if noise is None else noise
+        self.weights = map_weights(cross, columns, ridge, added) if weights is None else weights
+        self.inner = cross[:, columns] + np.diag(added)
+        left = squares + np.sum(self.weights * (self.inner @ self.weights - 2 * cross), axis=0)
+        free = n_samples - 1 - np.trace(self.weights[:, columns])
+        left *= np.square((n_samples - 1) / max(free, 1.0))
+        if held_out is None:
+            errors = inflation * left
+        else:
+            errors, squares = held_out
+            # rows of other groups and selected ridges make it larger; as few rows as columns say nothing
+            inflation = float(np.clip(errors.sum() / left.sum(), 1, 4)) if free > 1 and left.any() else 1.0
+        self.inflation = inflation
         errors = np.maximum(errors, 0.0)
-        self.reconstructable = errors < squares
-        self.weights = weights
-        self.noise_sums = np.zeros(columns.size) if noise is None else n_samples * noise[columns]
         if noise is None:
             self.weights[:, columns] = np.eye(columns.size)
-            self.reconstructable[columns] = True
             errors[columns] = 0.0
-        total = float(squares.sum())
-        shares = np.divide(errors, squares, out=np.zeros_like(errors), where=squares > 0)
-        self.column_errors = np.sqrt(shares)
-        self.standard_deviations = np.sqrt(errors / n_samples)
-        self.error = float(np.sqrt(errors.sum() / total)) if total > 0 else 0.0
+        self.errors, self.totals = errors, squares
+
+    def fewer(self, places: NDArray) -> LinearMap:
+        """Return the map from some of its columns, with the same ridge, by the moments of its fit."""
+        noise = None if self.noise is None else self.noise[places]
+        return LinearMap(
+            self.mean, self.squares, self.cross[places], self.columns[places], self.n_samples, self.ridge,
+            noise, inflation=self.inflation,
+        )  # fmt: skip
 
     @classmethod
     def from_rows(
-        cls, X: Any, columns: NDArray, ridge: float | None = None, noise: NDArray | None = None
+        cls,
+        X: Any,
+        columns: NDArray,
+        ridge: float | None = None,
+        noise: NDArray | None = None,
+        folds: NDArray | None = None,
     ) -> LinearMap:
-        """Fit to dense or sparse rows, of which every fifth is held out in turn.
+        """Fit to dense or sparse rows, of which each fold, by default every fifth row, is held out in turn.
 
         Errors are those of held-out rows, and so is the choice of the ridge, unless it is given: one of
-        `RIDGES`, or the mean alone.
+        `RIDGES`, or the mean alone. ``noise`` has the variance of the noise of each column.
         """
         n_samples, n_features = X.shape
         shift = column_means(X) if sparse.issparse(X) else mean_and_scale(X)[0]
@@ -209,49 +249,44 @@ class LinearMap:
         is_wide = noise is None and columns.size > n_samples
         if is_wide:
             design, roots, turn = in_row_space(design)
-        n_folds = min(N_FOLDS, n_samples)
-        folds = [np.arange(fold, n_samples, n_folds) for fold in range(n_folds)]
         size = design.shape[1]
-        whole, pairs = fold_moments(X, design, folds, shift, 0.0 if is_wide else noises, in_units=is_wide)
-        squares = np.sum([square for _, _, square in pairs], axis=0)
+        codes = np.arange(n_samples) % N_FOLDS if folds is None else folds
+        parts = [np.flatnonzero(codes == fold) for fold in np.unique(codes)]
+        whole, squares, pairs = fold_moments(
+            X, design, parts, shift, 0.0 if is_wide else noises, in_units=is_wide
+        )
+        totals = np.sum([square for _, _, square in pairs], axis=0)
         if ridge is None:
             wanted = np.ones(n_features)
             wanted[columns] = float(noise is not None)
-            totals = np.sum([errors_by_ridge(*pair, RIDGES, wanted) for pair in pairs], axis=0)
-            ridge = float(RIDGES[np.argmin(totals)]) if totals.min() < squares @ wanted else np.inf
-        errors = squares.copy()
+            left = np.sum([errors_by_ridge(*pair, RIDGES, wanted) for pair in pairs], axis=0)
+            ridge = float(RIDGES[np.argmin(left)]) if left.min() < totals @ wanted else np.inf
+        errors = totals.copy()
         for train, test, _ in pairs:
             weights = ridge_weights(train, ridge)
             errors += np.sum(weights * (test[:, :size] @ weights - 2 * test[:, size:]), axis=0)
-        cross = whole[:, size:]
+        cross, mapped = whole[:, size:], None
         if is_wide:
             cross = roots[:, None] * (turn @ cross)
-            weights = (turn @ ridge_weights(whole, ridge)) / roots[:, None]
-        else:
-            weights = map_weights(cross, columns, ridge, n_samples * noises)
-        return cls(shift, squares, errors, cross, weights, columns, ridge, n_samples, noise)
+            mapped = (turn @ ridge_weights(whole, ridge)) / roots[:, None]
+        return cls(
+            shift, squares, cross, columns, n_samples, ridge, None if noise is None else n_samples * noises,
+            weights=mapped, held_out=(errors, totals),
+        )  # fmt: skip
 
     @classmethod
     def from_gram(
         cls, gram: GramOperator, columns: NDArray, ridge: float | None = None, noise: NDArray | None = None
     ) -> LinearMap:
-        """Fit to the Gram matrix alone.
-
-        The default ridge is the shrinkage of least expected squared error of the correlations. Errors are
-        those of the fit, times (n − 1) / (n − 1 − p) for p columns.
-        """
+        """Fit to the Gram matrix alone, in its units."""
         n_samples = gram.n_samples
         if ridge is None:
             ridge = shrinkage_weight(gram, float(gram.squared_column_norms().sum()))
-        cross = np.asarray(gram.columns(columns), dtype=np.float64).T * gram.scale**2
-        squares = np.asarray(gram.diag(), dtype=np.float64) * gram.scale**2
-        noises = np.zeros(columns.size) if noise is None else n_samples * noise[columns]
-        weights = map_weights(cross, columns, ridge, noises)
-        inner = cross[:, columns] + np.diag(noises)
-        errors = squares + np.sum(weights * (inner @ weights - 2 * cross), axis=0)
-        errors *= (n_samples - 1) / max(n_samples - 1 - columns.size, 1)
-        mean = np.asarray(gram.mean, dtype=np.float64)
-        return cls(mean, squares, errors, cross, weights, columns, ridge, n_samples, noise)
+        cross = np.asarray(gram.columns(columns), dtype=np.float64).T
+        squares = np.asarray(gram.diag(), dtype=np.float64)
+        noises = None if noise is None else n_samples * noise[columns]
+        mean = np.asarray(gram.mean, dtype=np.float64) / gram.scale
+        return cls(mean, squares, cross, columns, n_samples, ridge, noises)
 
 
 def held_out_error(
@@ -278,114 +313,6 @@ def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArra
         return np.zeros(len(counts))
     left = total - np.cumsum(np.square(rows @ vectors).sum(axis=0))
     return np.sqrt(np.maximum(left[np.minimum(counts, left.size) - 1], 0.0) / total)
-
-
-def count_curve(
-    X: Any,
-    path: Callable[[GramOperator, int], NDArray],
-    *,
-    units: Units | None = None,
-    rows: RowInfo | None = None,
-) -> tuple[int, list[dict[str, Any]]]:
-    r"""Return how many columns are enough, and the cross-validated error of reconstructing the others.
-
-    The count is the smallest whose error is within one standard error of the least one. Errors are over the
-    columns that are not selected, in units of the error of the mean; standard errors are over five folds.
-
-    Every fifth row of X is held out in turn; given the Gram operator of the others and a number, ``path``
-    returns that many units, best first: up to half of them, with at most 100 columns and fewer than the rows
-    of a fold.
-    """
-    n_samples, n_features = X.shape
-    if n_samples < LEAST_ROWS:
-        raise ValueError(
-            f'n_features_to_select="auto" holds out rows and needs at least {LEAST_ROWS} of them, not '
-            f"{n_samples}; give a number."
-        )
-    units = Units.single(n_features) if units is None else units
-    most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
-    fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
-    max_count = max(1, min(units.count // 2, int(fits.sum())))
-    # every count up to 20, then steps of 10 %
-    steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
-    counts = np.unique(np.minimum(steps, max_count)).astype(int)
-    every = []
-    for gram, held_out in fold_data(X, rows):
-        parts = [units.members(int(unit)) for unit in path(gram, max_count)]
-        every.append(_errors_by_count(gram, held_out, parts, counts))
-    shares = np.array(every)  # folds × counts × ridges
-    ridges = np.argmin(shares.mean(axis=0), axis=1)
-    shares = shares[:, np.arange(counts.size), ridges]
-    errors, spread = shares.mean(axis=0), shares.std(axis=0, ddof=1) / np.sqrt(N_FOLDS)
-    best = int(np.argmin(errors))
-    chosen = int(counts[np.argmax(errors <= errors[best] + spread[best])])
-    note = f"fewest columns within one standard error of the best count, {counts[best]}"
-    if counts[best] == max_count:
-        note += ", the largest tried"
-    table = [
-        {
-            "count": int(count),
-            "error": float(error),
-            "standard_error": float(deviation),
-            "chosen": bool(count == chosen),
-            "note": note if count == chosen else "",
-        }
-        for count, error, deviation in zip(counts, errors, spread, strict=True)
-    ]
-    return chosen, table
-
-
-def fold_data(X: Any, rows: RowInfo | None) -> Iterator[tuple[GramOperator, NDArray]]:
-    """Yield S of the other rows, and held-out rows less the mean of the others, in units of S.
-
-    A held-out row of weight w is multiplied by the root of w; the mean is that of its own batch.
-    """
-    info = RowInfo(np.ones(X.shape[0])) if rows is None else rows
-    for fold in range(N_FOLDS):
-        is_out = np.arange(X.shape[0]) % N_FOLDS == fold
-        stay, known = info.of(~is_out), np.unique(info.batches[~is_out])
-        # 500 held-out rows are enough for an error known to a few per cent
-        out = np.flatnonzero(is_out & np.isin(info.batches, known))[:500]
-        if out.size == 0:
-            raise ValueError(
-                'n_features_to_select="auto" holds out rows, but all rows of some batches are held out at '
-                "once; give a number."
-            )
-        kept = X[~is_out]
-        gram = gram_operator(kept, rows=stay.scaled())
-        if rows is None:
-            centres = np.asarray(gram.mean, dtype=np.float64)
-        else:
-            centres = stay.means(kept)[np.searchsorted(known, info.batches[out])]
-        yield gram, info.of(out).rooted((dense(X[out]) - centres) / gram.scale)
-
-
-def _errors_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray], counts: NDArray) -> NDArray:
-    """Return the relative held-out errors of the other columns, one row per count, one column per ridge.
-
-    The maps from the first column, the first two and so on follow from one Cholesky factor, each by one more
-    term.
-    """
-    columns, ends = np.concatenate(parts), np.cumsum([part.size for part in parts])
-    ends = ends[np.minimum(counts, ends.size) - 1]
-    cross = np.asarray(gram.columns(columns), dtype=np.float64).T
-    units = np.diag(ridge_units(cross[:, columns].diagonal()))
-    squares = np.einsum("ij,ij->j", held_out, held_out)
-    totals = squares.sum() - np.cumsum(squares[columns])[ends - 1]
-    errors = []
-    # little more than rounding, some, and much
-    for ridge in (max(1e-10, 100 * np.finfo(gram.dtype).eps), 1e-3, 0.1):
-        root = linalg.cholesky(cross[:, columns] + ridge * units, lower=True, check_finite=False)
-        fitted = linalg.solve_triangular(root, cross, lower=True, check_finite=False)
-        seen = linalg.solve_triangular(root, held_out[:, columns].T, lower=True, check_finite=False)
-        overlaps = np.tril(2 * (seen @ seen.T))
-        overlaps[np.diag_indices(columns.size)] /= 2
-        left = squares + np.cumsum(fitted * (overlaps @ fitted - 2 * (seen @ held_out)), axis=0)
-        others = left.sum(axis=1) - np.tril(left[:, columns]).sum(axis=1)
-        # errors below 1e-5 come from rounding and from the least ridge
-        shares = np.where(totals > 1e-10 * squares.sum(), others[ends - 1], 0.0) / np.maximum(totals, 1e-300)
-        errors.append(np.sqrt(np.maximum(shares, 1e-10)))
-    return np.array(errors).T
 
 
 def dense(rows: Any) -> NDArray:

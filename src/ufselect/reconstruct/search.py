@@ -235,7 +235,7 @@ class Problem:
         # the selected columns among the targets are subtracted again
         targets = np.hstack([self._row_targets, rows[:, columns]])
         signs = np.repeat([1.0, -1.0], [targets.shape[1] - columns.size, columns.size])
-        _, pairs = fold_moments(targets, design, folds, np.zeros(len(signs)), weights=weights, in_units=True)
+        *_, pairs = fold_moments(targets, design, folds, np.zeros(len(signs)), weights=weights, in_units=True)
         # every fourth ridge: the errors of neighbours hardly differ
         errors = [errors_by_ridge(train, test, square, RIDGES[::4], signs) for train, test, square in pairs]
         return np.array(errors)[:, np.argmin(np.sum(errors, axis=0))]

@@ -320,7 +320,7 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         keep("assessed", ax, what)
     if e.counts is not None:
         curve = e.counts.plot(ax=_axes(6, 3.4))
-        keep("counts", curve.ax_, "Reconstruction error against the number of columns")
+        keep("counts", curve.ax_, "Share of the variance known against the number of columns")
     if e.selected.scores is not None and e.goal != "redundancy":
         order, n_shown = np.argsort(e.selected.ranking), min(MOST_CELLS, e.n_features)
         bars = ScoresDisplay(
