@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -207,6 +209,49 @@ def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
     pivots = qr(loadings, mode="economic", pivoting=True)[2][:8]
     chosen = DOptimalLeverage(8, n_components=8, ridge=1e-6).fit(X).get_support(indices=True)
     np.testing.assert_array_equal(chosen, np.sort(pivots))
+
+
+def test_d_optimal_leverage_takes_modes_of_your_own():
+    """Fourier modes, whose pivoted QR knows no data; the basis is read by name and without excluded columns."""
+    from scipy.linalg import qr
+
+    pandas = pytest.importorskip("pandas")
+    X = np.random.default_rng(0).standard_normal((30, 40))
+    modes = np.fft.irfft(np.eye(21)[1:7], 40).T
+    chosen = DOptimalLeverage(6, basis=modes, ridge=1e-6).fit(X).get_support(indices=True)
+    pivots = qr(modes.T, mode="economic", pivoting=True)[2][:6]
+    volume = [np.linalg.svd(modes[rows])[1].prod() for rows in (chosen, pivots)]
+    assert volume[0] == pytest.approx(volume[1], rel=0.2)
+    names = [f"c{j}" for j in range(40)]
+    basis = pandas.DataFrame(modes, index=names).sample(frac=1, random_state=0)
+    again = DOptimalLeverage(6, basis=basis, ridge=1e-6).fit(pandas.DataFrame(X, columns=names))
+    np.testing.assert_array_equal(again.get_support(indices=True), chosen)
+    without = DOptimalLeverage(6, basis=modes, exclude=chosen[:1]).fit(X)
+    assert not without.support_[chosen[0]]
+    with pytest.raises(ValueError, match="a row of finite numbers for each column"):
+        DOptimalLeverage(6, basis=np.full((40, 2), np.nan)).fit(X)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-150, 1e150])
+def test_noise_of_the_measurements_is_part_of_the_selection(scale):
+    """The expected error of the best linear map from noisy columns, over all pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 3)) @ rng.standard_normal((3, 8)) + 0.1 * rng.standard_normal((300, 8))
+    noise = np.array([9.0, 0.1, 4.0, 1.0, 0.5, 2.0, 0.1, 6.0])
+    S = np.cov(X.T, bias=True)
+
+    def error(pair):
+        pair = list(pair)
+        inner = S[np.ix_(pair, pair)] + np.diag(noise[pair])
+        return np.trace(S) - np.trace(S[pair].T @ np.linalg.solve(inner, S[pair]))
+
+    best = min(combinations(range(8), 2), key=error)
+    found = ReconstructionSelector(2, noise_variance=noise * scale * scale).fit(scale * X)
+    np.testing.assert_array_equal(found.get_support(indices=True), best)
+    assert found.objective_history_[-1] == pytest.approx(error(best) / np.trace(S))
+    assert not np.array_equal(ReconstructionSelector(2).fit(X).get_support(indices=True), best)
+    by_default = Reconstructor(noise_variance=noise * scale * scale).fit(scale * X).support_
+    assert by_default[ReconstructionSelector(1, noise_variance=noise).fit(X).get_support(indices=True)[0]]
 
 
 @pytest.mark.filterwarnings("ignore")

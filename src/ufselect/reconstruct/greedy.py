@@ -349,6 +349,8 @@ class DOptimalLeverage(GramSelector):
     ridge : float, default=0.01
         The weight ρ in units of the mean leverage :math:`\|v_j\|^2` of the r features where it is largest.
         Small values penalise redundancy more; values below 1e-12 would be lost to rounding.
+    basis : array-like of shape (n_features, n_components), optional
+        Modes to use in place of the PCA loadings, such as Fourier modes or those of earlier data.
     {constraints}
 
     Attributes
@@ -401,6 +403,7 @@ class DOptimalLeverage(GramSelector):
         *,
         n_components: int | str = "auto",
         ridge: float = 0.01,
+        basis: Any = None,
         keep: Columns | None = None,
         exclude: Columns | None = None,
         feature_groups: Groups | None = None,
@@ -409,9 +412,15 @@ class DOptimalLeverage(GramSelector):
         super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
         self.n_components = n_components
         self.ridge = ridge
+        self.basis = basis
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
-        loadings = component_spectrum(gram, self.n_components).vectors
+        if self.basis is None:
+            loadings = component_spectrum(gram, self.n_components).vectors
+        else:
+            loadings = request.table.numbers("basis", self.basis)[request.columns]
+            if loadings.ndim != 2 or not np.all(np.isfinite(loadings)):
+                raise ValueError("basis must have a row of finite numbers for each column of X.")
         leverage = request.units.sums(np.square(loadings, dtype=np.float64).sum(axis=1))
         smallest = leverage.size - request.n_selected
         largest = np.partition(leverage, smallest)[smallest:]

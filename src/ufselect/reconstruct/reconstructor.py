@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -32,7 +31,7 @@ from ufselect.base import NON_NEGATIVE, check_columns, unchanged_on_error
 from ufselect.gram import gram_operator, reduce_data
 from ufselect.gram.centring import power_of_two_near
 from ufselect.reconstruct.kernel import MOST_LANDMARKS, ColumnMap, bend, linear_errors, some_rows
-from ufselect.reconstruct.ridge import LEAST_ROWS, LinearMap, dense, ridge_units, row_folds
+from ufselect.reconstruct.ridge import LEAST_ROWS, LinearMap, dense, noise_variances, ridge_units, row_folds
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 NUMBERS = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
@@ -60,7 +59,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         The weight λ of the linear map; ``"auto"`` minimises the held-out error.
     noise_variance : float, array-like of shape (n_features,) or dict, optional
         Variance of the noise with which the selected columns will be measured; that of each column by name in
-        a dict or a pandas Series.
+        a dict or a pandas Series. The default selector takes it into account.
 
     Attributes
     ----------
@@ -207,14 +206,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
                 unit *= gram.scale
             if self.noise_variance is not None:
                 limit = limit or "noise_variance is given"
-                is_common = isinstance(self.noise_variance, Real)
-                given = [self.noise_variance] * n_features if is_common else self.noise_variance
-                noise = table.numbers("noise_variance", given)
-                if noise.ndim != 1 or not np.all(np.isfinite(noise) & (noise >= 0)):
-                    raise ValueError(
-                        "noise_variance must be one number of at least 0, or one for each column."
-                    )
-                noise = noise / unit / unit
+                noise = noise_variances(table, self.noise_variance) / unit / unit
             if limit and self.regressor not in ("auto", "ridge"):
                 raise ValueError(f'Only the linear map can be used, because {limit}; use regressor="auto".')
             if groups is not None and rows is None:
@@ -253,7 +245,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     def _selector(self, table: ColumnTable) -> Any:
         """Return the selector to fit; given columns become its ``keep``."""
         if self.estimator is None:
-            return ReconstructionSelector()
+            return ReconstructionSelector(noise_variance=self.noise_variance)
         if hasattr(self.estimator, "fit"):
             return clone(self.estimator)
         keep = table.indices("estimator", self.estimator)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import linalg, sparse
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import column_or_1d
 
+from ufselect._utils.columns import ColumnTable
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.centring import mean_and_scale
 from ufselect.gram.sparse import column_means
@@ -35,6 +37,15 @@ def row_folds(n_rows: int, groups: Any = None) -> tuple[NDArray, NDArray]:
         for fold, (_, held_out) in enumerate(GroupKFold(min(N_FOLDS, n_groups)).split(labels, groups=labels)):
             folds[held_out] = fold
     return labels, folds
+
+
+def noise_variances(table: ColumnTable, given: Any) -> NDArray:
+    """Return the variance of the noise of each column, given for all or for each, by name or in order."""
+    values = [given] * table.n_columns if isinstance(given, Real) else given
+    noise = table.numbers("noise_variance", values)
+    if noise.ndim != 1 or not np.all(np.isfinite(noise) & (noise >= 0)):
+        raise ValueError("noise_variance must be one number of at least 0, or one for each column.")
+    return noise
 
 
 def shrinkage_weight(gram: GramOperator, squared_norm: float) -> float:

@@ -125,6 +125,7 @@ class Problem:
         most_targets: int = 2000,
         most_rows: int = 5000,
     ) -> None:
+        self.noise: NDArray | float = 0.0  # n times the variances of the noise of columns, if they have any
         self.gram, self.placement, self.start, self.rows = gram, placement, list(start), rows
         self.units = Units.single(gram.shape[0]) if units is None else units
         self.variances = np.asarray(gram.diag(), dtype=np.float64)
@@ -333,7 +334,7 @@ class Search:
     ) -> None:
         self.problem = problem
         self.units, self.placement = problem.units, problem.placement
-        self.penalties = penalty * problem.variances
+        self.penalties = penalty * problem.variances + problem.noise
         self.chosen: list[int] = []
         self.members: list[int] = []
         self.inverse = np.empty((0, 0))  # of the members' covariances, penalties included

@@ -15,6 +15,7 @@ from ufselect.base import NON_NEGATIVE, Columns, FitResult, Groups
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.reconstruct.placement import PlacedSelector
+from ufselect.reconstruct.ridge import noise_variances
 from ufselect.reconstruct.search import Problem, Search, centred_rows
 
 
@@ -33,6 +34,9 @@ class ReconstructionSelector(PlacedSelector):
         Weight ρ of the penalty on the coefficients; ``"auto"`` derives it from the data.
     max_iter : int, default=2
         Maximum number of sweeps of exchanges; 0 for greedy steps alone.
+    noise_variance : float, array-like of shape (n_features,) or dict, optional
+        Variance of the noise with which the selected columns will be measured, in squared units of the data;
+        of each column by name in a dict or a pandas Series. It takes the place of the default ``penalty``.
     {placement}
     {constraints}
 
@@ -90,12 +94,17 @@ class ReconstructionSelector(PlacedSelector):
     variance. With ``penalty="auto"`` greedy steps are made twice; a sweep costs as much again if it exchanges
     most columns, and ``max_iter=0`` makes none.
 
+    With ``noise_variance`` N, the penalty is :math:`n \sum_{i \in C} N_{ii} \|w_i\|^2`, and the error is the
+    expected one of reconstructing the data from noisy measurements [3]_.
+
     References
     ----------
     .. [1] J. Schäfer and K. Strimmer (2005), "A shrinkage approach to large-scale covariance matrix
        estimation", Statistical Applications in Genetics and Molecular Biology 4(1).
     .. [2] D. M. Allen (1974), "The relationship between variable selection and data augmentation and a method
        for prediction", Technometrics 16(1).
+    .. [3] A. A. Klishin, J. N. Kutz and K. Manohar (2023), "Data-induced interactions of sparse sensors",
+       arXiv:2307.11838.
 
     Examples
     --------
@@ -127,6 +136,7 @@ class ReconstructionSelector(PlacedSelector):
         *,
         penalty: float | str = "auto",
         max_iter: int = 2,
+        noise_variance: Any = None,
         costs: Any = None,
         budget: float | None = None,
         cost_weight: float | None = None,
@@ -142,6 +152,7 @@ class ReconstructionSelector(PlacedSelector):
         super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
         self.penalty = penalty
         self.max_iter = max_iter
+        self.noise_variance = noise_variance
         self.costs = costs
         self.budget = budget
         self.cost_weight = cost_weight
@@ -153,10 +164,11 @@ class ReconstructionSelector(PlacedSelector):
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         placement = self._placement(gram, request, request.n_selected)
         # With a given penalty nothing is compared on held-out rows, and they need not be copied.
-        is_given = self.penalty != "auto"
+        is_given = self.penalty != "auto" or self.noise_variance is not None
         rows = None if is_given else centred_rows(request.data, gram, request.rows)
         problem = Problem(gram, placement, request.units, request.kept.tolist(), rows)
-        penalty, n_sweeps = float(self.penalty) if is_given else 0.0, 0
+        problem.noise = self._noise(gram, request)
+        penalty, n_sweeps = 0.0 if self.penalty == "auto" else float(self.penalty), 0
         if not is_given:
             order, columns, gains = problem.greedy()
             # With heavy tails, neither the shrinkage, which is that of normal data, nor held-out rows predict
@@ -188,7 +200,8 @@ class ReconstructionSelector(PlacedSelector):
         # Gain per price alone can miss one expensive column that is worth all cheap ones.
         has_ratio = problem.placement.prices is not None and problem.placement.price_weight is None
         for compares_prices in (True, False) if has_ratio else (True,):
-            search = Search(problem, penalty, compares_prices=compares_prices)
+            leaves_out = self.noise_variance is None  # the leave-one-out error is that without noise
+            search = Search(problem, penalty, compares_prices=compares_prices, leaves_out=leaves_out)
             search.grow()
             errors = [max(search.error() / problem.total, 0.0)]  # below 0 only by rounding
             # any as many columns as the rank reconstruct the rows of the fit
@@ -204,15 +217,24 @@ class ReconstructionSelector(PlacedSelector):
             found.append((search, errors))
         return min(found, key=lambda pair: pair[1][-1])
 
+    def _noise(self, gram: GramOperator, request: SelectionRequest) -> NDArray | float:
+        """Return n times the noise variance of each column in the operator's units; 0 without noise."""
+        if self.noise_variance is None:
+            return 0.0
+        variances = noise_variances(request.table, self.noise_variance)[request.columns]
+        return gram.n_samples * (variances / gram.scale / gram.scale)
+
     def _path(self, request: SelectionRequest) -> Callable[[GramOperator, int], NDArray]:
         # A penalty from the data is that of the first fold, which shares most rows with the others. The
         # leave-one-out error is not used: it would take too long for a curve.
-        penalty = None if self.penalty == "auto" else float(self.penalty)
+        default = None if self.noise_variance is None else 0.0
+        penalty = default if self.penalty == "auto" else float(self.penalty)
 
         def first_units(gram: GramOperator, count: int) -> NDArray:
             nonlocal penalty
             placement = self._placement(gram, request, max(count, request.kept.size))
             problem = Problem(gram, placement, request.units, request.kept.tolist())
+            problem.noise = self._noise(gram, request)
             if penalty is None:
                 penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy()[1])
             search = Search(problem, penalty, leaves_out=False)
