@@ -58,8 +58,8 @@ autosummary_generate = True
 autosummary_context = {
     "documented_methods": [
         "fit", "partial_fit", "transform", "fit_transform", "inverse_transform", "predict", "fit_predict",
-        "score", "curve", "fewer", "get_support", "get_feature_names_out", "from_estimator", "from_count_curve",
-        "plot", "update", "merge", "to_markdown", "support", "ranking", "summary",
+        "score", "curve", "fewer", "get_support", "get_feature_names_out", "from_estimator",
+        "from_count_curve", "plot", "update", "merge", "to_markdown", "support", "ranking", "summary",
     ],
     # Worked out when they are asked for
     "computed_attributes": ["explained_variance_ratio_", "optimality_gap_", "optimality_message_"],

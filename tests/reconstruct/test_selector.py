@@ -212,7 +212,7 @@ def test_d_optimal_leverage_with_little_ridge_is_pivoted_qr(seed):
 
 
 def test_d_optimal_leverage_takes_modes_of_your_own():
-    """Fourier modes, whose pivoted QR knows no data; the basis is read by name and without excluded columns."""
+    """Fourier modes, whose pivoted QR knows no data; the basis is by name and without excluded columns."""
     from scipy.linalg import qr
 
     pandas = pytest.importorskip("pandas")

@@ -376,10 +376,8 @@ def assess(
                 sample = next(samples)
                 far = measure.far_rows(sample.data)
             for train, test in row_splits(sample.units, sample.is_ordered, measure.n_parts, rng):
-                token = is_assessing.set(True)
                 with without_warnings(*SAID_ONCE if supports else ()):
                     support = selected_columns(estimator, table, sample.rows[train])
-                is_assessing.reset(token)
                 supports.append(support)
                 sets = [support, *(rng.permutation(varying)[: support.size] for _ in range(n_random))]
                 rest = np.setdiff1d(test, far)
@@ -446,7 +444,11 @@ def selected_columns(estimator: Any, table: Any, rows: NDArray) -> NDArray:
         if not columns.size:
             raise ValueError("The list of columns is empty; name at least one.")
         return columns
-    fitted = clone(estimator).fit(_safe_indexing(table, rows))
+    token = is_assessing.set(True)
+    try:
+        fitted = clone(estimator).fit(_safe_indexing(table, rows))
+    finally:
+        is_assessing.reset(token)
     if not hasattr(fitted, "get_support"):
         raise TypeError(
             f"{type(fitted).__name__} has no get_support, so the columns it selects are unknown; give a "

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 DATA_HELP = (
     "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
-    "a 10x folder, - for standard input, or the name of a data set: digits, wine, breast_cancer and others of ufselect.datasets."
+    "a 10x folder, - for standard input, or the name of a data set: digits, wine, breast_cancer "
+    "and others of ufselect.datasets."
 )
 
 
@@ -97,7 +98,10 @@ CLUSTERS = "How many clusters there are; implies --for clusters."
 Clusters = Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters, help=CLUSTERS)]
 METHOD = "A selector by name, such as DSCOFS or LaplacianScore."
 Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=_methods)]
-METHODS = "Methods to compare, separated by commas; may be repeated. By default all but ConstrainedDSCOFS, PartitionSelector and TSFS."
+METHODS = (
+    "Methods to compare, separated by commas; may be repeated. By default all but ConstrainedDSCOFS, "
+    "PartitionSelector and TSFS."
+)
 Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (
     "How many columns to select: a number, a share such as 0.1 or 10%, or auto: enough to reconstruct the "
@@ -121,8 +125,8 @@ LIMIT = (
 )
 MaxCorrelation = Annotated[float | None, Option("--max-correlation", metavar="R", help=LIMIT)]
 ONEHOT = (
-    "onehot: text columns with few values become columns of zeros and ones, selected together. ordinal: answers "
-    "on a scale, such as never to always, become 1, 2, 3."
+    "onehot: text columns with few values become columns of zeros and ones, selected together. ordinal: "
+    "answers on a scale, such as never to always, become 1, 2, 3."
 )
 Categorical = Annotated[Literal["onehot", "ordinal"] | None, Option("--categorical", help=ONEHOT)]
 ORDER = (
