@@ -1,4 +1,4 @@
-"""What the build adds to pages: figures, links to the reference, csv files, pictures."""
+"""What the build adds to pages: links to the reference, csv files, pictures."""
 
 from __future__ import annotations
 
@@ -10,56 +10,27 @@ import sys
 from contextlib import chdir, redirect_stdout
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
+from typing import Any
 
 from docutils import nodes
-from docutils.parsers.rst import directives
-from figures import figure, markdown
 from sphinx import addnodes
-from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 LINKS = nodes.reference | addnodes.pending_xref
-NOT_THERE = (KeyError, ValueError, IndexError, FileNotFoundError)
-
-
-class Figure(SphinxRole):
-    """One number: the role ``fig`` with its name."""
-
-    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        try:
-            return [nodes.Text(figure(self.text))], []
-        except NOT_THERE as error:
-            message = self.inliner.reporter.error(f"No figure {self.text!r} in the results: {error!r}.")
-            return [self.inliner.problematic(self.rawtext, self.rawtext, message)], [message]
-
-
-class ResultTable(SphinxDirective):
-    """A table of a result file, with ``columns`` and ``rows``; with ``:commit:`` its code below."""
-
-    required_arguments = 1
-    final_argument_whitespace = True
-    option_spec: ClassVar = {"commit": directives.flag}
-
-    def run(self) -> list[nodes.Node]:
-        try:
-            return self.parse_text_to_nodes(markdown(self.arguments[0], "commit" in self.options))
-        except NOT_THERE as error:
-            raise self.error(f"No table {self.arguments[0]!r} in the results: {error!r}.") from error
 
 
 def public_names() -> dict[str, str]:
-    """Return where each public class is described, by its name."""
+    """Return where each public class, and each function with a name of several words, is described."""
     names, module = {}, ""
     for line in (Path(__file__).parent / "api.md").read_text(encoding="utf-8").splitlines():
         if line.startswith(".. currentmodule::"):
             module = line.split()[-1]
-        elif re.fullmatch(r"   [A-Z]\w+", line):
+        elif re.fullmatch(r"   ([A-Z]\w+|[a-z]+_\w+)", line):
             names[line.strip()] = f"{module}.{line.strip()}"
     return names
 
 
 def link_names(app: Any, doctree: nodes.document) -> None:
-    """Link the first mention of a public class in each section to the reference."""
+    """Link the first mention of a public name in each section to the reference."""
     if app.env.docname.startswith(("api", "auto_examples")):
         return
     known, linked = app.config.linked_names, set()
@@ -121,9 +92,7 @@ def renew_pictures(app: Any) -> None:
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Register role, directive and downloads."""
-    app.add_role("fig", Figure())
-    app.add_directive("result-table", ResultTable)
+    """Register what changes pages."""
     app.add_config_value("pages_of_evidence", [], "html")
     app.add_config_value("linked_names", public_names(), "env")
     app.connect("doctree-read", link_names)

@@ -35,7 +35,7 @@ selectors = {
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.9), layout="constrained")
 for ax, (name, selector) in zip(axes, selectors.items(), strict=True):
     reconstructor = Reconstructor(selector, regressor="ridge").fit(train)
-    PixelsDisplay.from_estimator(reconstructor.selector_, (8, 8), background=train.mean(axis=0), ax=ax)
+    PixelsDisplay.from_estimator(reconstructor.estimator_, (8, 8), background=train.mean(axis=0), ax=ax)
     ax.set_title(f"{name}\n{reconstructor.score(test):.0%}", fontsize=10)
 plt.show()
 
