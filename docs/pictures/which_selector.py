@@ -6,8 +6,9 @@ from ufselect.plotting.style import COLOURS, quiet
 # Which dots have their name beside them, and where, in points
 NAMED = {
     "ReconstructionSelector": (5, 3), "GreedyProjection": (5, 3), "TSFS": (5, 3), "MCFS": (5, 3),
-    "NDFS": (5, 4), "DOptimalLeverage": (5, -9), "RUFS": (-28, -10), "MaxVariance": (5, 3), "DSCOFS": (-12, 6),
-    "AutoSelector": (-34, -13), "RNE": (5, 3), "UDFS": (5, 3), "IFPCA": (5, 3), "SOGFS": (5, 3),
+    "NDFS": (5, 4), "DOptimalLeverage": (5, -9), "RUFS": (-28, -10), "MaxVariance": (5, 3),
+    "DSCOFS": (-12, 6), "AutoSelector": (-34, -13), "RNE": (5, 3), "UDFS": (5, 3),
+    "IFPCA": (5, 3), "SOGFS": (5, 3),
 }  # fmt: skip
 figure, ax = plt.subplots(figsize=(7, 4.6), layout="constrained")
 ax.axhline(50, color="#333333", linewidth=1)

@@ -78,8 +78,8 @@ class RedundancyFilter(GramSelector):
     The correlations of selected columns with all others are computed in blocks, at most n d k operations for
     k columns visited; no matrix of all correlations is formed. With missing values (NaN) in an array in
     memory, two columns are compared on the rows that have both; with fewer than three such rows they count
-    as uncorrelated. Ranks are those among the values of a column. With weights or batches, missing values
-    are filled in as by other selectors.
+    as uncorrelated. Ranks are those among the observed values of a column. With weights or batches,
+    missing values are filled in as by other selectors.
 
     Examples
     --------

@@ -229,7 +229,8 @@ class GreedyProjection(PlacedSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        For the t-th selected feature r + 1 − t; for the others their share, below 1, of what is unexplained.
+        r for the first selected feature down to 1 for the last; below 1 for the others: their share of what
+        is unexplained.
     {ranking_and_support}
     n_components_ : int
         With ``target="scores"``: the m used.

@@ -111,10 +111,10 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     .. math:: \hat x = c + W^\top (x_C - c_C), \qquad W = (S_{CC} + \lambda D + n N)^{-1} S_{C:},
 
     with :math:`D_{ii}` halfway from :math:`S_{ii}` to the mean over C, and N the variances of the noise with
-    which C is measured. Without noise the selected columns are returned unchanged. The ridge λ is the one of
-    least error on held-out rows in five folds, among 21 values and the mean alone. Data that are not in
-    memory are read once, and no rows are held out: λ is then the shrinkage of least expected squared error of
-    the correlations, and errors are those of the fit, by generalised cross-validation.
+    which C is measured. Without noise the selected columns are returned unchanged. The ridge λ has the
+    least error on held-out rows in five folds, among 21 values and infinity, which gives the means. Data
+    outside memory are read once, so no rows are held out: λ is then the shrinkage of least expected squared
+    error of the correlations, and errors are estimated by generalised cross-validation.
 
     A missing value of a selected column is predicted from the other selected ones by the same formula, and
     the standard deviations of that row grow by what this leaves uncertain.

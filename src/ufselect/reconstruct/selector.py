@@ -83,16 +83,16 @@ class ReconstructionSelector(PlacedSelector):
     ``penalty="auto"`` keeps the greedy selection of ``GreedyProjection(target="features")``, with ρ = 0,
 
     - if the columns span all others, so that no exchange can help;
-    - if at most 200 rows have heavy tails, for which shrinkage is not made;
+    - with at most 200 rows that have heavy tails, where the shrinkage formula does not hold;
     - with few rows, unless the exchanged columns have a lower held-out error in five folds, by more than one
       standard error. "Few" means an effective sample size :math:`(\sum_i s_i)^2 / \sum_i s_i^2` of at most
       400, with :math:`s_i` the squared length of row i.
 
-    For d ≤ n a greedy step and an exchange cost one product of S with a vector, 2 d² operations, and three
-    with an array of d × r; else two products of the data with a vector, 4 n d operations. More than 2000
+    A greedy step or an exchange costs three products with a d × r array and 2 d² operations for d ≤ n, 4 n d
+    otherwise. More than 2000
     sparse columns of more than 5000 rows are represented by 2000 of them, drawn in proportion to their
-    variance. With ``penalty="auto"`` greedy steps are made twice; a sweep costs as much again if it exchanges
-    most columns, and ``max_iter=0`` makes none.
+    variance. ``penalty="auto"`` makes the greedy steps twice. A sweep that exchanges most columns costs as
+    much as they do; ``max_iter=0`` makes no sweep.
 
     With ``noise_variance`` N, the penalty is :math:`n \sum_{i \in C} N_{ii} \|w_i\|^2`, and the error is the
     expected one of reconstructing the data from noisy measurements [3]_.
