@@ -55,6 +55,7 @@ _ROOMS = frozenset(
         "exceptions",
         "gram",
         "metrics",
+        "pipeline",
         "plotting",
         "preprocessing",
         "report",

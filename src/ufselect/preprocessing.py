@@ -150,21 +150,25 @@ class AutoScaler(_ColumnTransformer):
         rows = (rows.toarray() if sparse.issparse(rows) else rows)[:, part]
         rows = np.where(np.isnan(rows), mean[part], rows)
         self.looks_like_counts_ = _look_like_counts(rows)
-        why = self._difference(rows, spread[part], labels[self.largest_])
-        self.is_scaled_ = self.scale == "standard" or (self.scale == "auto" and why is not None)
-        if self.scale != "auto":
-            self.reason_ = {
-                "standard": "Each column was given mean 0 and variance 1, as asked.",
-                "none": "Columns were used as they are, as asked.",
-            }[self.scale]
-        elif why is None:
-            self.reason_ = "Columns have comparable scales and were used as they are."
-        else:
-            self.reason_ = f"Columns differ in scale ({why}), so each was given mean 0 and variance 1."
+        self._difference_ = self._difference(rows, spread[part])
+        differ = self._difference_ is not None
+        self.is_scaled_ = self.scale == "standard" or (self.scale == "auto" and differ)
+        self.reason_ = self.reason(labels)
         return self
 
-    def _difference(self, rows: NDArray, spread: NDArray, largest: str) -> str | None:
-        """Return how units differ, None if they do not.
+    def reason(self, names: Sequence[str]) -> str:
+        """Return ``reason_`` with some names of the columns, such as those of a sparse matrix."""
+        if self.scale == "standard":
+            return "Each column was given mean 0 and variance 1, as asked."
+        if self.scale == "none":
+            return "Columns were used as they are, as asked."
+        if self._difference_ is None:
+            return "Columns have comparable scales and were used as they are."
+        why = self._difference_.format(names[self.largest_])
+        return f"Columns differ in scale ({why}), so each was given mean 0 and variance 1."
+
+    def _difference(self, rows: NDArray, spread: NDArray) -> str | None:
+        """Return how units differ, with {} for the column of largest variance; None if they do not.
 
         Columns that are mostly one value, such as pixels at the edge of images, vary little whatever their
         unit, so they do not count as having a smaller one. Spreads of comparable columns rise gently, by less
@@ -176,7 +180,7 @@ class AutoScaler(_ColumnTransformer):
         # a column with half of the variance decides what is selected; of two, one always has half
         is_large = self.largest_share_ >= 0.5 and spread.max() ** 2 >= 10 * np.median(spread) ** 2
         if spread.size >= 3 and is_large:
-            return f"{largest} has {100 * min(self.largest_share_, 0.999):.3g} % of the variance"
+            return f"{{}} has {100 * min(self.largest_share_, 0.999):.3g} % of the variance"
         is_mixed = np.mean(rows == np.quantile(rows, 0.5, axis=0, method="lower"), axis=0) < 0.5
         ordered = np.sort(spread[(spread > 0) & is_mixed])
         if ordered.size < 2:

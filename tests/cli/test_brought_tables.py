@@ -262,7 +262,7 @@ def test_prices_regions_and_positions_are_read_from_files_by_name(capsys):
         ("TI-0,1\nTI-1,x\nTI-2,1\nTI-3,1\nTI-4,1\nTI-5,1", "'x' for TI-1, which is not a number"),
         ("TI-0,1\nTI-9,2", "--costs names TI-9, which the table does not have"),
         ("TI-0,1\nTI-1,2", "--costs says nothing of TI-2, TI-3, TI-4, TI-5"),
-        ("TI-0,1\nTI-0,2", "names a column more than once"),
+        ("TI-0,1\nTI-0,2", "bad.csv names TI-0 more than once"),
     ):
         Path("bad.csv").write_text(text, encoding="utf-8")
         code, _, err = call_and_read("select t.csv -k 3 --costs bad.csv --param budget=3", capsys)

@@ -56,7 +56,7 @@ def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
 
 
 def test_clusters_have_no_curve(folder, capsys, monkeypatch):
-    monkeypatch.setattr("ufselect.cli.table.open_data", None)  # it is refused before anything is read
+    monkeypatch.setattr("ufselect.pipeline.read_data", None)  # it is refused before anything is read
     assert run(["select", "t.csv", "-k", "auto", "--for", "clusters"]) == 2
     assert "auto works only with --for reconstruct" in capsys.readouterr().err
 

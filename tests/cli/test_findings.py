@@ -117,7 +117,7 @@ def test_without_clusters_the_other_goal_is_named():
     pandas.DataFrame(rng.standard_normal((120, 10))).add_prefix("x").to_csv("noise.csv", index=False)
     result = ufselect("select noise.csv -k 3 --for clusters")
     assert "No cluster structure found." in result.stdout
-    assert "--for reconstruct" in result.stdout
+    assert 'use the goal "reconstruct"' in result.stdout
 
 
 def test_options_people_type():

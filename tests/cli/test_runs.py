@@ -12,8 +12,8 @@ pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
 from ufselect.cli.record import read_record, record_of, request_of
-from ufselect.cli.run import Request, make_selector, run_selection
 from ufselect.io import ReadOptions, TableError, read_table
+from ufselect.pipeline import Request, make_selector, run_selection
 
 
 def make_run(tmp_path, request):

@@ -11,10 +11,10 @@ import pytest
 from tests.cli.commands import call, chosen
 
 from ufselect import DSCOFS
-from ufselect.cli import table as streaming
 from ufselect.gram import GramAccumulator
 from ufselect.io import ReadOptions
 from ufselect.io import parquet as parquet_module
+from ufselect.io import stream as streaming
 from ufselect.io import text as text_module
 from ufselect.io.read import open_rows
 
@@ -79,8 +79,9 @@ def test_blocks_give_the_selection_of_memory(folder, data, settings):
     }
 
 
-def test_clusters_are_found_in_a_sample(folder, capsys):
-    assert call("select t.csv -k 3 --clusters 2 --stream -o out.parquet --report page.html") == 0
+@pytest.mark.parametrize("how", ["--clusters 2", "-m LaplacianScore"])
+def test_what_needs_rows_uses_a_sample(folder, how, capsys):
+    assert call(f"select t.csv -k 3 {how} --stream -o out.parquet --report page.html") == 0
     said = capsys.readouterr().err
     assert "read in blocks" in said
     assert "Selected on a sample of 400 rows" in said
@@ -99,8 +100,6 @@ def test_missing_values_are_filled_in_blocks_as_in_memory(folder):
 
 
 def test_what_needs_memory_says_so(folder, capsys):
-    assert call("select t.csv -k 3 --stream -m LaplacianScore") == 1
-    assert "needs the whole table, which does not fit in memory" in capsys.readouterr().err
     for option in ("--batch id", "--weights v1", "--transpose", "--categorical onehot", "--normalize log"):
         assert call(f"select t.csv -k 3 --stream -m DSCOFS {option}") == 1
         assert f"{option.split()[0]} needs the whole table in memory" in capsys.readouterr().err

@@ -135,7 +135,7 @@ class Assessment:
                     "with the same correlations can be divided as cleanly. Clusters that differ in one "
                     "direction among many can be missed; plot the columns to see them."
                 )
-            return f'{text} To keep columns that represent the others, use goal="reconstruct".'
+            return f'{text} For columns that represent the others, use the goal "reconstruct".'
         if not self.table:
             return "The selection was not assessed."
         k, d = self.n_selected, self.n_features
@@ -166,7 +166,7 @@ class Assessment:
             is_little = self.goal == "reconstruct" and self.mean("selected") < 0.5
             return f"They {beat}{'; more columns hold more' * is_little}."
         if self.beaten < 0.3:
-            return f"They do worse than random columns (they {beat}): use another selector."
+            return f"They do worse than random columns (they {beat}): select other columns."
         if self.beaten < BEATEN[0]:
             return f"They do not clearly beat random columns (they {beat}): other columns do as well."
         if self.beaten < BEATEN[1]:

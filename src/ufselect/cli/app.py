@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from ufselect.cli import apply, compare, demo, reconstruct, score, select
-from ufselect.cli.text import say, with_flags
+from ufselect.cli.options import with_records
+from ufselect.cli.text import say
 
 app = typer.Typer(
     name="ufselect",
@@ -24,7 +25,7 @@ app = typer.Typer(
 )
 commands = (demo.demo, select.select, score.score, apply.apply, reconstruct.reconstruct, compare.compare)
 for command in commands:
-    app.command()(command)
+    app.command()(with_records(command))
 
 
 @app.callback(invoke_without_command=True)
@@ -73,7 +74,7 @@ def sentence_of(error: Exception) -> str:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             advice = "free some space or choose another folder. Nothing was written."
         return f"Error: {error.filename or 'standard output'}: {error.strerror.lower()}; {advice}"
-    text = " ".join(with_flags(str(error)).split())
+    text = " ".join(str(error).split())
     if isinstance(error, ValueError | ImportError | OSError | TypeError) and text:
         return f"Error: {text}"
     return (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.data import check_data, check_files, local_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def apply(
+    *,
     record: opt.Record,
     data: opt.Data,
     output_table: Annotated[
@@ -29,27 +31,16 @@ def apply(
     scaled: Annotated[
         bool, typer.Option("--scaled", help="Standardize with the means and deviations of the first table.")
     ] = False,
-    id_column: opt.IdColumn = None,
-    label_columns: opt.LabelColumns = None,
-    guess: opt.Guess = True,
-    separator: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
-    missing: opt.Missing = None,
-    transpose: opt.Transpose = False,
-    sheet: opt.Sheet = None,
-    layer: opt.Layer = None,
+    reading: opt.Reading,
     drop_text: opt.DropText = False,
     quiet: opt.Quiet = False,
     force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Take the columns of an earlier run from another table.
 
     Example: ufselect apply picked.json cohort.csv -o cohort-picked.csv
     """
-    found, table = opened_by(record, data, {"-o": output_table}, dict(locals()))
+    earlier, table = opened_by(record, data, reading, {"-o": output_table}, force)
     import numpy as np
 
     from ufselect.cli.record import pipe_columns
@@ -58,7 +49,7 @@ def apply(
     from ufselect.io.table import dense, kept_missing_note
     from ufselect.io.write import separator_notes, write_selection
 
-    features = sorted(found["result"]["features"], key=lambda feature: feature["index"])
+    features = sorted(earlier["result"]["features"], key=lambda feature: feature["index"])
     selected = find_columns([feature["name"] for feature in features], table)
     remarks = [*table.notes]
     if np.any(np.diff(selected) < 0):
@@ -68,7 +59,7 @@ def apply(
     n_missing = np.isnan(dense(table.data[:, selected])).sum(axis=0)
     remarks += [kept_missing_note(n_missing)] if n_missing.any() else []
     if scaled:
-        if found["request"]["normalize"] != "none":
+        if earlier["request"]["normalize"] != "none":
             raise TableError(
                 "The record was made with --normalize, so --scaled cannot be used; leave it out."
             )
@@ -90,39 +81,36 @@ def apply(
 
 
 def opened_by(
-    record: Path, data: str, files: Mapping[str, Path | None], typed: Mapping[str, Any]
+    path: Path, data: str, reading: opt.Reading, files: Mapping[str, Path | None], force: bool
 ) -> tuple[dict[str, Any], Table]:
     """Return a record, and another table read with its options; typed options take precedence.
 
     Separator, decimal mark and header are detected again.
     """
-    opt.check_data(data)
-    opt.check_files(files, typed["force"], data)
+    check_data(data)
+    check_files(files, force, data)
     from ufselect.cli.record import read_record, request_of
-    from ufselect.cli.table import local_file
     from ufselect.cli.text import working
     from ufselect.io import ReadOptions
     from ufselect.io.read import has_rows, open_rows, read_uncleaned
     from ufselect.io.write import written_as
 
-    found = read_record(record)
-    if str(files["-o"]) != "-":
-        written_as(files["-o"])  # type: ignore[arg-type]
-    now, default = asdict(opt.read_options(typed)), asdict(ReadOptions())
-    given = {name: value for name, value in now.items() if value != default[name]}
-    found_anew = ("separator", "decimal", "header", "skip_rows", "impute", "batch_column", "weight_column")
-    recorded = {**asdict(request_of(found)[1]), **dict.fromkeys(found_anew)}
-    path = local_file(data)
-    with working(f"Reading {path.name} …"):
-        named = [role for role in ("id_column", "label_column") if recorded[role] is not None]
-        carried = recorded["carried_columns"]
-        if (named or carried) and has_rows(
-            path
-        ):  # new rows often come without the classes, or under other ids
-            there = {name.lower() for name in open_rows(path, ReadOptions(**{**recorded, **given})).names}
-            recorded |= {role: None for role in named if recorded[role].lower() not in there}
+    record = read_record(path)
+    if (output := files["-o"]) is not None and str(output) != "-":
+        written_as(output)
+    detected = ("separator", "decimal", "header", "skip_rows", "impute", "batch_column", "weight_column")
+    recorded = {**asdict(request_of(record)[1]), **dict.fromkeys(detected)}
+    usual, now = asdict(opt.Reading().options()), asdict(reading.options())
+    typed = {name: value for name, value in now.items() if value != usual[name]}
+    source = local_file(data)
+    with working(f"Reading {source.name} …"):
+        if has_rows(source):  # new rows often come without the classes, or under other ids
+            there = {name.lower() for name in open_rows(source, ReadOptions(**{**recorded, **typed})).names}
+            for role in ("id_column", "label_column"):
+                recorded[role] = recorded[role] if str(recorded[role]).lower() in there else None
+            carried = recorded["carried_columns"]
             recorded["carried_columns"] = tuple(name for name in carried if name.lower() in there)
-        return found, read_uncleaned(path, ReadOptions(**{**recorded, **given}))
+        return record, read_uncleaned(source, ReadOptions(**{**recorded, **typed}))
 
 
 def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.data import check_data, check_files, open_data
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +18,7 @@ ENDINGS = (".csv", ".md", ".tex")
 
 
 def compare(
+    *,
     data: opt.Data,
     method: opt.Methods = None,
     k: Annotated[
@@ -31,23 +33,11 @@ def compare(
     scale: opt.Scale = "auto",
     normalize: opt.Normalize = "none",
     impute: opt.Impute = "median",
-    id_column: opt.IdColumn = None,
-    label_columns: opt.LabelColumns = None,
-    separator: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
-    guess: opt.Guess = True,
-    missing: opt.Missing = None,
-    comment: opt.Comment = None,
-    transpose: opt.Transpose = False,
-    sheet: opt.Sheet = None,
-    layer: opt.Layer = None,
+    reading: opt.Reading,
     seed: opt.Seed = 0,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
     force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Compare methods on a table with known classes.
 
@@ -55,36 +45,34 @@ def compare(
 
     Example: ufselect compare cells.csv --labels type -k 20 -k 50
     """
-    typed = dict(locals())
     if jobs == 0 or jobs < -1:
         raise typer.BadParameter(f"{jobs} must be at least 1, or -1 for one per core.", param_hint="-j")
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
     if impute == "keep":
         raise typer.BadParameter("not every method works around missing values.", param_hint="--impute")
-    opt.check_data(data)
-    opt.check_files({"--output": output_table}, force, data)
+    check_data(data)
+    check_files({"--output": output_table}, force, data)
     from ufselect._registry import all_selectors
     from ufselect.cli.record import print_json
-    from ufselect.cli.run import dense, find_method, prepare
-    from ufselect.cli.table import open_data
     from ufselect.cli.text import doubt, grid, note, output, say, short_name, working
     from ufselect.compare.compare import compare as compare_methods
     from ufselect.compare.methods import ON_REQUEST
     from ufselect.exceptions import TableError
     from ufselect.io.files import write_together
     from ufselect.io.numbers import Missing
+    from ufselect.pipeline import dense, find_method, prepare
 
     methods = [find_method(name.strip()).__name__ for names in method or () for name in names.split(",")]
     left_out: list[str] = []
     if not methods:  # what select does for clusters is among them
         left_out = sorted(set(ON_REQUEST) - {"AutoSelector"})
         methods = [name for name in all_selectors() if name not in left_out]
-    reading = opt.read_options(typed)
-    table = open_data(data, reading, stream=False)
+    options = reading.options(impute=impute)
+    table = open_data(data, options, stream=False)
     if table.labels is None:
         raise TableError("No label column was found; name the column of known classes with --labels.")
-    rows = ~Missing.of(reading.missing).where(table.labels)
+    rows = ~Missing.of(options.missing).where(table.labels)
     labels = table.labels[rows]
     classes = set(labels.tolist())
     if len(classes) < 2:
@@ -102,7 +90,7 @@ def compare(
         )
     X, scaler, _ = prepare(table, scale, normalize)
     with working("Comparing:"):
-        found = compare_methods(
+        comparison = compare_methods(
             dense(X, "Comparing")[rows],
             labels,
             methods=methods,
@@ -112,13 +100,13 @@ def compare(
             name=Path(data).stem,
             random_state=seed,
         )
-    shown = found.by_count()
+    shown = comparison.by_count()
     if output_table is not None:
-        kinds = {".csv": found.to_csv, ".md": shown.to_markdown, ".tex": shown.to_latex}
+        kinds = {".csv": comparison.to_csv, ".md": shown.to_markdown, ".tex": shown.to_latex}
         text = kinds[output_table.suffix]()
         write_together({output_table: lambda target: target.write_text(text, encoding="utf-8")}, force)
     if as_json:
-        print_json([{**row, "params": json.loads(row["params"])} for row in found.rows])
+        print_json([{**row, "params": json.loads(row["params"])} for row in comparison.rows])
         return
     if quiet:
         return
@@ -127,15 +115,15 @@ def compare(
     doubt(table.doubts)
     console = output()
     console.print(grid(shown.title, titles, lines))
-    remarks = [*table.notes, *table.left_out_sentences(False), scaler.reason_]
+    remarks = [*table.notes, *table.left_out_sentences(), scaler.reason(table.feature_names)]
     absent = int((~rows).sum())
     if absent:
         rows_name, were = ("row", "was") if absent == 1 else ("rows", "were")
         remarks.append(f"{absent} {rows_name} without a value of {table.label_name} {were} left out.")
     if left_out:
         remarks.append(f"All methods but {', '.join(left_out)} were compared; name these with -m.")
-    tell_winner(console, found.rows)
-    note([*remarks, *(f"{name}: {why}" for (name, _), why in found.failures.items())])
+    tell_winner(console, comparison.rows)
+    note([*remarks, *(f"{name}: {why}" for (name, _), why in comparison.failures.items())])
     if output_table is not None:
         say(f"Wrote {output_table}")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ufselect.cli import options as opt
+from ufselect.cli.data import check_files, open_data
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,35 +18,34 @@ PICTURE, PAGE = Path("ufselect-demo.png"), Path("ufselect-demo.html")
 N_PIXELS = 20
 
 
-def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
+def demo(force: opt.Force = False) -> None:
     """Try ufselect on images of handwritten digits."""
-    opt.check_files({"picture": PICTURE, "page": PAGE}, force, None)
+    check_files({"picture": PICTURE, "page": PAGE}, force, None)
     import numpy as np
     from sklearn.cluster import KMeans
 
     from ufselect import Reconstructor
     from ufselect.cli.record import page, record_of
-    from ufselect.cli.run import Request, run_selection
-    from ufselect.cli.table import open_data
     from ufselect.cli.text import output, percent, pixel_map, say, tell, working
     from ufselect.io import ReadOptions
     from ufselect.io.files import write_together
     from ufselect.metrics import clustering_accuracy
+    from ufselect.pipeline import Request, run_selection
 
-    table = open_data("digits", ReadOptions())
+    table = open_data("digits")
     X, shape = table.data, table.image_shape or (8, 8)
     order = np.random.default_rng(0).permutation(len(X))
     known, new = np.sort(order[600:]), np.sort(order[:600])
 
     def clustered(pixels: NDArray) -> float:
-        found = KMeans(10, n_init=5, random_state=0).fit_predict(X[:, pixels])
-        return clustering_accuracy(table.labels, found)
+        clusters = KMeans(10, n_init=5, random_state=0).fit_predict(X[:, pixels])
+        return clustering_accuracy(table.labels, clusters)
 
     rng = np.random.default_rng(0)
     drawn = [np.sort(rng.permutation(64)[:N_PIXELS]) for _ in range(5)]
     with working("Selecting 20 of 64 pixels of 1797 handwritten digits:"):
         run = run_selection(replace(table, data=X[known]), Request(n_features=N_PIXELS))
-        found = record_of(run, ReadOptions(), ["demo"])
+        record = record_of(run, ReadOptions(), ["demo"])
         ours, random = (
             Reconstructor(pixels, "ridge").fit(X[known])
             for pixels in (run.selected.tolist(), drawn[0].tolist())
@@ -55,16 +55,16 @@ def demo(force: opt.Force = False, debug: opt.Debug = False) -> None:
     console = output()
     console.print(f"{N_PIXELS} of 64 pixels selected from {known.size} handwritten digits, without labels")
     console.print(pixel_map(support, shape, table.image_order))
-    tell(console, found["message"])
-    found_by = [clustered(support), float(np.mean(accuracies)), clustered(np.ones(64, dtype=bool))]
+    tell(console, record["message"])
+    accuracies_of = [clustered(support), float(np.mean(accuracies)), clustered(np.ones(64, dtype=bool))]
     tell(
         console,
         "K-means on these pixels finds the ten digits with an accuracy of {}; on random pixels {}, on all 64 "
-        "{}.".format(*map(percent, found_by)),
+        "{}.".format(*map(percent, accuracies_of)),
     )
     with working("Drawing …"):
         figure = draw_digits(table, new, ours, random, run.assessment)
-        text = page(run, found)
+        text = page(run, record)
         write_together(
             {
                 PICTURE: lambda target: figure.savefig(target, dpi=160, format="png"),

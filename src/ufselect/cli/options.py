@@ -1,18 +1,21 @@
-"""The options that commands share, and the parsers of their values."""
+"""The options that commands share, in records, and the parsers of their values."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from difflib import get_close_matches
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 from typer import Option
 
 if TYPE_CHECKING:
     from ufselect.io import ReadOptions
+    from ufselect.pipeline import Request
 
 DATA_HELP = (
     "A csv, tsv (also compressed), xlsx, parquet, npy, npz, mat or h5ad file, a directory of parquet parts, "
@@ -212,62 +215,162 @@ AsJson = Annotated[bool, Option("--json", help="Print the result as JSON, for sc
 Debug = Annotated[bool, Option("--debug", help="Show the traceback of an error.")]
 
 
-def imputing(typed: Mapping[str, Any]) -> str:
-    """Return what to do with missing values: as typed, else keep them where the selector handles them.
+@dataclass(frozen=True)
+class Reading:
+    """How to read a table: the options of all commands."""
 
-    RedundancyFilter and ReconstructionSelector do, and select better than with medians.
-    """
-    reconstructs = typed["goal"] != "clusters" and typed["clusters"] is None and typed.get("method") is None
-    reconstructs = reconstructs and typed["normalize"] == "none" and typed.get("k") != "auto"
-    return typed["impute"] or ("keep" if reconstructs or typed["goal"] == "redundancy" else "median")
+    id_column: IdColumn = None
+    label_columns: LabelColumns = None
+    separator: Separator = None
+    decimal: Decimal = None
+    header: Header = None
+    skip_rows: SkipRows = None
+    guess: Guess = True
+    missing: Missing = None
+    comment: Comment = None
+    transpose: Transpose = False
+    sheet: Sheet = None
+    layer: Layer = None
 
+    def options(self, **others: Any) -> ReadOptions:
+        """Return these and other options as the reader takes them."""
+        from ufselect.io import ReadOptions
 
-def read_options(typed: Mapping[str, Any], **fixed: Any) -> ReadOptions:
-    """Return the options for reading a table from those that were typed."""
-    from dataclasses import fields
-
-    from ufselect.io import ReadOptions
-
-    values = {field.name: typed[field.name] for field in fields(ReadOptions) if field.name in typed}
-    marks = {"tab": "\t", r"\t": "\t", "blank": r"\s+", "blanks": r"\s+", " ": r"\s+"}
-    separator = values.get("separator")
-    values["separator"] = None if separator is None else marks.get(separator.lower(), separator)
-    values["missing"] = tuple(values.get("missing") or ())
-    values["label_column"], *carried = typed.get("label_columns") or [None]
-    values["carried_columns"] = tuple(carried)
-    orders = (tuple(word.strip() for word in order.split(",")) for order in typed.get("orders") or ())
-    values["orders"] = tuple(orders)
-    return ReadOptions(**{**values, **fixed})
-
-
-def check_data(name: str) -> None:
-    """Refuse a table that is neither a file nor a data set, before anything heavy is imported."""
-    from ufselect.datasets.catalogue import names
-    from ufselect.exceptions import TableError
-
-    if name == "-" or Path(name).exists() or name in names():
-        return
-    close = get_close_matches(name.lower(), names(), n=1)
-    advice = f"did you mean the data set {close[0]}?" if close else "check the name and the folder."
-    raise TableError(f"There is no file {name}; {advice}")
+        typed = {**vars(self), **others}
+        marks = {"tab": "\t", r"\t": "\t", "blank": r"\s+", "blanks": r"\s+", " ": r"\s+"}
+        if self.separator is not None:
+            typed["separator"] = marks.get(self.separator.lower(), self.separator)
+        typed["missing"] = tuple(self.missing or ())
+        typed["label_column"], *carried = typed.pop("label_columns") or [None]
+        return ReadOptions(**typed, carried_columns=tuple(carried))
 
 
-def check_files(
-    files: Mapping[str, Path | None], force: bool, data: str | None, as_json: bool = False
-) -> None:
-    """Refuse outputs, given by their options, that cannot be written or would mix on standard output."""
-    from ufselect.io.files import check_outputs
+@dataclass(frozen=True)
+class Purpose:
+    """What the columns are for, and on which scale they are compared."""
 
-    for option, path in files.items():
-        if str(path) == "-" and option != "-o":
-            raise typer.BadParameter(
-                "it needs the name of a file; only the table goes to standard output (-o -).",
-                param_hint=option,
-            )
-    if as_json and str(files.get("-o")) == "-":
-        raise typer.BadParameter(
-            "-o - writes the table to standard output too; give -o a file, or --record one for the JSON.",
-            param_hint="--json",
+    goal: Goal = None
+    clusters: Clusters = None
+    exclude: Exclude = None
+    scale: Scale = "auto"
+    normalize: Normalize = "none"
+    impute: GoalImpute = None
+    seed: Seed = 0
+
+    def imputing(self, is_other: bool = False) -> str:
+        """Return what to do with missing values: as typed, else keep them where the selector handles them.
+
+        RedundancyFilter and ReconstructionSelector do, and select better than with medians. ``is_other`` says
+        that another selector is named, or -k auto, which holds out rows.
+        """
+        reconstructs = self.goal != "clusters" and self.clusters is None and not is_other
+        keeps = self.goal == "redundancy" or (reconstructs and self.normalize == "none")
+        return self.impute or ("keep" if keeps else "median")
+
+    def request(self, **others: Any) -> Request:
+        """Return the request of these and other options; refuse those that cannot be combined."""
+        from ufselect.io.columns import names_in
+        from ufselect.pipeline import Request
+
+        goal = self.goal or ("clusters" if self.clusters is not None else "reconstruct")
+        request = Request(
+            goal,
+            n_clusters="auto" if self.clusters is None else self.clusters,
+            seed=self.seed,
+            scale=self.scale,
+            normalize=self.normalize,
+            exclude=names_in(self.exclude, "--exclude"),
+            **others,
         )
-    named = [path for path in files.values() if path is not None and str(path) != "-"]
-    check_outputs(named, force, None if data is None else Path(data))
+        limit, method = request.max_correlation, request.method
+        if limit is not None and not (0 < limit < 1 or (limit == 1 and goal != "redundancy")):
+            most = "at most 1, which is no limit."
+            most = "below 1; 0.999 drops only exact repeats." if goal == "redundancy" else most
+            raise typer.BadParameter(f"it must be above 0 and {most}", param_hint="--max-correlation")
+        has_clusters = self.clusters is not None or (method is None and "n_clusters" in request.parameters)
+        if goal != "clusters" and has_clusters:
+            words = f"--for {goal} looks for no clusters; use --for clusters."
+            raise typer.BadParameter(words, param_hint="--clusters")
+        if goal == "redundancy" and (method is not None or request.n_features is not None):
+            raise typer.BadParameter(
+                "--for redundancy drops columns by --max-correlation and takes no method and no number.",
+                param_hint="--method" if method is not None else "-k",
+            )
+        if goal == "clusters" and method is None and request.n_features == "auto":
+            words = "auto works only with --for reconstruct; give a number."
+            raise typer.BadParameter(words, param_hint="-k")
+        return request
+
+
+@dataclass(frozen=True)
+class ScoredPurpose(Purpose):
+    """What given columns are for."""
+
+    goal: ScoredGoal = None
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The files that ``select`` writes."""
+
+    output_table: OutputTable = None
+    report: ReportPage = None
+    record: RecordFile = None
+    ranking: RankingFile = None
+    names: NamesFile = None
+    labels_out: ClusterFile = None
+    add_clusters: AddClusters = False
+    save_map: SaveMap = False
+    drop_text: DropText = False
+    force: Force = False
+
+    def files(self) -> dict[str, Path]:
+        """Return the files to write by kind; the record, which names the others, is the last."""
+        from ufselect.exceptions import TableError
+        from ufselect.io.write import written_as
+
+        table, record, stored = self.output_table, self.record, None
+        if record is None and table is not None and str(table) != "-":  # x.json for x.csv, x.csv.gz, x.h5ad
+            record = table.with_name(table.name[: -len("".join(written_as(table)))] + ".json")
+        if self.save_map:
+            if record is None:
+                raise TableError("--save-map stores the map beside the record; add -o or --record.")
+            stored = record.with_suffix(".map.npz")
+        if self.report is not None and self.report.suffix.lower() not in (".html", ".htm", ""):
+            raise TableError(f"The report is an HTML page, so {self.report} must end in .html.")
+        for flag, path in (("--ranking", self.ranking), ("--labels-out", self.labels_out)):
+            if str(path or "-") != "-" and written_as(path)[0] not in (".csv", ".tsv"):  # type: ignore[arg-type]
+                raise TableError(f"{path} must end in .csv or .tsv for {flag}; both can be compressed.")
+        files = {
+            "table": table, "report": self.report, "ranking": self.ranking, "names": self.names,
+            "clusters": self.labels_out, "map": stored, "record": record,
+        }  # fmt: skip
+        return {kind: path for kind, path in files.items() if path}
+
+
+def with_records(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take each field of its parameters that are records as an option."""
+    hints = get_type_hints(command, include_extras=True)
+    records = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    options = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name not in records:
+            options.append(parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY))
+            continue
+        types = get_type_hints(records[name], include_extras=True)
+        options += [
+            parameter.replace(
+                name=each.name, annotation=types[each.name], default=each.default, kind=parameter.KEYWORD_ONLY
+            )
+            for each in fields(records[name])
+        ]
+    debug = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Debug)
+
+    @wraps(command)
+    def with_options(debug: bool = False, **typed: Any) -> None:
+        for name, record in records.items():
+            typed[name] = record(**{each.name: typed.pop(each.name) for each in fields(record)})
+        command(**typed)
+
+    with_options.__signature__ = inspect.Signature([*options, debug])  # type: ignore[attr-defined]
+    return with_options

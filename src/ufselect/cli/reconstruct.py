@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def reconstruct(
+    *,
     record: opt.Record,
     data: opt.Data,
     output_table: Annotated[
@@ -26,27 +27,17 @@ def reconstruct(
         Path | None,
         typer.Option("--errors", help="Write each column with its error estimate here: .csv or .tsv."),
     ] = None,
-    id_column: opt.IdColumn = None,
-    label_columns: opt.LabelColumns = None,
-    guess: opt.Guess = True,
-    separator: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
-    missing: opt.Missing = None,
-    transpose: opt.Transpose = False,
-    sheet: opt.Sheet = None,
-    layer: opt.Layer = None,
+    reading: opt.Reading,
     drop_text: opt.DropText = False,
     quiet: opt.Quiet = False,
     force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Reconstruct all columns of a table that has the selected ones, with an error estimate for each.
 
     Example: ufselect reconstruct picked.json tomorrow.csv -o all.csv
     """
-    found, table = opened_by(record, data, {"-o": output_table, "--errors": errors}, dict(locals()))
+    files = {"-o": output_table, "--errors": errors}
+    earlier, table = opened_by(record, data, reading, files, force)
     import numpy as np
 
     from ufselect._utils.messages import listed
@@ -58,7 +49,7 @@ def reconstruct(
     from ufselect.io.table import dense
     from ufselect.io.write import ranked_rows, write_columns
 
-    column_map, arrays = read_map(record, found)
+    column_map, arrays = read_map(record, earlier)
     to_pipe = str(output_table) == "-"
     names = [str(each) for each in arrays["names"]]
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
@@ -81,7 +72,7 @@ def reconstruct(
         rows = np.flatnonzero(failed.any(axis=1))
         remarks.append(told(rows, "lack a selected column, which was predicted from the other selected ones"))
     constant = {
-        each["name"]: each["value"] for each in found["data"]["left_out"] if each["reason"] == "constant"
+        each["name"]: each["value"] for each in earlier["data"]["left_out"] if each["reason"] == "constant"
     }
     if constant:
         remarks.append(f"{listed([*constant], 3)}: written with the constant value of the first table.")
@@ -121,7 +112,7 @@ def reconstruct(
     console = output(stderr=to_pipe)
     console.print(
         f"{order.size} columns from {selected.size} measured ones, which hold "
-        f"{percent(found['map']['score'])} of the variance on held-out rows.",
+        f"{percent(earlier['map']['score'])} of the variance on held-out rows.",
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]
     cells = [

@@ -19,41 +19,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.cli.run import Request, Run
 from ufselect.cli.saved_map import map_of
-from ufselect.cli.text import output, with_flags
+from ufselect.cli.text import output
 from ufselect.datasets.catalogue import names as dataset_names
 from ufselect.exceptions import TableError
 from ufselect.io import ReadOptions, Table
 from ufselect.io.files import write_together
-from ufselect.io.write import ranked_rows, write_columns, write_text, written_as
+from ufselect.io.write import ranked_rows, write_columns, write_text
+from ufselect.pipeline import Request, Run
 from ufselect.report.explanation import relative_scores
 
 RECORD_FORMAT = 1
 
 
-def outputs_of(typed: Mapping[str, Any]) -> dict[str, Path]:
-    """Return the files to write by kind; the record, which names the others, is the last."""
-    table, record, ranking, stored = typed["output_table"], typed["record"], typed["ranking"], None
-    if record is None and table is not None and str(table) != "-":  # x.json for x.csv, x.csv.gz, x.h5ad
-        record = table.with_name(table.name[: -len("".join(written_as(table)))] + ".json")
-    if typed["save_map"]:
-        if record is None:
-            raise TableError("--save-map stores the map beside the record; add -o or --record.")
-        stored = record.with_suffix(".map.npz")
-    report = typed["report"]
-    if report is not None and report.suffix.lower() not in (".html", ".htm", ""):
-        raise TableError(f"The report is an HTML page, so {report} must end in .html.")
-    for flag, path in (("--ranking", ranking), ("--labels-out", typed["labels_out"])):
-        if str(path or "-") != "-" and written_as(path)[0] not in (".csv", ".tsv"):
-            raise TableError(f"{path} must end in .csv or .tsv for {flag}; both can be compressed.")
-    found = {"table": table, "report": report, "ranking": ranking, "names": typed["names"]}
-    found["clusters"] = typed["labels_out"]
-    return {kind: path for kind, path in (found | {"map": stored, "record": record}).items() if path}
-
-
-def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the settings and the results of a run, ready for JSON."""
+def record_of(
+    run: Run, options: ReadOptions, command: Sequence[str] = (), is_written: bool = False
+) -> dict[str, Any]:
+    """Return the settings and the results of a run, ready for JSON; ``is_written`` as in ``assumptions``."""
     table, selector, scaler, e = run.table, run.selector, run.scaler, run.explanation
     scores = relative_scores(selector.scores_)
     record: dict[str, Any] = {
@@ -62,8 +44,8 @@ def record_of(run: Run, options: ReadOptions, command: Sequence[str] = ()) -> di
         "command": shlex.join(["ufselect", *command]) if command else None,
         "goal": run.request.goal,
         "beats_random": e.verdict,
-        "message": with_flags(e.message),
-        "assumed": run.assumptions(),
+        "message": e.message,
+        "assumed": run.assumptions(is_written),
         "data": {
             "path": str(table.source) if table.source is not None else None,
             "sha256": table.sha256,

@@ -15,8 +15,8 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect.cli.run import Run, row_metadata
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
+from ufselect.pipeline import Run, row_metadata
 from ufselect.reconstruct.kernel import ColumnMap
 from ufselect.reconstruct.reconstructor import Reconstructor
 

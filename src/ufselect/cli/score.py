@@ -7,36 +7,20 @@ from typing import Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.data import check_data, open_data
 
 
 def score(
+    *,
     data: opt.Data,
     columns: Annotated[
         list[str],
         typer.Option("--columns", metavar="FILE", help="Your columns: names, or a file with one per line."),
     ],
     add: Annotated[int, typer.Option("--add", metavar="N", min=0, help="Suggest N columns to add.")] = 0,
-    goal: opt.ScoredGoal = None,
-    clusters: opt.Clusters = None,
-    exclude: opt.Exclude = None,
-    scale: opt.Scale = "auto",
-    normalize: opt.Normalize = "none",
-    impute: opt.GoalImpute = None,
-    id_column: opt.IdColumn = None,
-    label_columns: opt.LabelColumns = None,
-    separator: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
-    guess: opt.Guess = True,
-    missing: opt.Missing = None,
-    comment: opt.Comment = None,
-    transpose: opt.Transpose = False,
-    sheet: opt.Sheet = None,
-    layer: opt.Layer = None,
-    seed: opt.Seed = 0,
+    purpose: opt.ScoredPurpose,
+    reading: opt.Reading,
     as_json: opt.AsJson = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Say how good your own list of columns is.
 
@@ -45,31 +29,20 @@ def score(
 
     Example: ufselect score cells.csv --columns panel.txt --add 10
     """
-    typed = {**locals(), "k": None, "keep": None}
-    typed["impute"] = opt.imputing(typed)
-    opt.check_data(data)
+    check_data(data)
     import numpy as np
 
     from ufselect.assessment.held_out import assess
     from ufselect.cli.record import plain_value, print_json
-    from ufselect.cli.run import dense, make_selector, prepare, request_from, row_names
-    from ufselect.cli.table import columns_named, names_in, open_data
-    from ufselect.cli.text import (
-        doubt,
-        figure,
-        grid,
-        note,
-        output,
-        percent,
-        tell,
-        with_flags,
-        working,
-    )
+    from ufselect.cli.text import doubt, figure, grid, note, output, percent, tell, working
     from ufselect.exceptions import TableError
+    from ufselect.io.columns import columns_named, names_in
+    from ufselect.pipeline import dense, make_selector, prepare, row_names
     from ufselect.report.explanation import centred_sample, explained_by
 
-    request = request_from(typed)
-    table = open_data(data, opt.read_options(typed), stream=False, exclude=request.exclude)
+    request = purpose.request()
+    options = reading.options(impute=purpose.imputing())
+    table = open_data(data, options, stream=False, exclude=request.exclude)
     names = table.feature_names
     own = columns_named(names_in(columns, "--columns"), table, "--columns")
     free = len(names) - len(own)
@@ -88,9 +61,9 @@ def score(
             "n_clusters": request.n_clusters,
             "random_state": request.seed,
         }
-        found = assess(own, X, **how)
-        if request.goal == "clusters" and found.n_clusters is not None:
-            how["n_clusters"] = max(found.n_clusters, 2)  # the same clusters for both
+        assessment = assess(own, X, **how)
+        if request.goal == "clusters" and assessment.n_clusters is not None:
+            how["n_clusters"] = max(assessment.n_clusters, 2)  # the same clusters for both
         rival = assess(best, X, **how)
         explained = explained_by(np.nan_to_num(centred_sample(X, request.seed)[0]), np.array(own))
         more: list[str] = []
@@ -109,15 +82,12 @@ def score(
         "random columns": f"{len(own)} random columns",
         "principal components": f"{len(own)} principal components, each a mixture of all columns",
     }
-    rows = [{**row, "columns": called.get(row["columns"], row["columns"])} for row in found.table]
+    rows = [{**row, "columns": called.get(row["columns"], row["columns"])} for row in assessment.table]
     rows[1:1] = [{**row, "columns": f"{len(own)} columns that ufselect selects"} for row in rival.table[:1]]
     result: dict[str, Any] = {
         "goal": request.goal,
-        # a given list has no selector to change
-        "message": with_flags(" ".join([*found.caveats, found.finding])).replace(
-            ": use another selector", ""
-        ),
-        "verdict": found.verdict,
+        "message": " ".join([*assessment.caveats, assessment.finding]),
+        "verdict": assessment.verdict,
         "columns": [names[j] for j in own],
         "table": plain_value(rows),
         "not_represented": lacking,
@@ -143,6 +113,6 @@ def score(
         tell(console, "Yours explain at least half of the variance of every other column.")
     if more:
         tell(console, f"Add next, in this order: {', '.join(more)}")
-    scaling = [scaler.reason_] if scaler.is_scaled_ else []
-    how_found = [*found.far_rows_notes(row_names(table)), *map(with_flags, found.notes)]
-    note([*table.notes, *table.left_out_sentences(False), *scaling, *how_found])
+    scaling = [scaler.reason(names)] if scaler.is_scaled_ else []
+    how_assessment = [*assessment.far_rows_notes(row_names(table)), *assessment.notes]
+    note([*table.notes, *table.left_out_sentences(), *scaling, *how_assessment])

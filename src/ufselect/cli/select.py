@@ -10,37 +10,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ufselect.cli import options as opt
+from ufselect.cli.data import check_data, check_files, open_data
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ufselect.cli.run import Run
+    from ufselect.pipeline import Run
 
 MOST_ROWS = 30  # of a table on a terminal; files have all
 
 
 def select(
+    *,
     data: opt.DataOrRecord = None,
-    goal: opt.Goal = None,
     k: opt.Count = None,
-    clusters: opt.Clusters = None,
+    purpose: opt.Purpose,
     keep: opt.Keep = None,
-    exclude: opt.Exclude = None,
     max_correlation: opt.MaxCorrelation = None,
     costs: opt.Costs = None,
     regions: opt.Regions = None,
     positions: opt.Positions = None,
     method: opt.Method = None,
     param: opt.Parameter = None,
-    output_table: opt.OutputTable = None,
-    report: opt.ReportPage = None,
-    record: opt.RecordFile = None,
-    ranking: opt.RankingFile = None,
-    names: opt.NamesFile = None,
-    labels_out: opt.ClusterFile = None,
-    add_clusters: opt.AddClusters = False,
-    save_map: opt.SaveMap = False,
-    details: opt.Details = False,
+    outputs: opt.Outputs,
     repeat: Annotated[
         Path | None, typer.Option("--from", metavar="RECORD", help="Repeat the run of this record exactly.")
     ] = None,
@@ -48,68 +40,63 @@ def select(
         bool, typer.Option("--new-data", help="With --from: apply the settings to changed data.")
     ] = False,
     image: opt.ImageShape = None,
-    scale: opt.Scale = "auto",
-    normalize: opt.Normalize = "none",
     categorical: opt.Categorical = None,
     orders: opt.Orders = None,
-    impute: opt.GoalImpute = None,
     batch_column: opt.BatchColumn = None,
     weight_column: opt.WeightColumn = None,
-    id_column: opt.IdColumn = None,
-    label_columns: opt.LabelColumns = None,
-    separator: opt.Separator = None,
-    decimal: opt.Decimal = None,
-    header: opt.Header = None,
-    skip_rows: opt.SkipRows = None,
-    guess: opt.Guess = True,
-    missing: opt.Missing = None,
-    comment: opt.Comment = None,
-    transpose: opt.Transpose = False,
-    sheet: opt.Sheet = None,
-    layer: opt.Layer = None,
-    drop_text: opt.DropText = False,
+    reading: opt.Reading,
     stream: opt.Stream = None,
-    seed: opt.Seed = 0,
+    details: opt.Details = False,
     as_json: opt.AsJson = False,
     quiet: opt.Quiet = False,
-    force: opt.Force = False,
-    debug: opt.Debug = False,
 ) -> None:
     """Select columns of a table, without labels.
 
     Example: ufselect select cells.csv -k 50 -o picked.csv --report page.html
     """
-    typed: dict[str, Any] = {**locals()}
-    typed["impute"] = opt.imputing(typed)
     if data is not None:
-        opt.check_data(data)
+        check_data(data)
     from ufselect.cli import record as records
-    from ufselect.cli.run import Request, request_from, run_selection
-    from ufselect.cli.table import open_data
     from ufselect.cli.text import output, working
     from ufselect.exceptions import TableError
+    from ufselect.io.columns import by_name, names_in
     from ufselect.io.write import separator_notes
+    from ufselect.pipeline import PLACEMENT, Request, run_selection
 
-    outputs = records.outputs_of(typed)
+    files = outputs.files()
     flags = {"table": "-o", "map": "--save-map", "clusters": "--labels-out"}
-    opt.check_files({flags.get(kind, f"--{kind}"): outputs[kind] for kind in outputs}, force, data, as_json)
-    request, reading = request_from(typed), opt.read_options(typed, keep_constant=image is not None)
+    check_files({flags.get(kind, f"--{kind}"): files[kind] for kind in files}, outputs.force, data, as_json)
+    placement = zip(PLACEMENT, (costs, regions, positions), strict=True)
+    request = purpose.request(
+        method=None if method is not None and method.lower() == "auto" else method,
+        n_features=k,
+        parameters=dict(param or ()),
+        keep=names_in(keep, "--keep"),
+        max_correlation=max_correlation,
+        **{what: by_name(path, what != "regions") for what, path in placement if path is not None},
+    )
+    options = reading.options(
+        impute=purpose.imputing(method is not None or k == "auto"),
+        keep_constant=image is not None,
+        categorical=categorical,
+        orders=tuple(tuple(word.strip() for word in order.split(",")) for order in orders or ()),
+        batch_column=batch_column,
+        weight_column=weight_column,
+    )
     earlier: Mapping[str, Any] | None = None
     if repeat is not None:
-        usual = opt.read_options({"impute": "keep"}, keep_constant=reading.keep_constant)
-        if (request, reading) != (Request(), usual):
-            raise typer.BadParameter(
-                "it uses the settings of the record; give no others.", param_hint="--from"
-            )
+        usual = opt.Reading().options(impute="keep", keep_constant=options.keep_constant)
+        if (request, options) != (Request(), usual):
+            words = "it uses the settings of the record; give no others."
+            raise typer.BadParameter(words, param_hint="--from")
         earlier = records.read_record(repeat)
-        request, reading = records.request_of(earlier)
+        request, options = records.request_of(earlier)
         image = tuple(earlier["data"]["image_shape"] or ()) or None
         data = data or records.data_of(earlier, repeat)
     if data is None:
         raise typer.BadParameter("name a table, as in: ufselect select cells.csv -k 50", param_hint="DATA")
-    table = open_data(
-        data, reading, image=image, stream=stream, normalize=request.normalize, exclude=request.exclude
-    )
+    whole = ["--normalize"] if request.normalize != "none" else []
+    table = open_data(data, options, image=image, stream=stream, whole=whole, exclude=request.exclude)
     if earlier is not None and not new_data and table.sha256 != earlier["data"]["sha256"]:
         raise TableError(
             f"{table.source} is not the file that the record was made from: its SHA-256 differs; "
@@ -117,28 +104,28 @@ def select(
         )
     with working(f"{table.shape[0]} × {table.shape[1]}:"):
         run = run_selection(table, request, verbose=True)
-        found = records.record_of(run, reading, sys.argv[1:])
-    if "table" in outputs:
-        found["assumed"] += separator_notes(run.table, outputs["table"])
+        record = records.record_of(run, options, sys.argv[1:], is_written="table" in files)
+    if "table" in files:
+        record["assumed"] += separator_notes(run.table, files["table"])
         if run.table.fills:
-            found["assumed"].append("The written table has these medians too, in place of missing values.")
+            record["assumed"].append("The written table has these medians too, in place of missing values.")
     if earlier is not None:
-        before, now = ([each["name"] for each in r["result"]["features"]] for r in (earlier, found))
-        found["repeats"] = {"record": str(repeat), "same_features": before == now}
-        found["command"] = found["command"] if outputs.keys() - {"report"} else earlier["command"]
+        before, now = ([each["name"] for each in r["result"]["features"]] for r in (earlier, record))
+        record["repeats"] = {"record": str(repeat), "same_features": before == now}
+        record["command"] = record["command"] if files.keys() - {"report"} else earlier["command"]
     with working("Writing …"):
-        records.write_outputs(run, found, outputs, drop_text, force, add_clusters)
+        records.write_outputs(run, record, files, outputs.drop_text, outputs.force, outputs.add_clusters)
     try:
         if as_json:
-            records.print_json(found)
+            records.print_json(record)
         elif not quiet:
-            show(run, found, details, output(stderr=str(output_table) == "-"))
+            show(run, record, details, output(stderr=str(outputs.output_table) == "-"))
     except KeyboardInterrupt as stop:
-        stop.written = list(found["outputs"].values())  # type: ignore[attr-defined]
+        stop.written = list(record["outputs"].values())  # type: ignore[attr-defined]
         raise
 
 
-def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) -> None:
+def show(run: Run, record: Mapping[str, Any], details: bool, console: Console) -> None:
     """Print the selected columns, how good they are, what was assumed, and what was written."""
     from ufselect.cli.text import doubt, grid, note, pixel_map, say, short_name, tell
 
@@ -149,24 +136,24 @@ def show(run: Run, found: Mapping[str, Any], details: bool, console: Console) ->
         console.print(pixel_map(run.selector.support_, shape, run.table.image_order))
     else:
         console.print(column_table(run))
-    if found.get("clusters"):
+    if record.get("clusters"):
         rows = []
-        for row in found["clusters"][:MOST_ROWS]:
+        for row in record["clusters"][:MOST_ROWS]:
             columns = [f"{short_name(each['name'])} {each['distance']:+.1f}" for each in row["columns"][:3]]
             rows.append((row["cluster"], row["size"], ", ".join(columns)))
         header = ("cluster>", "rows>", "distinguished by (deviations from the rest)")
-        console.print(grid(f"{len(found['clusters'])} clusters", header, rows))
-    tell(console, found["message"])
-    if found.get("count"):
-        tell(console, f"-k auto selected {found['count']['chosen']}: {found['count']['why']}.")
+        console.print(grid(f"{len(record['clusters'])} clusters", header, rows))
+    tell(console, record["message"])
+    if record.get("count"):
+        tell(console, f"-k auto selected {record['count']['chosen']}: {record['count']['why']}.")
     if details:
-        show_details(run, found, console)
-    note(line for line in found["assumed"] if line not in run.table.doubts)
-    if "repeats" in found:
-        same = found["repeats"]["same_features"]
+        show_details(run, record, console)
+    note(line for line in record["assumed"] if line not in run.table.doubts)
+    if "repeats" in record:
+        same = record["repeats"]["same_features"]
         differs = "The columns differ from those of the record; compare the versions in both records."
         note(["The same columns in the same order as in the record." if same else differs])
-    for kind, path in found["outputs"].items():
+    for kind, path in record["outputs"].items():
         say(f"Wrote the {kind} to {path}")
 
 
@@ -210,7 +197,7 @@ def column_table(run: Run) -> Any:
     return grid(title(run), header, rows, caption or None) if rows else title(run)
 
 
-def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
+def show_details(run: Run, record: Mapping[str, Any], console: Console) -> None:
     """Print the method, its scores, the figures on held-out rows, and the curve of ``-k auto``."""
     from ufselect.cli.text import figure, grid, percent, short_name
 
@@ -224,18 +211,18 @@ def show_details(run: Run, found: Mapping[str, Any], console: Console) -> None:
     again = [""] * e.n_selected if e.frequencies is None else list(map(percent, e.frequencies[e.ranked]))
     rows: list[tuple[Any, ...]] = [
         (each["rank"], short_name(each["name"]), figure(each["score"], 1), share)
-        for each, share in zip(found["result"]["features"][:MOST_ROWS], again, strict=False)
+        for each, share in zip(record["result"]["features"][:MOST_ROWS], again, strict=False)
     ]
     heading = f"{type(run.method).__name__}({', '.join(changed)}), {run.seconds:.2f} s"
     header = ("rank>", "column", "score, 0 to 100>", "selected from other rows>")
     console.print(grid(heading, header, rows))
-    assessed = found["assessment"]
+    assessed = record["assessment"]
     if assessed is not None and assessed["table"]:
-        what = "share of the variance" if found["goal"] == "reconstruct" else "agreement with the clusters"
+        what = "share of the variance" if record["goal"] == "reconstruct" else "agreement with the clusters"
         rows = [(row["columns"], figure(row["mean"]), figure(row["spread"])) for row in assessed["table"]]
         console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows))
-    if found.get("count"):
-        curve, chosen = found["count"]["curve"], found["count"]["chosen"]
+    if record.get("count"):
+        curve, chosen = record["count"]["curve"], record["count"]["chosen"]
         rows = [
             (count, percent(share), "*" * (count == chosen), "")
             for count, share in zip(curve["n_features"], curve["score"], strict=True)

@@ -30,11 +30,6 @@ def takes_unicode() -> bool:
     return (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
 
 
-def with_flags(sentence: str) -> str:
-    """Return a sentence of the library with the words of the command line in place of its parameters."""
-    return sentence.replace('goal="reconstruct"', "--for reconstruct")
-
-
 def plain_text(text: str) -> str:
     r"""Return text with control characters escaped, so that it cannot steer a terminal.
 

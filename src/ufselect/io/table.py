@@ -162,19 +162,24 @@ class Table:
         """Return the table with further remarks that are said before the result."""
         return replace(self, doubts=(*self.doubts, *doubts))
 
-    def left_out_sentences(self, with_carried: bool = True) -> list[str]:
-        """Return what was left out, one sentence per reason, and whether it is copied to the output."""
+    def left_out_sentences(self, is_written: bool = False) -> list[str]:
+        """Return what was left out, one sentence per reason, and if it is written what is copied to there."""
         source = self.columns
         carried = set() if source is None else {source.rows.names[j] for j in source.texts}
         sentences = []
         for reason, count in Counter(column.reason for column in self.left_out).items():
             names = [column.name for column in self.left_out if column.reason == reason]
-            columns = f"{count} column{'s' * (count > 1)} ({reason}): {listed(names)}"
-            sentence = f"Left out {columns}."
-            if with_carried and names[0] in carried:
-                onehot = "--categorical onehot or ordinal to select from, " * (reason == NOT_NUMBERS)
-                sentence = f"Only copied to the output: {columns} ({onehot}--drop-text to leave out)."
-            if with_carried and reason == "excluded":
+            is_copied, hints = is_written and names[0] in carried, []
+            if reason in ("batches", "weights") and not is_written:
+                continue  # they were named, and are used
+            if reason == NOT_NUMBERS and names[0] in carried:
+                hints.append("--categorical onehot or ordinal to select from")
+            if is_copied:
+                hints.append("--drop-text to leave out")
+            hint = f" ({', '.join(hints)})" if hints else ""
+            start = "Only copied to the output:" if is_copied else "Left out"
+            sentence = f"{start} {count} column{'s' * (count > 1)} ({reason}): {listed(names)}{hint}."
+            if is_written and reason == "excluded":
                 sentence += f" --labels keeps {'them' if count > 1 else 'it'} in the output."
             sentences.append(sentence)
         return sentences
@@ -340,7 +345,7 @@ def _counted(missing: NDArray) -> str:
 
 
 def _nothing_left(table: Table) -> str:
-    why = ["No numeric column with varying values is left.", *table.left_out_sentences(False)]
+    why = ["No numeric column with varying values is left.", *table.left_out_sentences()]
     if all(column.reason == "missing values" for column in table.left_out):
         return " ".join([*why, "Use --impute median or --impute keep."])
     if table.dialect is None:

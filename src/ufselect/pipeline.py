@@ -1,4 +1,12 @@
-"""One selection from a table: the request, the fit and its assessment."""
+"""From a table to an explained selection: read, scale, select, assess, explain.
+
+This is what ``ufselect select`` runs. In Python:
+
+>>> from ufselect.pipeline import Request, read_data, run_selection
+>>> run = run_selection(read_data("wine"), Request(n_features=4))
+>>> run.selected_names
+['flavanoids', 'color_intensity', 'hue', 'proline']
+"""
 
 from __future__ import annotations
 
@@ -10,39 +18,47 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
 from ufselect import Assessment, assess
 from ufselect._registry import all_selectors, missing_requirements
+from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect._utils.threads import blas_threads_for
 from ufselect._utils.validation import has_missing
 from ufselect.assessment.held_out import far_rows_note
 from ufselect.base import GramSelector, UnsupervisedSelector
-from ufselect.cli.table import by_name, columns_named, in_order, names_in
-from ufselect.cli.text import with_flags
+from ufselect.datasets import load_dataset
+from ufselect.datasets.loading import content_sha256
 from ufselect.exceptions import DominatedByUnitsWarning, TableError
 from ufselect.gram.operator import FormedGram
-from ufselect.io import Table
+from ufselect.io import ReadOptions, Table, read_table
+from ufselect.io.columns import columns_named, in_order, without_named
+from ufselect.io.files import readable
+from ufselect.io.stream import is_for_blocks, stream_table
+from ufselect.io.table import clean
+from ufselect.io.totals import without_summaries
 from ufselect.preprocessing import AutoScaler, LogCounts
 from ufselect.reconstruct.ridge import LEAST_ROWS
 from ufselect.redundancy import RedundancyFilter
 from ufselect.report import Explanation, explain
+
+__all__ = ["ReadOptions", "Request", "Run", "Table", "read_data", "run_selection"]
 
 METHODS = {
     "reconstruct": "ReconstructionSelector",
     "clusters": "AutoSelector",
     "redundancy": "RedundancyFilter",
 }
-PLACEMENT = ("costs", "regions", "positions")  # files with a line for each column
-# Set by -k, --seed, the program, --keep, --exclude, --categorical and --max-correlation.
-OWN_PARAMETERS = {
+PLACEMENT = ("costs", "regions", "positions")  # what is known of each column
+# Parameters of selectors that fields of a request set.
+SET_BY_REQUEST = {
     "n_features_to_select", "random_state", "verbose", "keep", "exclude", "feature_groups",
     "max_correlation", "goal",
 }  # fmt: skip
@@ -50,11 +66,37 @@ OWN_PARAMETERS = {
 
 @dataclass(frozen=True)
 class Request:
-    """What to do, from the options of ``select``."""
+    """What to select from a table.
+
+    Parameters
+    ----------
+    goal : {"reconstruct", "clusters", "redundancy"}, default="reconstruct"
+        What the columns are for.
+    method : str, optional
+        A selector by name; by default that of the goal.
+    n_features : int, float or "auto", optional
+        How many columns; by default a tenth, at least 5 and at most 50, at most half.
+    n_clusters : int or "auto", default="auto"
+        Number of clusters of rows.
+    parameters : mapping
+        Further parameters of the selector.
+    seed : int, default=0
+        Seed of the selector and of the assessment.
+    scale : {"auto", "standard", "none"}, default="auto"
+        Whether to give every column mean 0 and variance 1.
+    normalize : {"none", "log"}, default="none"
+        Whether to take logarithms of counts.
+    keep, exclude : tuple of str
+        Columns to select always or never, by name or pattern.
+    max_correlation : float, optional
+        Columns correlated above this with a selected one are skipped; by default that of the goal.
+    costs, regions, positions : mapping, optional
+        What is known of each column, by name.
+    """
 
     goal: str = "reconstruct"
-    method: str | None = None  # that of the goal
-    n_features: int | float | str | None = None  # a tenth, at least 5 and at most 50, at most half
+    method: str | None = None
+    n_features: int | float | str | None = None
     n_clusters: int | str = "auto"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
@@ -62,51 +104,58 @@ class Request:
     normalize: str = "none"
     keep: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    max_correlation: float | None = None  # that of the goal
-    costs: Mapping[str, Any] | None = None  # by column, as are the next two
+    max_correlation: float | None = None
+    costs: Mapping[str, Any] | None = None
     regions: Mapping[str, Any] | None = None
     positions: Mapping[str, Any] | None = None
 
 
-def request_from(typed: Mapping[str, Any]) -> Request:
-    """Return the request of the typed options; refuse those that cannot be combined."""
-    count, clusters = typed["k"], typed["clusters"]
-    goal = typed["goal"] or ("clusters" if clusters is not None else "reconstruct")
-    parameters = dict(typed.get("param") or ())
-    method, limit = typed.get("method"), typed.get("max_correlation")
-    if limit is not None and not (0 < limit < 1 or (limit == 1 and goal != "redundancy")):
-        most = (
-            "below 1; 0.999 drops only exact repeats."
-            if goal == "redundancy"
-            else "at most 1, which is no limit."
+def read_data(
+    name: str | Path,
+    options: ReadOptions | None = None,
+    *,
+    image: tuple[int, int] | None = None,
+    stream: bool | None = None,
+    whole: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> Table:
+    """Read a file or load a data set, without the columns to exclude.
+
+    ``stream`` says whether to read in blocks; None decides by the size. ``whole`` names options that need the
+    whole table in memory.
+    """
+    options, path = options or ReadOptions(), Path(name)
+    if path.exists():
+        if is_for_blocks(path, options, stream, whole):
+            with readable(path, "table"):
+                return stream_table(path, options, exclude)
+        table = read_table(path, options)
+        if options.guess and image is None:
+            table = without_summaries(table)
+    else:
+        if options.batch_column is not None or options.weight_column is not None:
+            raise TableError(f"The data set {name} has features alone; drop --batch and --weights.")
+        loaded = load_dataset(str(name))
+        table = Table(
+            data=loaded.data,
+            feature_names=[str(feature) for feature in loaded.feature_names],
+            whole=np.all(loaded.data == np.rint(loaded.data), axis=0),
+            labels=loaded.target,
+            label_name="label",
+            source=path,
+            sha256=content_sha256(loaded.data, loaded.target),
+            image_shape=loaded.get("image_shape"),
+            image_order=loaded.get("image_order", "C"),
         )
-        raise typer.BadParameter(f"it must be above 0 and {most}", param_hint="--max-correlation")
-    if goal != "clusters" and (clusters is not None or ("n_clusters" in parameters and method is None)):
-        raise typer.BadParameter(
-            f"--for {goal} looks for no clusters; use --for clusters.", param_hint="--clusters"
-        )
-    if goal == "redundancy" and (method is not None or count is not None):
-        flag = "--method" if method is not None else "-k"
-        raise typer.BadParameter(
-            "--for redundancy drops columns by --max-correlation and takes no method and no number.",
-            param_hint=flag,
-        )
-    if goal == "clusters" and method is None and count == "auto":
-        raise typer.BadParameter("auto works only with --for reconstruct; give a number.", param_hint="-k")
-    return Request(
-        goal,
-        None if method is not None and method.lower() == "auto" else method,
-        count,
-        "auto" if clusters is None else clusters,
-        parameters,
-        typed["seed"],
-        typed["scale"],
-        typed["normalize"],
-        names_in(typed["keep"], "--keep"),
-        names_in(typed["exclude"], "--exclude"),
-        limit,
-        *(None if typed.get(name) is None else by_name(typed[name]) for name in PLACEMENT),
-    )
+        table = table if table.image_shape is not None else clean(table)
+    if image is not None:
+        if image[0] * image[1] != table.shape[1]:
+            raise TableError(
+                f"--image {image[0]}x{image[1]} has {image[0] * image[1]} pixels, but {table.shape[1]} "
+                "columns can be selected; give the true size."
+            )
+        table = replace(table, image_shape=image)
+    return without_named(table, exclude)
 
 
 def find_method(name: str) -> type[UnsupervisedSelector]:
@@ -114,7 +163,7 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
 
     Examples
     --------
-    >>> from ufselect.cli.run import find_method
+    >>> from ufselect.pipeline import find_method
     >>> find_method("max-variance").__name__
     'MaxVariance'
     """
@@ -143,8 +192,8 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
         raise ImportError(f'{method.__name__} needs {absent[0]}: pip install "ufselect[{extra}]".')
     known = method().get_params()
     for name in request.parameters:
-        if name not in known or name in OWN_PARAMETERS:
-            free = ", ".join(sorted(set(known) - OWN_PARAMETERS)) or "none"
+        if name not in known or name in SET_BY_REQUEST:
+            free = ", ".join(sorted(set(known) - SET_BY_REQUEST)) or "none"
             raise TableError(f"{method.__name__} has no parameter {name!r} to set; it has {free}.")
     if request.n_features == "auto" and not method.chooses_count:
         raise TableError(
@@ -173,6 +222,13 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
     return method(**{key: value for key, value in settings.items() if key in known}, **request.parameters)
 
 
+def with_column_names(data: Any, names: Sequence[str]) -> Any:
+    """Return dense data as a frame, so that what the library says of columns has their names."""
+    if sparse.issparse(data):
+        return data
+    return import_extra("pandas", "Selecting from a table", "cli").DataFrame(data, columns=names, copy=False)
+
+
 def prepare(table: Table, scale: str, normalize: str) -> tuple[Any, AutoScaler, FormedGram | None]:
     """Return the data of a table and its Gram matrix, normalised and scaled as asked, and the scaler."""
     data, gram, scaler = table.data, table.gram, AutoScaler(scale)
@@ -182,11 +238,7 @@ def prepare(table: Table, scale: str, normalize: str) -> tuple[Any, AutoScaler, 
         except ValueError as error:
             words = "--normalize log is for counts, but some values are negative or missing; leave it out."
             raise TableError(words) from error
-    try:
-        scaler.fit(data, **row_metadata(table))
-    except ValueError as error:
-        raise TableError(with_names(str(error), table.feature_names)) from error
-    scaler.reason_ = with_names(scaler.reason_, table.feature_names)
+    scaler.fit(with_column_names(data, table.feature_names), **row_metadata(table))
     if gram is not None:
         deviations = np.sqrt(gram.diag() / gram.n_samples) * gram.scale
         scaler.mean_, scaler.scale_ = table.means, np.where(deviations > 0, deviations, 1.0)
@@ -194,22 +246,15 @@ def prepare(table: Table, scale: str, normalize: str) -> tuple[Any, AutoScaler, 
             factors, missing = gram.scale / scaler.scale_, gram.missing
             gram = FormedGram(gram.matrix * factors[:, None] * factors, gram.n_samples, 1.0)
             gram.missing = missing
-    return scaler.transform(data), scaler, gram
-
-
-def with_names(text: str, names: Sequence[str]) -> str:
-    """Return a sentence of the library with column names in place of their numbers."""
-    return re.sub(r"\b[Cc]olumn (\d+)\b", lambda match: names[int(match[1])], text)
+    return scaler.transform(with_column_names(data, table.feature_names)), scaler, gram
 
 
 def row_names(table: Table) -> list[Any]:
     """Return the ids of the rows that are assessed, or their numbers from 1."""
     names = range(1, table.shape[0] + 1) if table.ids is None else table.ids
-    return (
-        [names[row] for row in np.flatnonzero(table.weights > 0)]
-        if table.weights is not None
-        else list(names)
-    )
+    if table.weights is None:
+        return list(names)
+    return [names[row] for row in np.flatnonzero(table.weights > 0)]
 
 
 @dataclass(frozen=True)
@@ -238,11 +283,16 @@ class Run:
         """Positions of the selected columns in the order of the table."""
         return np.flatnonzero(self.selector.support_)
 
+    @property
+    def selected_names(self) -> list[str]:
+        """Names of the selected columns in the order of the table."""
+        return [self.table.feature_names[j] for j in self.selected]
+
     @cached_property
     def explanation(self) -> Explanation:
         """What each selected column represents, with means and deviations in the table's own units."""
         filled = self.table.filled  # correlations ignore filled-in values
-        found = explain(
+        explanation = explain(
             self.selector,
             self.data if filled is None else np.where(filled, np.nan, self.data),
             feature_names=self.table.feature_names,
@@ -252,14 +302,17 @@ class Run:
             random_state=self.request.seed,
             **row_metadata(self.table),
         )
-        return replace(found, means=self.scaler.mean_, deviations=self.scaler.scale_)
+        return replace(explanation, means=self.scaler.mean_, deviations=self.scaler.scale_)
 
-    def assumptions(self) -> list[str]:
-        """Return what was assumed about the table and the warnings of the fit, one sentence each."""
+    def assumptions(self, is_written: bool = False) -> list[str]:
+        """Return what was assumed about the table and the warnings of the fit, one sentence each.
+
+        ``is_written`` says whether the reduced table is written, with columns that are only copied.
+        """
         table, scaler, names = self.table, self.scaler, self.table.feature_names
-        lines = [*table.doubts, *table.notes, *table.left_out_sentences()]
+        lines = [*table.doubts, *table.notes, *table.left_out_sentences(is_written)]
         if scaler.is_scaled_ and self.request.scale == "auto":
-            lines.append(f"{scaler.reason_} --scale none uses them as they are.")
+            lines.append(f"{scaler.reason(names)} --scale none uses them as they are.")
         elif self.request.scale == "none" and self.selector.depends_on_scale and scaler.largest_share_ >= 0.5:
             words = f"{names[scaler.largest_]} has {100 * scaler.largest_share_:.0f} % of the variance"
             advice = "--scale standard gives every column the same weight."
@@ -286,35 +339,37 @@ class Run:
         if self.explanation.outlying.size and self.explanation.dropped.any():
             far = [row_names(table)[row] for row in self.explanation.outlying]
             lines.append(far_rows_note(far, "Correlations may depend on that."))
-        return [with_flags(line) for line in (*lines, *self.messages)]
+        return [*lines, *self.messages]
 
 
 def n_units(groups: Sequence[str | None] | None, columns: Sequence[int] | NDArray) -> int:
     """Return the number of some columns, counting those of one group as one."""
-    found = [None if groups is None else groups[j] for j in columns]
-    return found.count(None) + len({*found} - {None})
+    groups_there = [None if groups is None else groups[j] for j in columns]
+    return groups_there.count(None) + len({*groups_there} - {None})
 
 
 def row_metadata(table: Table) -> dict[str, NDArray]:
     """Return the batches and weights of the rows, as arguments of ``fit``."""
-    given = {"batch": table.batches, "sample_weight": table.weights}
-    return {name: values for name, values in given.items() if values is not None}
+    metadata = {"batch": table.batches, "sample_weight": table.weights}
+    return {name: values for name, values in metadata.items() if values is not None}
 
 
-def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
+def run_selection(table: Table, request: Request | None = None, verbose: bool = False) -> Run:
     """Fit the requested selector on all rows of a table, and assess it."""
-    kept = columns_named(request.keep, table, "--keep")
+    request = request or Request()
     n_free = n_units(table.groups, range(table.shape[1]))
     selector = make_selector(request, n_free, verbose)
+    name = type(selector).__name__
+    kept = columns_named(request.keep, table, "--keep")
     constraints: dict[str, Any] = {"keep": kept or None, "feature_groups": table.groups}
-    for name in PLACEMENT:
-        if (values := getattr(request, name)) is not None:
-            constraints[name] = in_order(values, table, f"--{name}", name != "regions")
+    for what in PLACEMENT:
+        if (values := getattr(request, what)) is not None:
+            constraints[what] = in_order(values, table, f"--{what}")
     known = selector.get_params()
-    for name, value in constraints.items():
-        if value is not None and name not in known:
-            raise TableError(f"{type(selector).__name__} has no parameter {name}; use another --method.")
-    selector.set_params(**{name: value for name, value in constraints.items() if name in known})
+    for what, value in constraints.items():
+        if value is not None and what not in known:
+            raise TableError(f"{name} has no parameter {what}; use another --method.")
+    selector.set_params(**{what: value for what, value in constraints.items() if what in known})
     asked = request.n_features
     if isinstance(asked, int) and asked > n_free:
         raise TableError(
@@ -326,27 +381,23 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
             f"-k auto holds out rows and needs at least {LEAST_ROWS} of them, not {table.data.shape[0]}; "
             "give -k a number."
         )
+    rows, typed = row_metadata(table), name if request.method is not None else f"--for {request.goal}"
     values = table.data.data if sparse.issparse(table.data) else table.data
-    rows = row_metadata(table)
-    name = type(selector).__name__ if request.method is not None else f"--for {request.goal}"
     if has_missing(values) and not selector.accepts_missing:
-        raise TableError(f"{name} cannot handle missing values; use --impute median, or --method DSCOFS.")
+        raise TableError(f"{typed} cannot handle missing values; use --impute median, or --method DSCOFS.")
     for fact in rows.keys() - inspect.signature(selector.fit).parameters.keys():
         flag = "--batch" if fact == "batch" else "--weights"
-        raise TableError(f"{name} cannot take {flag} into account; use --method DSCOFS.")
+        raise TableError(f"{typed} cannot take {flag} into account; use --method DSCOFS.")
     scale = request.scale
     if scale == "auto" and (request.goal == "redundancy" or table.image_shape is not None):
         scale = "none"  # correlations have no unit, and pixels have one
     data, scaler, gram = prepare(table, scale, request.normalize)
-    # the Gram matrix of all rows, if there is one; clusters and -k auto need rows, a sample
-    if gram is None or type(selector).__name__ == "AutoSelector" or asked == "auto":
-        fitted = data if selector.accepts_sparse else dense(data, type(selector).__name__)
-    elif isinstance(selector, GramSelector):
+    # the Gram matrix of all rows, if there is one and it is enough; else the rows in memory, maybe a sample
+    if gram is not None and isinstance(selector, GramSelector) and asked != "auto":
         fitted = gram
     else:
-        raise TableError(
-            f"{type(selector).__name__} needs the whole table, which does not fit in memory; use --for "
-            "reconstruct or --method DSCOFS."
+        fitted = with_column_names(
+            data if selector.accepts_sparse else dense(data, name), table.feature_names
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -355,8 +406,7 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
         with blas_threads_for(*table.shape):
             selector.fit(fitted, **rows)
         seconds = time.perf_counter() - began
-        found, notes = _assessed(selector, data, table, request)
-    said = [with_names(str(warning.message), table.feature_names) for warning in caught]
+        assessment, notes = _assessed(selector, data, table, request)
     if gram is not None and fitted is not gram:
         notes.append(
             f"Selected on a sample of {len(table.data)} rows, since the method needs its rows in memory."
@@ -369,8 +419,9 @@ def run_selection(table: Table, request: Request, verbose: bool = False) -> Run:
         }[missing.route]
         share = f"{100 * missing.share:.1f} %" if missing.share >= 0.001 else "Less than 0.1 %"
         notes.append(f"{share} of the values are missing; for the selection they were {how}.")
-    messages = dict.fromkeys(" ".join(words.split()) for words in (*said, *notes))
-    return Run(request, table, data, scaler, selector, found, tuple(messages), seconds)
+    lines = [*(str(warning.message) for warning in caught), *notes]
+    messages = tuple(dict.fromkeys(" ".join(line.split()) for line in lines))
+    return Run(request, table, data, scaler, selector, assessment, messages, seconds)
 
 
 def dense(data: Any, method: str) -> Any:
@@ -389,27 +440,33 @@ def _assessed(
     selector: UnsupervisedSelector, data: Any, table: Table, request: Request
 ) -> tuple[Assessment | None, list[str]]:
     """Return the assessment of the selection on held-out rows, and notes on how it was made."""
-    own = getattr(selector, "assessment_", None)
-    if own is not None:
-        return own, []
+    done = getattr(selector, "assessment_", None)
+    if done is not None:
+        return done, []
     if request.goal == "redundancy" or selector.support_.all():
         return None, []
+    batches = table.batches
     if table.weights is not None:
         data = data[table.weights > 0]
-    if table.batches is not None and not sparse.issparse(data):
-        data, batches = np.array(data), table.batches[table.weights > 0 if table.weights is not None else ...]
+        batches = None if batches is None else batches[table.weights > 0]
+    if batches is not None and not sparse.issparse(data):
+        data = np.array(data)
         for batch in np.unique(batches):  # differences between batches are not to be reconstructed
             data[batches == batch] -= np.nanmean(data[batches == batch], axis=0)
-    assessed = clone(selector)
-    changes: dict[str, Any] = {"verbose": False}
+    assessed, known = clone(selector), selector.get_params()
+    if "verbose" in known:
+        assessed.set_params(verbose=False)
     if request.n_features == "auto":  # use the same number in each split
-        changes["n_features_to_select"] = n_units(table.groups, np.flatnonzero(selector.support_))
-    known = selector.get_params()
-    assessed.set_params(**{name: value for name, value in changes.items() if name in known})
+        count = n_units(table.groups, np.flatnonzero(selector.support_))
+        assessed.set_params(n_features_to_select=count)
     try:
-        found = assess(
-            assessed, data, goal=request.goal, n_clusters=request.n_clusters, random_state=request.seed
+        assessment = assess(
+            assessed,
+            with_column_names(data, table.feature_names),
+            goal=request.goal,
+            n_clusters=request.n_clusters,
+            random_state=request.seed,
         )
     except ValueError as error:
         return None, [f"Not assessed on held-out rows: {error}"]
-    return found, []
+    return assessment, []
