@@ -5,7 +5,7 @@ This is what ``ufselect select`` runs. In Python:
 >>> from ufselect.pipeline import Request, read_data, run_selection
 >>> run = run_selection(read_data("wine"), Request(n_features=4))
 >>> run.selected_names
-['flavanoids', 'color_intensity', 'hue', 'proline']
+['alcalinity_of_ash', 'magnesium', 'flavanoids', 'color_intensity']
 """
 
 from __future__ import annotations
