@@ -45,9 +45,9 @@ for count in directions:
 # %%
 # A single nuisance direction hides the clusters from K-means on all columns, on random columns and on those
 # of DSCOFS, which follow the variance. ``AutoSelector`` joins rows to their neighbours in the leading
-# principal components, and works as long as the clusters show there. From four directions on its verdict is
-# no longer "better". The verdict is about the clusters that held-out rows show in all columns, not about
-# the true ones: at four directions it is too pessimistic.
+# principal components, and works as long as the clusters show there. When more directions hide them, its
+# verdict says so. The verdict is about the clusters that held-out rows show in all columns, not about the
+# true ones.
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")
 low, high = np.min(random_accuracies, axis=1), np.max(random_accuracies, axis=1)
 ax.fill_between(directions, low, high, color="0.8", label="random columns, 5 sets")
