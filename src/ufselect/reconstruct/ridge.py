@@ -13,8 +13,8 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import column_or_1d
 
 from ufselect._utils.columns import ColumnTable
-from ufselect.gram import GramOperator, gram_operator
-from ufselect.gram.centring import mean_and_scale
+from ufselect.gram import GramOperator, RowInfo, gram_operator
+from ufselect.gram.centring import mean_and_scale, power_of_two_near
 from ufselect.gram.sparse import column_means
 
 N_FOLDS = 5
@@ -37,6 +37,18 @@ def row_folds(n_rows: int, groups: Any = None) -> tuple[NDArray, NDArray]:
         for fold, (_, held_out) in enumerate(GroupKFold(min(N_FOLDS, n_groups)).split(labels, groups=labels)):
             folds[held_out] = fold
     return labels, folds
+
+
+def value_folds(X: Any, rows: RowInfo | None = None) -> list[NDArray]:
+    """Return five folds of rows, drawn from their values and not from their order; equal rows are in one."""
+    unit = power_of_two_near(float(np.abs(X.data if sparse.issparse(X) else X).max()))
+    marks = (X @ (np.random.default_rng(0).standard_normal(X.shape[1]) / unit)).reshape(-1, 1)
+    rows = RowInfo(np.ones(len(marks))) if rows is None else rows
+    marks = (marks - rows.expand(rows.means(marks))).ravel()
+    marks = marks / (np.abs(marks).max() or 1.0)
+    marks = np.round(np.copysign(marks, marks * (marks**3).sum()), 9)  # other signs of all change nothing
+    codes = np.unique(marks, return_inverse=True)[1]
+    return [np.flatnonzero(codes % N_FOLDS == fold) for fold in range(min(N_FOLDS, codes.max() + 1))]
 
 
 def noise_variances(table: ColumnTable, given: Any) -> NDArray:

@@ -13,7 +13,7 @@ from scipy import linalg, sparse
 from ufselect._columns import UnitRequest, Units
 from ufselect._utils.arrays import row_blocks
 from ufselect._utils.validation import has_missing
-from ufselect.gram import FactoredGram, GramOperator, RowInfo, SparseGram
+from ufselect.gram import FactoredGram, GramOperator, RowInfo, SparseGram, gram_operator
 from ufselect.gram.operator import FORM_RATIO
 from ufselect.reconstruct.greedy import (
     AllFeatures,
@@ -26,16 +26,18 @@ from ufselect.reconstruct.greedy import (
 )
 from ufselect.reconstruct.placement import Placement
 from ufselect.reconstruct.ridge import (
-    N_FOLDS,
     RIDGES,
     dense,
     errors_by_ridge,
     fold_moments,
     in_row_space,
     shrinkage_weight,
+    value_folds,
 )
 
 MIN_RELATIVE_GAIN = 1e-4  # of the error, by an exchange; less is not worth a product with S
+# With more rows the leave-one-out error selects the same columns as the error, but slower.
+MOST_LEFT_OUT = 200
 # A row that is fitted exactly by itself cannot be left out; this bound keeps the quotient finite. The
 # rounding of a squared error, 1e-16 of it, stays small compared with the square of this.
 LEAST_FREEDOM = 1e-6
@@ -125,6 +127,9 @@ class Problem:
         most_targets: int = 2000,
         most_rows: int = 5000,
     ) -> None:
+        few = isinstance(gram, SparseGram) and gram.data.shape[0] <= MOST_LEFT_OUT
+        if few and gram.shape[0] > FORM_RATIO * gram.data.shape[0]:  # as dense rows of the same values
+            gram = gram_operator(gram.data.toarray(), rows=None if gram.rows.is_plain else gram.rows)
         self.noise: NDArray | float = 0.0  # n times the variances of the noise of columns, if they have any
         self.gram, self.placement, self.start, self.rows = gram, placement, list(start), rows
         self.units = Units.single(gram.shape[0]) if units is None else units
@@ -163,8 +168,7 @@ class Problem:
         n_rows = gram.n_samples
         is_wide = gram.shape[0] > FORM_RATIO * n_rows  # so that weighted rows are treated as repeated ones
         are_rows = gram.row_weights is not None or len(gram.factor) == n_rows
-        # with more than 200 rows the leave-one-out error selects the same columns as the error, but slower
-        if not (is_wide and are_rows and n_rows <= 200 and self.units.is_single):
+        if not (is_wide and are_rows and n_rows <= MOST_LEFT_OUT and self.units.is_single):
             return
         # The mean fourth power of the lengths of rows, in units of their squared mean square, is at most 3
         # for normal data, whatever their covariances. Over n rows of one component it varies by the root of
@@ -227,11 +231,7 @@ class Problem:
     def fold_errors(self, columns: NDArray) -> NDArray:
         """Return the squared errors of the other columns in five folds, at the ridge of least error."""
         rows, weights = self.rows  # type: ignore[misc]
-        # rows that are equal, and so have equal products with any vector, are in one fold
-        marks = rows @ np.random.default_rng(0).standard_normal(rows.shape[1]) / np.sqrt(weights)
-        _, first, codes = np.unique(marks, return_index=True, return_inverse=True)
-        ranks, n_folds = np.argsort(np.argsort(first))[codes], min(N_FOLDS, first.size)
-        folds = [np.flatnonzero(ranks % n_folds == fold) for fold in range(n_folds)]
+        folds = value_folds(rows / np.sqrt(weights)[:, None])
         design, _, _ = in_row_space(rows[:, columns])
         # the selected columns among the targets are subtracted again
         targets = np.hstack([self._row_targets, rows[:, columns]])

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest, kept_first
 from ufselect.base import NON_NEGATIVE, Columns, FitResult, Groups
-from ufselect.gram import GramOperator
+from ufselect.gram import GramOperator, RowInfo, in_memory_if_small
 from ufselect.gram.spectrum import rank_limit
 from ufselect.reconstruct.placement import PlacedSelector
 from ufselect.reconstruct.ridge import noise_variances
@@ -161,13 +161,17 @@ class ReconstructionSelector(PlacedSelector):
         self.positions = positions
         self.min_distance = min_distance
 
+    def _checked_data(self, X: Any, sample_weight: Any, batch: Any) -> tuple[Any, RowInfo | None]:
+        # Rows decide between greedy and exchanged columns, so that the same ones are selected wherever X is.
+        return super()._checked_data(in_memory_if_small(X), sample_weight, batch)
+
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         placement = self._placement(gram, request, request.n_selected)
         # With a given penalty nothing is compared on held-out rows, and they need not be copied.
         is_given = self.penalty != "auto" or self.noise_variance is not None
         rows = None if is_given else centred_rows(request.data, gram, request.rows)
         problem = Problem(gram, placement, request.units, request.kept.tolist(), rows)
-        problem.noise = self._noise(gram, request)
+        problem.noise = self._noise(problem.gram, request)
         penalty, n_sweeps = 0.0 if self.penalty == "auto" else float(self.penalty), 0
         if not is_given:
             order, columns, gains = problem.greedy()
@@ -234,7 +238,7 @@ class ReconstructionSelector(PlacedSelector):
             nonlocal penalty
             placement = self._placement(gram, request, max(count, request.kept.size))
             problem = Problem(gram, placement, request.units, request.kept.tolist())
-            problem.noise = self._noise(gram, request)
+            problem.noise = self._noise(problem.gram, request)
             if penalty is None:
                 penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy()[1])
             search = Search(problem, penalty, leaves_out=False)
