@@ -17,7 +17,6 @@ import pytest
 from scipy import sparse
 from sklearn.utils.estimator_checks import check_estimator
 
-import ufselect
 from ufselect import ReconstructionSelector, Reconstructor, RedundancyFilter, assess
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
@@ -214,7 +213,3 @@ def test_a_cell_is_what_the_library_does(row, library):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert ROWS[row](library) == CELLS[row][library], f"{row}, {library}"
-
-
-def test_ufselect_is_the_package_of_this_repository():
-    assert ufselect.__version__ == version("ufselect")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from benchmarks.paper.race import Race, contenders, leaders, place_of
-from sklearn.datasets import load_wine
+from benchmarks.paper.shapes import shape_methods, shape_problem
 from tests.compare.rows import make_row
 
-from ufselect import RandomSubset
-from ufselect.compare.methods import Method
-from ufselect.compare.protocol import Protocol, make_problem
-from ufselect.compare.runner import Runner
+from ufselect.compare import Protocol
 
 N_RUNS = 50
 
@@ -93,11 +90,11 @@ def test_rounds_end_before_the_final_one():
 
 
 def test_finalists_are_scored_as_without_a_race():
-    problem = make_problem("wine", *load_wine(return_X_y=True), [2, 6])
-    points = tuple({"random_state": seed} for seed in range(12))
-    method, protocol = Method("Random", "Random", RandomSubset, points), Protocol(n_runs=8)
+    protocol = Protocol(n_runs=8, max_points=12)
+    problem = shape_problem("dartboard")
+    method = shape_methods("dartboard", ["DSCOFS"], True, protocol)["DSCOFS", "oracle"]
     raced = Race(protocol, screening_runs=2).run(problem, [method])
-    every = {place_of(row): row for row in Runner(protocol).run(problem, [method])[0]}
+    every = {place_of(row): row for row in Race(protocol, screening_runs=None).run(problem, [method]).rows}
     assert len(raced.screened) == len(every)
     assert {place_of(row) for row in raced.rows} < {*every}
     for row in raced.rows:

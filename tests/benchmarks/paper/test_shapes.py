@@ -8,8 +8,8 @@ from benchmarks.paper.methods import paper_grid
 from benchmarks.paper.shapes import feasible_grid, shape_draw, shape_methods, shape_problem, shapes_table
 
 from benchmarks.paper import shapes
-from ufselect.compare.protocol import Protocol
-from ufselect.compare.runner import fit_families, fit_points
+from ufselect import DSCOFS
+from ufselect.compare import Protocol
 from ufselect.datasets import make_noisy_shapes
 
 
@@ -53,17 +53,18 @@ def test_points_are_generated_where_it_is_not(monkeypatch):
     assert shapes.is_published("dartboard")
 
 
+@pytest.mark.filterwarnings("ignore:The entry constraint")
 def test_no_point_is_refused_and_those_that_would_be_are_left_out(banana):
     problem, (X, _) = shape_problem("banana"), shape_draw("banana", 0)
     ours = shape_methods("banana", ["DSCOFS"], True, Protocol(max_points=10))["DSCOFS", "oracle"]
-    for family in fit_families(ours, (2,), 9):
-        assert all(found["features"] for found in fit_points(X, ours.selector, *family))
+    for point in ours.points:
+        assert DSCOFS(2, **point).fit(X).support_.sum() == 2
     grid = feasible_grid(problem)
     assert len(grid.points) == 441 - 49
     assert min(point["entry_sparsity"] for point in grid.points) == 0.2  # a tenth of 18 is one entry
     left_out = next(point for point in paper_grid(problem).points if point not in grid.points)
-    (bad,) = fit_points(X, ours.selector, [left_out], (2,), 0)
-    assert not bad["features"]
+    with pytest.raises(ValueError, match="entry_sparsity"):
+        DSCOFS(2, **left_out).fit(X)
 
 
 def test_components_are_as_many_in_all_modes():
