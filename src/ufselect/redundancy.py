@@ -17,6 +17,7 @@ from ufselect._columns import SelectionRequest, apart, identical_columns
 from ufselect._utils.validation import has_missing
 from ufselect.base import Columns, FitResult, GramSelector
 from ufselect.gram import GramOperator, correlations
+from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.operator import MissingSummary
 
 
@@ -145,9 +146,13 @@ class RedundancyFilter(GramSelector):
             )
         if X is None or sparse.issparse(X) or request.rows is not None or not has_missing(X):
             return super()._fit(X, request)
-        variances, pairwise = np.nanvar(X, axis=0, dtype=np.float64), partial(pairwise_correlations, X)
-        scores, attributes = self._filtered(variances, pairwise, request)
-        return scores, {**attributes, "missing_": MissingSummary("pairwise", float(np.isnan(X).mean()), 0.0)}
+        there = ~np.isnan(X)
+        X = X / power_of_two_near(float(np.max(np.abs(X), initial=0.0, where=there)), X.dtype)
+        count = np.maximum(there.sum(axis=0), 1)
+        X = X - X.sum(axis=0, where=there, dtype=np.float64) / count
+        variances = np.sum(np.square(X), axis=0, where=there) / count
+        scores, attributes = self._filtered(variances, partial(pairwise_correlations, X), request)
+        return scores, {**attributes, "missing_": MissingSummary("pairwise", float(1 - there.mean()), 0.0)}
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         return self._filtered(gram.diag(), partial(correlations, gram), request)
@@ -204,9 +209,9 @@ class RedundancyFilter(GramSelector):
 
 
 def pairwise_correlations(X: NDArray, columns: NDArray) -> NDArray:
-    """Return the correlations of all columns with some, each from the rows that have both values."""
+    """Return the correlations of all centred columns with some, each from the rows that have both values."""
     there = ~np.isnan(X)
-    values = np.where(there, X - np.nanmean(X, axis=0), 0.0).astype(np.float64)
+    values = np.where(there, X, 0.0)
     squares, there = np.square(values), there.astype(np.float64)
     own, own_there, own_squares = values[:, columns], there[:, columns], squares[:, columns]
     counts = np.maximum(there.T @ own_there, 1.0)

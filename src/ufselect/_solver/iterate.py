@@ -125,7 +125,7 @@ def run_attributes(
 
 def in_units_of(scale: float, name: str, value: float) -> float:
     """Return a regulariser for data divided by ``scale``; raise an error if it would overflow."""
-    scaled = value / scale / scale
+    scaled = float(value) / scale / scale
     if not scaled < 1e100:  # its square is still a number
         raise ValueError(
             f"{name}={value} is too large for data as small as X and would overflow; lower it or rescale X."

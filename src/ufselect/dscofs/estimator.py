@@ -86,17 +86,17 @@ class DoubleSparseSelector(GramSelector):
 
     def _problem(self, gram: GramOperator, spectrum: Spectrum, request: SelectionRequest) -> DoubleSparsePCA:
         """Return the problem in units of the operator."""
-        penalties = {name: getattr(self, name) for name in ("mu_row", "mu_entry", "tau")}
+        penalties = {name: float(getattr(self, name)) for name in ("mu_row", "mu_entry", "tau")}
         unit = penalty_unit(gram, spectrum, penalties, is_relative=self.penalty_scale == "relative")
         n_rows = request.units.most_rows(request.n_selected)
         return DoubleSparsePCA(
             gram=gram,
             n_rows=request.n_selected,
             n_entries=entry_count(self.entry_sparsity, gram.shape[0], spectrum.values.size, n_rows),
-            mu_row=self.mu_row * unit,
-            mu_entry=0.0 if self.entry_sparsity is None else self.mu_entry * unit,
-            tau=self.tau * unit,
-            memory=self.tau,
+            mu_row=penalties["mu_row"] * unit,
+            mu_entry=0.0 if self.entry_sparsity is None else penalties["mu_entry"] * unit,
+            tau=penalties["tau"] * unit,
+            memory=penalties["tau"],
             unit=unit,
             leading_variance=float(spectrum.values.mean()),
             rules=request.rules,

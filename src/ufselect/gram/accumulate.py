@@ -278,9 +278,10 @@ def _merge_two(first: Record | None, second: Record | None, probe: Probe) -> Rec
     with np.errstate(over="ignore"):
         shifts = {label: second.centres[label][1] - first.centres[label][1] for label in shared}
     furthest = max((float(np.abs(shift).max(initial=0.0)) for shift in shifts.values()), default=0.0)
-    scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
-    moments = first.second * (first.scale / scale) ** 2
-    moments += second.second * (second.scale / scale) ** 2
+    scales = [record.scale for record in (first, second) if record.second.any()]  # constant rows have none
+    scale = max([*scales, power_of_two_near(furthest)] if furthest else scales, default=1.0)
+    moments = first.second * min(1.0, first.scale / scale) ** 2
+    moments += second.second * min(1.0, second.scale / scale) ** 2
     centres = {**first.centres, **second.centres}
     for label, shift in shifts.items():
         one, other = first.centres[label][0], second.centres[label][0]

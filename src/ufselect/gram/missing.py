@@ -182,7 +182,7 @@ class PairwiseSums:
 
     def moved(self, shift: NDArray, scale: float) -> tuple[NDArray, NDArray]:
         """Return sums and products about another shift and in units of another scale."""
-        ratio = self.scale / scale
+        ratio = min(1.0, self.scale / scale)  # of products that are not all 0
         move = ((shift - self.shift) / scale)[:, None]
         sums, weights = self.sums * ratio, self.pair_weights
         cross = sums * move.T
@@ -193,7 +193,8 @@ def pairwise_sums(block: Any, weights: NDArray | None = None) -> PairwiseSums:
     """Reduce rows with missing values: a float array or CSR matrix with NaN and without infinities."""
     weights = np.ones(block.shape[0]) if weights is None else weights
     reduce = _sparse_parts if sparse.issparse(block) else _dense_parts
-    shift, scale, values, missing = reduce(block, weights)
+    with np.errstate(over="ignore", invalid="ignore"):  # the scale of a range that overflows is refused
+        shift, scale, values, missing = reduce(block, weights)
 
     def product(left: Any, right: Any) -> NDArray:
         if sparse.issparse(right):
@@ -267,9 +268,11 @@ def _sparse_parts(block: sparse.csr_array, weights: NDArray) -> tuple[NDArray, f
 def merge_sums(first: PairwiseSums, second: PairwiseSums) -> PairwiseSums:
     """Merge the sums of two sets of rows, about a shift between theirs."""
     weight = first.weight + second.weight
-    shift = first.mean + (second.mean - first.mean) * (second.weight / weight)
+    with np.errstate(over="ignore"):
+        shift = first.mean + (second.mean - first.mean) * (second.weight / weight)
     furthest = float(np.abs([shift - first.shift, shift - second.shift]).max(initial=0.0))
-    scale = max(first.scale, second.scale, power_of_two_near(furthest) if furthest else 0.0)
+    scales = [record.scale for record in (first, second) if record.products.any()]  # constant rows have none
+    scale = max([*scales, power_of_two_near(furthest)] if furthest else scales, default=1.0)
     one, other = first.moved(shift, scale), second.moved(shift, scale)
     return PairwiseSums(
         n_samples=first.n_samples + second.n_samples,
@@ -287,11 +290,12 @@ def merge_sums(first: PairwiseSums, second: PairwiseSums) -> PairwiseSums:
 def pairwise_gram(batches: Iterable[PairwiseSums]) -> FormedGram:
     """Return the operator of the sums of each batch, repaired where it has negative eigenvalues."""
     parts = list(batches)
-    scale = max(part.scale for part in parts)
+    scale = max((part.scale for part in parts if part.products.any()), default=1.0)
     # About the means over the rows in which both features are observed.
     scatter = np.add.reduce(
         [
-            (part.products - _ratio(part.sums * part.sums.T, part.pair_weights)) * (part.scale / scale) ** 2
+            (part.products - _ratio(part.sums * part.sums.T, part.pair_weights))
+            * min(1.0, part.scale / scale) ** 2
             for part in parts
         ]
     )

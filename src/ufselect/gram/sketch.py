@@ -162,11 +162,11 @@ def _centred(block: NDArray, mean: NDArray, scale: float) -> NDArray:
 def merge_sample_grams(parts: Iterable[SampleGram]) -> SampleGram:
     """Add the records of disjoint sets of features."""
     parts = list(parts)
-    scale = max(part.scale for part in parts)
+    scale = max((part.scale for part in parts if part.matrix.any()), default=1.0)
     matrix = np.zeros_like(parts[0].matrix)
     diagonal: list[tuple[int, NDArray]] = []
     for part in parts:
-        shrink = (part.scale / scale) ** 2
+        shrink = min(1.0, part.scale / scale) ** 2
         matrix += part.matrix * shrink
         diagonal.extend((first, values * shrink) for first, values in part.diagonal)
     return SampleGram(matrix, scale, tuple(diagonal), np.result_type(*(part.dtype for part in parts)))

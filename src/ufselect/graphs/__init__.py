@@ -1,6 +1,7 @@
 """k-nearest-neighbour graphs, affinities, Laplacians and reconstruction weights."""
 
 from ufselect.graphs.laplacian import (
+    clusters_asked,
     graph_laplacian,
     heat_affinity,
     incidence,
@@ -13,6 +14,7 @@ from ufselect.graphs.neighbors import balanced_neighbors, nearest_neighbors, nei
 
 __all__ = [
     "balanced_neighbors",
+    "clusters_asked",
     "graph_laplacian",
     "heat_affinity",
     "incidence",

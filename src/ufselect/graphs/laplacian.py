@@ -11,7 +11,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from ufselect._utils.arrays import row_blocks
-from ufselect.gram.spectrum import symmetric_pairs
+from ufselect.gram import gram_operator
+from ufselect.gram.spectrum import auto_n_components, symmetric_pairs
 from ufselect.graphs.neighbors import neighbor_matrix
 
 
@@ -114,7 +115,7 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int 
         squares = weights * (values - mean[X.indices]) ** 2
         variance = np.bincount(X.indices, weights=squares, minlength=unit.size)
         stored = np.bincount(X.indices, weights=weights, minlength=unit.size)
-        variance += np.clip(degrees.sum() - stored, 0, None) * mean**2
+        variance = variance + np.clip(degrees.sum() - stored, 0, None) * mean**2
     else:
         total, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
         for block in blocks(X.shape[0]):
@@ -127,25 +128,26 @@ def laplacian_quotients(X: Any, affinity: sparse.csr_array, *, block_bytes: int 
     return np.divide(variation, variance, out=np.full(X.shape[1], np.nan), where=varies)
 
 
+def clusters_asked(n_clusters: int | str, X: Any, most: int) -> int:
+    """Return the number of clusters; for ``"auto"`` at least 2, from the spectrum of the data."""
+    if n_clusters == "auto":
+        return min(max(2, auto_n_components(gram_operator(X))), most)
+    if int(n_clusters) > most:
+        raise ValueError(
+            f"n_clusters={n_clusters} is too many for the {X.shape[0]} samples of X; use at most {most}."
+        )
+    return int(n_clusters)
+
+
 def smoothest_vectors(affinity: sparse.csr_array, count: int) -> tuple[NDArray, int]:
     """Return the lowest eigenvectors of the graph's Laplacian, and the number of connected components.
 
-    Each component is solved separately: its constant vector is known, and several components may share an
-    eigenvalue. The vectors are orthonormal, smoothest first. If there are more components than ``count``,
-    each vector is constant on one of the first components and 0 elsewhere.
+    The vectors are orthonormal, smoothest first. If there are more components than ``count``, each vector is
+    constant on one of the largest components and 0 elsewhere.
     """
-    n_components, labels = connected_components(affinity, directed=False)
-    n_each = max(count - n_components, 0) + 1
-    values, columns = [], []
-    for label in range(n_components):
-        members = np.flatnonzero(labels == label)
-        found = _lowest_pairs(affinity[members][:, members], min(n_each, members.size))
-        values.append(found[0])
-        block = np.zeros((labels.size, found[0].size))
-        block[members] = found[1]
-        columns.append(block)
-    order = np.argsort(np.concatenate(values), kind="stable")[:count]
-    return np.hstack(columns)[:, order], int(n_components)
+    trivial = np.ones(affinity.shape[0])
+    _, vectors, n_components = _lowest_pairs(affinity, graph_laplacian(affinity), trivial, count)
+    return vectors[:, :count], n_components
 
 
 def smoothest_normalized_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
@@ -155,39 +157,45 @@ def smoothest_normalized_pairs(affinity: sparse.csr_array, count: int) -> tuple[
 
         (I - D^{-1/2} W D^{-1/2})\, u = \lambda u, \qquad u^\top D^{1/2} 1 = 0.
 
-    The eigenvalue 0 of a graph with several connected components has several vectors; those returned are
-    orthogonal to the trivial one, :math:`D^{1/2} 1`, whatever basis the solver finds. Each sample must have a
-    neighbour. The eigenvalues lie in [0, 2], in ascending order.
+    If the graph has several connected components, the eigenvalue 0 has several vectors: each of those
+    returned sets one more component apart, the largest first, so that they do not depend on the order of the
+    samples. Each sample must have a neighbour. The eigenvalues lie in [0, 2], in ascending order.
     """
     roots = np.sqrt(affinity.sum(axis=1))
-    # The shift is close to zero, but far enough to keep the matrix regular; the diagonal is 1.
-    values, vectors = symmetric_pairs(
-        normalized_laplacian(affinity).tocsc(),
-        count + 1,
-        lowest=True,
-        dense_order=200,
-        dense_share=0.2,
-        sigma=-1e-4,
-        which="LM",
-    )
-    tied = int(np.count_nonzero(values < 1e-10))
-    trivial = (roots / np.linalg.norm(roots))[:, None]
-    others = vectors[:, :tied] - trivial @ (trivial.T @ vectors[:, :tied])
-    basis = np.linalg.svd(others, full_matrices=False)[0][:, : tied - 1]
-    return np.clip(values[1:], 0, 2), np.hstack([basis, vectors[:, tied:]])
+    values, vectors, n_components = _lowest_pairs(affinity, normalized_laplacian(affinity), roots, count + 1)
+    shares = roots @ vectors[:, :n_components]  # of the components in the trivial vector
+    mixing = np.linalg.qr(np.column_stack([shares, np.eye(n_components)[:, :-1]]))[0]
+    vectors[:, :n_components] = vectors[:, :n_components] @ mixing
+    return np.clip(values[1 : count + 1], 0, 2), vectors[:, 1 : count + 1]
 
 
-def _lowest_pairs(affinity: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
-    """Return the lowest eigenpairs of a connected graph's Laplacian."""
-    size = affinity.shape[0]
-    constant = np.full((size, 1), 1 / np.sqrt(size))
-    if count == 1:
-        return np.zeros(1), constant
-    laplacian = graph_laplacian(affinity).tocsc()
-    # Close to the lowest eigenvalues, but far enough from zero to keep the shifted matrix regular.
-    shift = -1e-4 * float(laplacian.diagonal().mean())
-    values, vectors = symmetric_pairs(
-        laplacian, count, lowest=True, dense_order=200, dense_share=0.2, sigma=shift, which="LM"
-    )
-    values[0], vectors[:, :1] = 0.0, constant
-    return values, vectors
+def _lowest_pairs(
+    affinity: sparse.csr_array, laplacian: sparse.csr_array, trivial: NDArray, count: int
+) -> tuple[NDArray, NDArray, int]:
+    """Return the lowest eigenpairs of a Laplacian and the number of components of the graph.
+
+    Each component is solved separately: its lowest vector is its part of the ``trivial`` one, and several
+    components may share an eigenvalue. First come the trivial vectors of all components, largest first.
+    """
+    n_components, labels = connected_components(affinity, directed=False)
+    sizes = np.bincount(labels, weights=affinity.sum(axis=1))
+    values, columns = [], []
+    for label in np.argsort(-sizes, kind="stable"):
+        members = np.flatnonzero(labels == label)
+        block, n_pairs = (
+            laplacian[members][:, members].tocsc(),
+            min(max(count - n_components, 0) + 1, members.size),
+        )
+        some, vectors = np.zeros(1), np.empty((members.size, 1))
+        if n_pairs > 1:
+            # Close to the lowest eigenvalues, but far enough from zero to keep the shifted matrix regular.
+            shift = -1e-4 * float(block.diagonal().mean())
+            some, vectors = symmetric_pairs(
+                block, n_pairs, lowest=True, dense_order=200, dense_share=0.2, sigma=shift, which="LM"
+            )
+        some[0], vectors[:, 0] = -1.0, trivial[members] / np.linalg.norm(trivial[members])
+        values.append(some)
+        columns.append(np.zeros((labels.size, n_pairs)))
+        columns[-1][members] = vectors
+    order = np.argsort(np.concatenate(values), kind="stable")[: max(count, n_components)]
+    return np.maximum(np.concatenate(values)[order], 0), np.hstack(columns)[:, order], int(n_components)

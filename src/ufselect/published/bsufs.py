@@ -270,7 +270,7 @@ class BSUFS(GramSelector):
             memory=self.tau,
             unit=unit,
             leading_variance=float(spectrum.values.mean()),
-            **{name: value * unit for name, value in penalties.items()},
+            **{name: float(value) * unit for name, value in penalties.items()},
         )
         method = ProximalAlternatingMinimisation(
             problem,

@@ -12,8 +12,13 @@ from ufselect._columns import SelectionRequest
 from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.spectrum import rank_limit
-from ufselect.graphs import heat_affinity, nearest_neighbors, smoothest_normalized_pairs, usable_neighbors
-from ufselect.published.spec import clusters_asked
+from ufselect.graphs import (
+    clusters_asked,
+    heat_affinity,
+    nearest_neighbors,
+    smoothest_normalized_pairs,
+    usable_neighbors,
+)
 
 
 class MCFS(UnsupervisedSelector):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,16 +18,16 @@ from ufselect._utils.arrays import orthonormality_defect, row_blocks
 from ufselect._utils.validation import generator
 from ufselect.base import NON_NEGATIVE, POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram.centring import centre_and_scale, power_of_two_near
-from ufselect.gram.sparse import column_means
+from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.rows import order_of_rows
 from ufselect.graphs import (
+    clusters_asked,
     heat_affinity,
     nearest_neighbors,
     neighbor_matrix,
     normalized_laplacian,
     usable_neighbors,
 )
-from ufselect.published.spec import clusters_asked
 
 EPSILON = float(np.finfo(np.float64).eps)  # under the roots of squared norms, as published
 
@@ -36,67 +35,6 @@ EPSILON = float(np.finfo(np.float64).eps)  # under the roots of squared norms, a
 def row_norms(matrix: NDArray) -> NDArray:
     r"""Return the smoothed norms :math:`\sqrt{\|w_j\|^2 + \varepsilon}` of the rows."""
     return np.sqrt(np.einsum("ij,ij->i", matrix, matrix) + EPSILON)
-
-
-class CentredRows:
-    """Centred data with rows of mean squared norm 1, the unit of the penalties; sparse data stay sparse."""
-
-    def __init__(self, X: Any) -> None:
-        if sparse.issparse(X) and 2 * X.nnz > X.shape[0] * X.shape[1]:
-            X = X.toarray()  # takes no more memory, and no digits are lost to a large mean
-        if sparse.issparse(X):
-            size = power_of_two_near(float(np.abs(X.data).max(initial=0.0)))
-            self.data = X.astype(np.float64) * (1 / size)
-            self.mean = column_means(self.data)
-        else:
-            mean, size = centre_and_scale(X)
-            self.data = (X - mean).astype(np.float64, copy=False) / size
-            self.mean = np.zeros(X.shape[1])
-        self.shape = self.data.shape
-        unit = np.sqrt(self.squared_norms().mean())
-        if not unit > 0:
-            raise ConstantDataError
-        self.data, self.mean = self.data / unit, self.mean / unit
-
-    def squared_norms(self) -> NDArray:
-        """Return the squared norm of each row."""
-        if not sparse.issparse(self.data):
-            return np.einsum("ij,ij->i", self.data, self.data)
-        squares = np.asarray(self.data.multiply(self.data).sum(axis=1)).ravel()
-        return np.clip(squares - 2 * (self.data @ self.mean) + self.mean @ self.mean, 0, None)
-
-    def times(self, vectors: NDArray) -> NDArray:
-        """Return ``A @ vectors`` for the centred data A."""
-        return np.asarray(self.data @ vectors) - self.mean @ vectors
-
-    def transposed_times(self, vectors: NDArray) -> NDArray:
-        """Return ``A.T @ vectors``."""
-        return np.asarray(self.data.T @ vectors) - np.outer(self.mean, vectors.sum(axis=0))
-
-    @cached_property
-    def gram(self) -> NDArray:
-        """The products of the columns, ``AᵀA``."""
-        return self.weighted_gram(np.ones(self.shape[0]))
-
-    def weighted_gram(self, weights: NDArray) -> NDArray:
-        """Return ``Aᵀ diag(weights) A`` for weights of the rows."""
-        if not sparse.issparse(self.data):
-            scaled = self.data * np.sqrt(weights)[:, None]
-            return scaled.T @ scaled
-        weighted = self.data.multiply(weights[:, None]).tocsr()
-        shift = np.outer(self.mean, weighted.sum(axis=0))
-        gram = (self.data.T @ weighted).toarray() - shift - shift.T
-        gram += weights.sum() * np.outer(self.mean, self.mean)
-        return gram
-
-    def row_gram(self, roots: NDArray) -> NDArray:
-        """Return ``A R² Aᵀ``."""
-        if not sparse.issparse(self.data):
-            scaled = self.data * roots
-            return scaled @ scaled.T
-        scaled, mean = self.data @ sparse.diags_array(roots), self.mean * roots
-        shift = scaled @ mean
-        return (scaled @ scaled.T).toarray() - shift - shift[:, None] + mean @ mean
 
 
 class RowSparseRegression:
@@ -109,35 +47,24 @@ class RowSparseRegression:
     With :math:`\rho_j` the smoothed row norms of the last W this is at least
     :math:`\sum_i b_i \|x_i^\top W - f_i\|^2 + \beta \|W\|_{2,1}` up to a constant. The smaller of two
     systems, of n or of d equations, is factored; scaling it by :math:`\sqrt{2\rho}` keeps it regular when
-    rows vanish. ``weights`` are b, 1 by default.
+    rows vanish, and by :math:`\sqrt{b}` when weights of rows, 1 by default, are large.
     """
 
-    def __init__(
-        self, rows: CentredRows, norms: NDArray, beta: float, weights: NDArray | None = None
-    ) -> None:
-        self.rows = rows
-        self.roots = np.sqrt(2 * norms)
-        self.weights = np.ones(rows.shape[0]) if weights is None else weights
-        self.is_wide = rows.shape[0] < rows.shape[1]
-        if self.is_wide:
-            # Scaled by √b, so that large weights of rows do not spoil the factor.
-            self.row_roots = np.sqrt(self.weights)
-            matrix = rows.row_gram(self.roots) * self.row_roots * self.row_roots[:, None]
-        else:
-            gram = rows.gram if weights is None else rows.weighted_gram(weights)
-            matrix = gram * self.roots * self.roots[:, None]
-        # beta is at least the rounding error, which includes that of the means of sparse data.
-        means = self.weights.sum() * np.square(rows.mean * self.roots).sum()
-        matrix[np.diag_indices_from(matrix)] += max(beta, 1e-12 * float(matrix.trace() + means))
+    def __init__(self, data: NDArray, norms: NDArray, beta: float, weights: NDArray | float = 1.0) -> None:
+        self.roots = np.sqrt(2 * norms)[:, None]
+        self.row_roots = np.sqrt(np.broadcast_to(weights, len(data)))[:, None]
+        self.scaled = self.row_roots * data * self.roots.T
+        self.is_wide = data.shape[0] < data.shape[1]
+        matrix = self.scaled @ self.scaled.T if self.is_wide else self.scaled.T @ self.scaled
+        matrix[np.diag_indices_from(matrix)] += max(beta, 1e-12 * float(matrix.trace()))  # rounding
         self.factor = linalg.cho_factor(matrix, overwrite_a=True, check_finite=False)
 
     def solve(self, labels: NDArray) -> NDArray:
         """Return W for these labels F."""
+        labels = self.row_roots * labels
         if self.is_wide:
-            solved = linalg.cho_solve(self.factor, labels * self.row_roots[:, None], check_finite=False)
-            return self.roots[:, None] ** 2 * self.rows.transposed_times(solved * self.row_roots[:, None])
-        right = self.roots[:, None] * self.rows.transposed_times(labels * self.weights[:, None])
-        return self.roots[:, None] * linalg.cho_solve(self.factor, right, check_finite=False)
+            return self.roots * (self.scaled.T @ linalg.cho_solve(self.factor, labels, check_finite=False))
+        return self.roots * linalg.cho_solve(self.factor, self.scaled.T @ labels, check_finite=False)
 
 
 def orthogonality_penalty(labels: NDArray) -> float:
@@ -194,20 +121,27 @@ class LabelSelector(UnsupervisedSelector):
     }
 
     @abstractmethod
-    def _method(self, X: Any, rows: CentredRows, labels: NDArray, n_neighbors: int) -> Descent:
+    def _method(self, data: NDArray, labels: NDArray, n_neighbors: int) -> Descent:
         """Return the method to iterate, which starts from the labels of K-means."""
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
-        n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
-        rows = CentredRows(X)
-        n_clusters = clusters_asked(self.n_clusters, X, X.shape[0])
+        X = X.toarray() if sparse.issparse(X) else X
+        n_neighbors = usable_neighbors(self.n_neighbors, len(X) - 1)
+        n_clusters = clusters_asked(self.n_clusters, X, len(X))
+        mean, scale = centre_and_scale(X)
+        data = (X - mean).astype(np.float64, copy=False) / scale
+        size = np.sqrt(np.einsum("ij,ij->i", data, data).mean())
+        if not size > 0:
+            raise ConstantDataError
+        data /= size  # rows of mean squared norm 1, the unit of the penalties
         seed = int(generator(self.random_state).integers(2**31))
-        clusters = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(rows.data)
+        order, clusters = order_of_rows(data), np.empty(len(data), dtype=np.intp)
+        clusters[order] = KMeans(n_clusters, n_init=10, random_state=seed).fit_predict(data[order])
         indicator = np.eye(n_clusters)[clusters]
         # Raised a little, because multiplicative steps cannot move an entry away from 0.
         labels = indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + 0.02
         labels /= np.linalg.norm(labels, axis=0)
-        method = self._method(X, rows, labels, n_neighbors)
+        method = self._method(data, labels, n_neighbors)
         result = iterate(method, max_iter=self.max_iter, tol=self.tol, callback=request.progress)
         return np.linalg.norm(result.state.coefficients, axis=1), {
             "components_": result.state.coefficients.T,
@@ -226,7 +160,7 @@ class NonnegativeSpectralAnalysis(Descent):
     """
 
     resolution = 1e-14
-    rows: CentredRows
+    data: NDArray
     laplacian: sparse.csr_array
     labels: NDArray  # the start of F: positive, with columns of norm 1
     alpha: float
@@ -235,29 +169,29 @@ class NonnegativeSpectralAnalysis(Descent):
 
     def init(self) -> LabelState:
         # The published start: all features have the same weight, as if all rows had norm 1/2.
-        regression = RowSparseRegression(self.rows, np.full(self.rows.shape[1], 0.5), self.beta)
+        regression = RowSparseRegression(self.data, np.full(self.data.shape[1], 0.5), self.beta)
         return self._state(self.labels, regression.solve(self.labels))
 
     def step(self, state: LabelState) -> LabelState:
-        regression = RowSparseRegression(self.rows, row_norms(state.coefficients), self.beta)
+        regression = RowSparseRegression(self.data, row_norms(state.coefficients), self.beta)
 
         def value(labels: NDArray) -> float:
             """Return the objective with the best coefficients for the weights of this step."""
-            fitted = self.rows.times(regression.solve(labels))
+            fitted = self.data @ regression.solve(labels)
             return (
                 float(np.vdot(labels, self.laplacian @ labels))
                 + self.alpha * float(np.vdot(labels, labels - fitted))
                 + self.gamma / 2 * orthogonality_penalty(labels)
             )
 
-        fitted = self.rows.times(regression.solve(state.labels))
+        fitted = self.data @ regression.solve(state.labels)
         slope = self.laplacian @ state.labels + self.alpha * (state.labels - fitted)
         labels = multiplicative_step(state.labels, slope, self.gamma, value)
         new = self._state(labels, regression.solve(labels))
         return new if new.objective < state.objective else state  # stationary up to rounding
 
     def _state(self, labels: NDArray, coefficients: NDArray) -> LabelState:
-        errors = self.rows.times(coefficients) - labels
+        errors = self.data @ coefficients - labels
         objective = (
             float(np.vdot(labels, self.laplacian @ labels))
             + self.alpha * (float(np.vdot(errors, errors)) + self.beta * float(row_norms(coefficients).sum()))
@@ -337,8 +271,7 @@ class NDFS(LabelSelector):
     unlike [1]_, X is centred, so constant columns have no influence, and divided by the size of its rows,
     which makes β comparable across data sets; ε = 2.2e-16 is added under the roots of row norms.
 
-    The inverse is never formed. A step factors a matrix of order min(n, d): n d min(n, d) operations. Sparse
-    data stay sparse; they need min(n, d)² more memory.
+    The inverse is never formed. A step factors a matrix of order min(n, d): n d min(n, d) operations.
 
     References
     ----------
@@ -386,10 +319,9 @@ class NDFS(LabelSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _method(self, X: Any, rows: CentredRows, labels: NDArray, n_neighbors: int) -> Descent:
-        affinity = heat_affinity(*nearest_neighbors(X, n_neighbors), smallest=1e-6)
-        laplacian = normalized_laplacian(affinity)
-        return NonnegativeSpectralAnalysis(rows, laplacian, labels, self.alpha, self.beta, self.gamma)
+    def _method(self, data: NDArray, labels: NDArray, n_neighbors: int) -> Descent:
+        laplacian = normalized_laplacian(heat_affinity(*nearest_neighbors(data, n_neighbors), smallest=1e-6))
+        return NonnegativeSpectralAnalysis(data, laplacian, labels, self.alpha, self.beta, self.gamma)
 
 
 @dataclass
@@ -397,7 +329,7 @@ class RobustLabelRegression(Descent):
     """Update coefficients, labels and centres in turn; weighted squares bound each norm from above."""
 
     resolution = 1e-14
-    rows: CentredRows
+    data: NDArray
     laplacian: sparse.csr_array
     labels: NDArray  # the start of G: positive, with columns of norm 1
     nu: float
@@ -406,26 +338,26 @@ class RobustLabelRegression(Descent):
     zeta: float
 
     def __post_init__(self) -> None:
-        self.squared_norms = self.rows.squared_norms()
+        self.squared_norms = np.einsum("ij,ij->i", self.data, self.data)
 
     def init(self) -> LabelState:
-        n_samples, n_features = self.rows.shape
+        n_samples, n_features = self.data.shape
         # Means of the clusters, and a ridge regression on the labels, as in the published program.
         centres = self.fit_centres(self.labels, np.ones(n_samples))
-        ridge = RowSparseRegression(self.rows, np.full(n_features, 0.5), self.beta / self.alpha)
+        ridge = RowSparseRegression(self.data, np.full(n_features, 0.5), self.beta / self.alpha)
         return self._state(self.labels, centres, ridge.solve(self.labels))
 
     def step(self, state: LabelState) -> LabelState:
-        weights = 0.5 / row_norms(self.rows.times(state.coefficients) - state.labels)
+        weights = 0.5 / row_norms(self.data @ state.coefficients - state.labels)
         regression = RowSparseRegression(
-            self.rows, row_norms(state.coefficients), self.beta / self.alpha, weights
+            self.data, row_norms(state.coefficients), self.beta / self.alpha, weights
         )
         coefficients = regression.solve(state.labels)
         # For G, weighted squares bound the two norms in which it occurs.
-        fitted, between = self.rows.times(coefficients), state.centres @ state.centres.T
+        fitted, between = self.data @ coefficients, state.centres @ state.centres.T
         near = 0.5 / self.centre_distances(state.labels, state.centres)[:, None]
         linear = self.alpha * 0.5 / row_norms(fitted - state.labels)[:, None]
-        target = near * self.rows.times(state.centres.T) + linear * fitted
+        target = near * (self.data @ state.centres.T) + linear * fitted
 
         def slope(G: NDArray) -> NDArray:
             return near * (G @ between) + self.nu * (self.laplacian @ G) + linear * G - target
@@ -442,25 +374,25 @@ class RobustLabelRegression(Descent):
         """Return F, the weighted least squares of the rows on the labels."""
         weighted = labels * weights[:, None]
         # K-means may leave clusters without rows, whose labels are all equal.
-        return linalg.lstsq(labels.T @ weighted, self.rows.transposed_times(weighted).T)[0]
+        return linalg.lstsq(labels.T @ weighted, weighted.T @ self.data)[0]
 
     def centre_distances(self, labels: NDArray, centres: NDArray) -> NDArray:
         """Return the smoothed norms of the rows of X − GF, without forming it."""
-        mixed = 2 * self.rows.times(centres.T) - labels @ (centres @ centres.T)
+        mixed = 2 * (self.data @ centres.T) - labels @ (centres @ centres.T)
         return np.sqrt(np.clip(self.squared_norms - np.einsum("ij,ij->i", labels, mixed), 0, None) + EPSILON)
 
     def _state(self, labels: NDArray, centres: NDArray, coefficients: NDArray) -> LabelState:
         objective = (
             float(self.centre_distances(labels, centres).sum())
             + self.nu * float(np.vdot(labels, self.laplacian @ labels))
-            + self.alpha * float(row_norms(self.rows.times(coefficients) - labels).sum())
+            + self.alpha * float(row_norms(self.data @ coefficients - labels).sum())
             + self.beta * float(row_norms(coefficients).sum())
             + self.zeta / 4 * orthogonality_penalty(labels)
         )
         return LabelState(labels, coefficients, objective, centres)
 
 
-def local_learning_laplacian(data: Any, indices: NDArray, distances: NDArray) -> sparse.csr_array:
+def local_learning_laplacian(data: NDArray, indices: NDArray, distances: NDArray) -> sparse.csr_array:
     r"""Return :math:`(I - A)^\top (I - A)`, the squared errors of predicting each row's label locally.
 
     Row i of A holds the weights by which kernel ridge regression predicts row i from its neighbours,
@@ -471,8 +403,7 @@ def local_learning_laplacian(data: Any, indices: NDArray, distances: NDArray) ->
     squared = np.empty(first.size)
     for pairs in row_blocks(first.size, 16 * data.shape[1], 2**24, min_rows=1):
         difference = data[first[pairs]] - data[second[pairs]]
-        squares = difference.multiply(difference) if sparse.issparse(data) else difference**2
-        squared[pairs] = np.asarray(squares.sum(axis=1)).ravel()
+        squared[pairs] = np.einsum("ij,ij->i", difference, difference)
     rate = -0.5 / (float(distances.mean()) ** 2 or 1.0)
     kernels = np.exp(rate * squared).reshape(n_samples, k, k) + np.eye(k)
     weights = np.linalg.solve(kernels, np.exp(rate * distances**2)[:, :, None])[:, :, 0]
@@ -556,8 +487,7 @@ class RUFS(LabelSelector):
     (for non-negative X and orthonormal G the best F is non-negative anyway); the kernel of A is a heat kernel
     as wide as the mean distance to neighbours, with a ridge of 1.
 
-    A step factors a matrix of order min(n, d): n d min(n, d) operations. Sparse data stay sparse;
-    they need min(n, d)² more memory.
+    A step factors a matrix of order min(n, d): n d min(n, d) operations.
 
     References
     ----------
@@ -607,6 +537,6 @@ class RUFS(LabelSelector):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _method(self, X: Any, rows: CentredRows, labels: NDArray, n_neighbors: int) -> Descent:
-        laplacian = local_learning_laplacian(rows.data, *nearest_neighbors(rows.data, n_neighbors))
-        return RobustLabelRegression(rows, laplacian, labels, self.nu, self.alpha, self.beta, self.zeta)
+    def _method(self, data: NDArray, labels: NDArray, n_neighbors: int) -> Descent:
+        laplacian = local_learning_laplacian(data, *nearest_neighbors(data, n_neighbors))
+        return RobustLabelRegression(data, laplacian, labels, self.nu, self.alpha, self.beta, self.zeta)

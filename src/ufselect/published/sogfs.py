@@ -26,13 +26,13 @@ from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.spectrum import auto_n_components, eigenpairs_between
 from ufselect.graphs import (
+    clusters_asked,
     graph_laplacian,
     nearest_neighbors,
     neighbor_matrix,
     smoothest_vectors,
     usable_neighbors,
 )
-from ufselect.published.spec import clusters_asked
 
 
 def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:

@@ -165,7 +165,8 @@ class SPCAPSD(GramSelector):
     ----------
     {n_features_to_select}
     gamma : float, default=1.0
-        Weight λ of the row norms, at least 0, in units of the data squared.
+        Weight λ of the row norms, at least 0, in units of the data squared: in other units of X the same
+        value selects other features.
     eta : float, default=1.0
         Weight η of the trace, at least 0, in units of the data squared. It must be below twice the largest
         eigenvalue of S; beyond that Ω = 0.

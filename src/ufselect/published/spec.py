@@ -12,9 +12,8 @@ from sklearn.utils._param_validation import StrOptions
 from ufselect._columns import SelectionRequest
 from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram import gram_operator
-from ufselect.gram.spectrum import auto_n_components
 from ufselect.graphs import (
+    clusters_asked,
     heat_affinity,
     laplacian_quotients,
     nearest_neighbors,
@@ -147,17 +146,6 @@ class SPEC(UnsupervisedSelector):
             "n_clusters_": n_clusters,
             "n_neighbors_": n_neighbors,
         }
-
-
-def clusters_asked(n_clusters: int | str, X: Any, most: int) -> int:
-    """Return the number of clusters; for ``"auto"`` at least 2, from the spectrum of the data."""
-    if n_clusters == "auto":
-        return min(max(2, auto_n_components(gram_operator(X))), most)
-    if int(n_clusters) > most:
-        raise ValueError(
-            f"n_clusters={n_clusters} is too many for the {X.shape[0]} samples of X; use at most {most}."
-        )
-    return int(n_clusters)
 
 
 def in_own_units(X: Any) -> tuple[Any, NDArray]:

@@ -36,7 +36,8 @@ from ufselect.base import (
     UnsupervisedSelector,
 )
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.centring import mean_and_scale
+from ufselect.gram.rows import order_of_rows
 
 _lock = Lock()
 _n_inside = 0
@@ -291,10 +292,18 @@ class TSFS(UnsupervisedSelector):
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         import_torch()
-        mean, scale = centre_and_scale(X)
-        centred = (X.astype(np.float64) - mean) / scale
-        if not np.any(centred):
+        X = X.astype(np.float64, copy=False)
+        centred = X - mean_and_scale(X)[0]
+        largest = np.abs(centred).max()
+        if not largest > 0:
             raise ConstantDataError
+        # t-SNE magnifies the last digits, so these follow from the data alone: neither from their unit nor
+        # from the order of the rows or the signs of the columns.
+        centred = np.round(centred / largest, 12)
+        order = order_of_rows(centred)
+        centred = centred[order]
+        signs = np.where(centred[np.abs(centred).argmax(axis=0), np.arange(X.shape[1])] < 0, -1.0, 1.0)
+        centred *= signs
         teacher_seed, student_seed = generator(self.random_state).integers(2**31, size=2).tolist()
         embedding = teacher_embedding(centred, self.n_components, teacher_seed)
         deviation = np.sqrt(np.mean(centred**2, axis=0))
@@ -310,7 +319,7 @@ class TSFS(UnsupervisedSelector):
                 UserWarning,
             )
         return scores, {
-            "input_weights_": result.state.point[0].numpy(),
-            "embedding_": embedding,
+            "input_weights_": result.state.point[0].numpy() * signs[:, None],
+            "embedding_": embedding[np.argsort(order)],
             **run_attributes("TSFS", result, is_judged=uses_features),
         }

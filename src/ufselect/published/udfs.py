@@ -98,7 +98,8 @@ class UDFS(UnsupervisedSelector):
     gamma : float, default=1.0
         Weight γ of the penalty, above 0. M has no unit, so γ has none.
     reg : float, default=1.0
-        The λ that regularises the scatter of a neighbourhood, above 0, in units of the data squared.
+        The λ that regularises the scatter of a neighbourhood, above 0, in units of the data squared: in
+        other units of X the same value selects other features.
     {max_iter}
     tol : float, default=1e-6
         Stop once the relative decrease of the objective is at most this. Small rows converge later than the
