@@ -120,14 +120,14 @@ def smallest_eigenvalue(name: str) -> float:
 
 def found_by_turn(kind: str) -> list[int]:
     """Return how often DSCOFS finds the true features, with the variances in either order."""
-    found = [0, 0]
+    solved = [0, 0]
     for draw in range(N_DRAWS):
         points, _ = SHAPES[kind](np.random.RandomState(draw))
         for turn in (0, 1):
             # With the true columns swapped the noise takes their moments in the other order.
             X = among_noise(points[:, ::-1] if turn else points, 7, np.random.RandomState(N_DRAWS + draw))
-            found[turn] += np.flatnonzero(DSCOFS(2).fit(X).support_).tolist() == [3, 4]
-    return found
+            solved[turn] += np.flatnonzero(DSCOFS(2).fit(X).support_).tolist() == [3, 4]
+    return solved
 
 
 def x_steps() -> dict[str, Any]:
@@ -148,12 +148,12 @@ def x_steps() -> dict[str, Any]:
 
     power, pencf = by_point("power"), by_point("pencf")
     shared = [len({*power[key]["features"][0]} & {*pencf[key]["features"][0]}) for key in power]
-    found = []
+    rows_by_step = []
     for label, step, rows in (("power step", "power", power), ("PenCF", "pencf", pencf)):
         means = [row["acc_mean"] for row in rows.values()]
-        own = [row for row in outcome.rows if row["method"] == step]
-        chosen = [f"{best(own, metric)[f'{metric}_mean']:.1f}" for metric in METRICS]
-        found.append([label, f"{np.mean(means):.1f} ± {np.std(means):.1f}", *chosen])
+        final = [row for row in outcome.rows if row["method"] == step]
+        chosen = [f"{best(final, metric)[f'{metric}_mean']:.1f}" for metric in METRICS]
+        rows_by_step.append([label, f"{np.mean(means):.1f} ± {np.std(means):.1f}", *chosen])
     both = f"{np.mean(shared):.0f} ({min(shared)}–{max(shared)})"
     columns = [
         "X-step",
@@ -162,7 +162,7 @@ def x_steps() -> dict[str, Any]:
         "best NMI",
         "columns shared, of 100",
     ]
-    return {"columns": columns, "rows": [[*row, both] for row in found], "code": code_version()}
+    return {"columns": columns, "rows": [[*row, both] for row in rows_by_step], "code": code_version()}
 
 
 def columns_and_components() -> dict[str, Any]:
@@ -227,7 +227,7 @@ class ToolboxUDFS(UDFS):
 
 def toolbox_udfs() -> dict[str, Any]:
     """Return the best figures of UDFS over the paper's grid with arbitrary eigenvectors."""
-    found = []
+    lines = []
     stored = {
         metric: {(row[0], row[1]): row[3] for row in stored_table(f"{metric}_against_paper")["rows"]}
         for metric in METRICS
@@ -245,14 +245,14 @@ def toolbox_udfs() -> dict[str, Any]:
                 f"{best(rows, metric)[f'{metric}_mean']:.1f}",
                 f"{float(ours.split()[0]):.1f}",
             ]
-        found.append(line)
+        lines.append(line)
         print(line, flush=True)
     parts = [
         f"{metric.upper()}, {what}"
         for metric in METRICS
         for what in ("printed", "like the toolbox", "ufselect")
     ]
-    return {"columns": ["Data set", *parts], "rows": found, "code": code_version()}
+    return {"columns": ["Data set", *parts], "rows": lines, "code": code_version()}
 
 
 def stored_table(name: str) -> dict[str, list]:
@@ -267,7 +267,7 @@ def sogfs_and_noise() -> dict[str, dict[str, float]]:
 
     From the sixth iteration on neighbours are searched in the projected data.
     """
-    found = {}
+    changes = {}
     for name in ("lung_discrete", "usps"):
         bunch = load_dataset(name)
         n_classes = len(np.unique(bunch.target))
@@ -278,12 +278,12 @@ def sogfs_and_noise() -> dict[str, dict[str, float]]:
         )
         both = zip(first.objective_history_, other.objective_history_, strict=False)
         differences = [abs(two / one - 1) for one, two in both]
-        found[name] = {
+        changes[name] = {
             "relative difference of the objective up to iteration 5": float(f"{max(differences[:6]):.1e}"),
             "later": float(f"{max(differences[6:]):.1e}"),
             "columns shared": int(np.sum(first.support_ & other.support_)),
         }
-    return found
+    return changes
 
 
 def seven_sets() -> dict[str, Any]:
@@ -316,15 +316,15 @@ def main() -> None:
     asked = parser.parse_args()
     with one_blas_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {part: PARTS[part]() for part in asked.part or PARTS}
-    if "sets" in found:
-        rows = [*found["sets"].values()]
-        found["mean"] = {what: round(float(np.mean([row[what] for row in rows])), 2) for what in rows[0]}
-    print(json.dumps(found, indent=1))
+        measured = {part: PARTS[part]() for part in asked.part or PARTS}
+    if "sets" in measured:
+        rows = [*measured["sets"].values()]
+        measured["mean"] = {what: round(float(np.mean([row[what] for row in rows])), 2) for what in rows[0]}
+    print(json.dumps(measured, indent=1))
     if asked.write:
         stored = json.loads(RESULTS.read_text(encoding="utf-8"))
-        stored["code"] |= dict.fromkeys(found, code_version())
-        RESULTS.write_text(json.dumps(stored | found, indent=1) + "\n", encoding="utf-8")
+        stored["code"] |= dict.fromkeys(measured, code_version())
+        RESULTS.write_text(json.dumps(stored | measured, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -71,24 +71,24 @@ def look_up_table(path: str) -> Mapping[str, list]:
     return results(file)[heading]
 
 
-def _follow(found: Any, steps: list[str]) -> Any:
-    found = _records_of(found)
+def _follow(content: Any, steps: list[str]) -> Any:
+    content = _records_of(content)
     if not steps:
-        return found
+        return content
     step, *further = steps
     if step == "*":
-        entries = found.values() if isinstance(found, Mapping) else found
+        entries = content.values() if isinstance(content, Mapping) else content
         return [_follow(entry, further) for entry in entries]
-    return _follow(_record(found, step) if isinstance(found, list) else found[step], further)
+    return _follow(_record(content, step) if isinstance(content, list) else content[step], further)
 
 
-def _records_of(found: Any) -> Any:
+def _records_of(content: Any) -> Any:
     """Return a table with ``columns`` and ``rows`` as a list of records; anything else as it is."""
-    if isinstance(found, Mapping) and {"columns", "rows"} <= found.keys():
-        if len({*found["columns"]}) < len(found["columns"]):
-            raise ValueError(f"Two columns have one name: {found['columns']}.")
-        return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
-    return found
+    if isinstance(content, Mapping) and {"columns", "rows"} <= content.keys():
+        if len({*content["columns"]}) < len(content["columns"]):
+            raise ValueError(f"Two columns have one name: {content['columns']}.")
+        return [dict(zip(content["columns"], row, strict=True)) for row in content["rows"]]
+    return content
 
 
 def number(value: Any) -> Any:
@@ -100,10 +100,10 @@ def _record(records: list, step: str) -> Any:
     if "=" not in step:
         return records[int(step)]
     request = dict(condition.split("=", 1) for condition in step.split("&"))
-    (found,) = (
+    (match,) = (
         record for record in records if all(str(record[key]) == value for key, value in request.items())
     )
-    return found
+    return match
 
 
 def figure(name: str) -> str:
@@ -121,8 +121,8 @@ def _value(spec: Mapping[str, Any], place: str) -> float:
     if "of" not in spec:
         return number(look_up(spec[place]))
     places = [spec[place]] if isinstance(spec[place], str) else spec[place]
-    found = [each for one in places for each in look_up(one)]
-    return len(found) if spec["of"] == "count" else SUMMARIES[spec["of"]]([*map(number, found)])
+    values = [each for one in places for each in look_up(one)]
+    return len(values) if spec["of"] == "count" else SUMMARIES[spec["of"]]([*map(number, values)])
 
 
 def marked(text: str) -> list[tuple[str, str, str]]:

@@ -42,7 +42,7 @@ def ablation(outcome: RaceOutcome, method: str = "DSCOFS") -> dict[str, Any]:
         places = (method, row["params"], count, row["start"]), (twin, params, count, row["start"])
         return 100 * feature_similarity_rate(*(features[place] for place in places))
 
-    own = [params_text(without_entries(json.loads(row["params"]))) for row in double]
+    twins = [params_text(without_entries(json.loads(row["params"]))) for row in double]
     n_without, n_with = (
         len({row["params"] for row in outcome.screened if row["method"] == key}) for key in (twin, method)
     )
@@ -57,7 +57,7 @@ def ablation(outcome: RaceOutcome, method: str = "DSCOFS") -> dict[str, Any]:
         "n_without": n_without,
         "n_with": n_with,
         "fsr": float(np.mean([common(row, partners[row["start"]]) for row in double])),
-        "fsr_twin": float(np.mean([common(row, params) for row, params in zip(double, own, strict=True)])),
+        "fsr_twin": float(np.mean([common(row, params) for row, params in zip(double, twins, strict=True)])),
     }
 
 
@@ -87,8 +87,8 @@ def _expected_fall(screened: Sequence[Row], chosen: Sequence[Row], share: float)
     falls = []
     for row in chosen:
         key = (row["method"], row["start"])
-        own = [each["acc_mean"] for each in screened if (each["method"], each["start"]) == key]
-        falls.append(max(own) - expected_maximum(own, max(1, round(share * len(own)))))
+        accuracies = [each["acc_mean"] for each in screened if (each["method"], each["start"]) == key]
+        falls.append(max(accuracies) - expected_maximum(accuracies, max(1, round(share * len(accuracies)))))
     return float(np.mean(falls))
 
 
@@ -98,28 +98,31 @@ def _standard_error(rows: Sequence[Row]) -> float:
 
 
 def ablation_table(
-    found: Mapping[str, dict[str, Any]], datasets: Sequence[str], name: str = "ablation", space: str = "ours"
+    ablations: Mapping[str, dict[str, Any]],
+    datasets: Sequence[str],
+    name: str = "ablation",
+    space: str = "ours",
 ) -> Table:
     """Set the ablation beside the paper's."""
     body = []
     for dataset in datasets:
         here, paper = ("not available", *("–",) * 5), ("–",) * 3
-        if dataset in found:
-            own = found[dataset]
+        if dataset in ablations:
+            result = ablations[dataset]
             here = (
-                f"{own['acc_without']:.2f} → {own['acc_with']:.2f}",
-                f"{own['acc_with'] - own['acc_without']:+.2f} ± {own['noise']:.2f}",
-                f"{own['acc_with_as_few']:.2f}",
-                f"{own['nmi_without']:.2f} → {own['nmi_with']:.2f}",
-                f"{own['fsr']:.0f}",
-                f"{own['fsr_twin']:.0f}",
+                f"{result['acc_without']:.2f} → {result['acc_with']:.2f}",
+                f"{result['acc_with'] - result['acc_without']:+.2f} ± {result['noise']:.2f}",
+                f"{result['acc_with_as_few']:.2f}",
+                f"{result['nmi_without']:.2f} → {result['nmi_with']:.2f}",
+                f"{result['fsr']:.0f}",
+                f"{result['fsr_twin']:.0f}",
             )
         if dataset in ABLATION:
             acc_without, acc_with, nmi_without, nmi_with, fsr = ABLATION[dataset]
             paper = (f"{acc_without:.2f} → {acc_with:.2f}", f"{nmi_without:.2f} → {nmi_with:.2f}", f"{fsr}")
         body.append((TITLES.get(dataset, dataset), *here, *paper))
-    gains = [(each["acc_with"] - each["acc_without"], each["noise"]) for each in found.values()]
-    points = sorted({(each["n_without"], each["n_with"]) for each in found.values()})
+    gains = [(each["acc_with"] - each["acc_without"], each["noise"]) for each in ablations.values()]
+    points = sorted({(each["n_without"], each["n_with"]) for each in ablations.values()})
     title = (
         f"DSCOFS without → with the entry constraint, {space}, tuned with labels. "
         f"{' or '.join(f'{few} and {many}' for few, many in points)} points at each number of features. The "

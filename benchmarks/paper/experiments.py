@@ -34,8 +34,8 @@ def bootstrap_stability(
         for method in methods
         if method.selector is not None
     }
-    found = runner.call_all(stability, calls, problem.name, "stability", ignore=("X",))
-    return {key: value for key, value in found.items() if value is not None}
+    stabilities = runner.call_all(stability, calls, problem.name, "stability", ignore=("X",))
+    return {key: value for key, value in stabilities.items() if value is not None}
 
 
 def stability(X: NDArray, key: str, selector: Any, point: Point, count: int, n_samples: int) -> float | None:
@@ -44,10 +44,10 @@ def stability(X: NDArray, key: str, selector: Any, point: Point, count: int, n_s
     for number in range(n_samples):
         rng = np.random.default_rng([20, number])  # any seed will do, the same for all methods
         sample = rng.integers(len(X), size=len(X))
-        (found,) = fit_points(X[sample], selector, [point], (count,), number)
-        if not found["features"]:
+        (fit,) = fit_points(X[sample], selector, [point], (count,), number)
+        if not fit["features"]:
             return None
-        masks[number, list(found["features"])] = True
+        masks[number, list(fit["features"])] = True
     return selection_stability(masks)
 
 
@@ -83,8 +83,8 @@ def dissect(runner: Runner, problem: Problem) -> dict[str, NDArray]:
     """
     shape = max(problem.counts), problem.n_components
     calls = {"DSCOFS": (problem.X, data_key(problem), *shape)}
-    (found,) = runner.call_all(dissection, calls, problem.name, "dissection", ignore=("X",)).values()
-    return found
+    (dissected,) = runner.call_all(dissection, calls, problem.name, "dissection", ignore=("X",)).values()
+    return dissected
 
 
 def dissection(X: NDArray, key: str, n_selected: int, n_components: int) -> dict[str, NDArray]:

@@ -191,7 +191,7 @@ def plot_sensitivity(rows: Sequence[Row], metric: str, ax: Any) -> Any:
     for row in rows:
         share = json.loads(row["params"])["entry_sparsity"]
         cells.setdefault((row["n_features"], share), []).append(row)
-    values = {cell: best(own, metric)[f"{metric}_mean"] for cell, own in cells.items()}
+    values = {cell: best(rows, metric)[f"{metric}_mean"] for cell, rows in cells.items()}
     counts, shares = sorted({cell[0] for cell in values}), sorted({cell[1] for cell in values})
     grid = np.array([[values.get((count, share), np.nan) for count in counts] for share in shares])
     image = ax.imshow(grid, aspect="auto", origin="lower", cmap="cividis")
@@ -281,11 +281,11 @@ def plot_plane(X: NDArray, y: NDArray, features: Sequence[int], title: str, ax: 
     """Draw the samples in the plane of two features, a colour and a marker for each class."""
     first, second = features
     for place, label in enumerate(np.unique(y)):
-        own, look = (
+        members, look = (
             y == label,
             {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)]},
         )
-        ax.scatter(X[own, first], X[own, second], s=4, linewidths=0, rasterized=True, **look)
+        ax.scatter(X[members, first], X[members, second], s=4, linewidths=0, rasterized=True, **look)
     tidy(ax, title, f"Feature {first + 1}", f"Feature {second + 1}")
     ax.set_xticks([])
     ax.set_yticks([])

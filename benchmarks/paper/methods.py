@@ -25,7 +25,7 @@ N_STARTS = 3
 def as_the_paper_ran(rows: Sequence[Row]) -> list[Row]:
     """Return the rows without twins, and without our own settings where the paper's are there."""
     there = {row["method"] for row in rows}
-    ours = [own for own, as_run in AS_RUN.items() if as_run in there]
+    ours = [method for method, as_run in AS_RUN.items() if as_run in there]
     return [row for row in rows if row["method"] not in (*TWINS.values(), *ours)]
 
 

@@ -61,16 +61,16 @@ def shape_methods(
 
     The number of components or clusters is that of the classes throughout.
     """
-    problem, found = shape_problem(kind), {}
+    problem, methods = shape_problem(kind), {}
     for method in choose_methods(names, "fixed", problem, protocol):
         if method.selector is not None:
-            found[method.key, "fixed"] = replace(method, points=(class_count(method.selector, problem),))
+            methods[method.key, "fixed"] = replace(method, points=(class_count(method.selector, problem),))
     for method in choose_methods(names, "oracle", problem, protocol) if tuned else []:
         if len(method.points) > 1 and method.key != BEST_DRAW:
-            found[method.key, "oracle"] = method
+            methods[method.key, "oracle"] = method
         if method.key == "DSCOFS":
-            found[method.key, "paper"] = feasible_grid(problem)
-    return found
+            methods[method.key, "paper"] = feasible_grid(problem)
+    return methods
 
 
 def feasible_grid(problem: Problem) -> Method:
@@ -119,8 +119,8 @@ def solved_draws(kind: str, published: bool, method: Method, n_draws: int) -> fl
         n_seeds = len({seed for _, _, seed in families})
         for points, counts, seed in families:
             # A new draw gets new seeds: else a random method would try the same few subsets every time.
-            for found in fit_points(X, method.selector, points, counts, 1000 * draw + seed):
-                solved[found["params"]] += (found["features"] == TRUE_FEATURES) / n_seeds
+            for fit in fit_points(X, method.selector, points, counts, 1000 * draw + seed):
+                solved[fit["params"]] += (fit["features"] == TRUE_FEATURES) / n_seeds
     return max(solved.values())
 
 
@@ -140,8 +140,8 @@ def first_plane(kind: str, published: bool, method: Method) -> tuple[int, ...]:
     """Return the two features of a method on the first draw."""
     X, _ = shape_draw(kind, 0)
     (family,) = fit_families(method, (2,), X.shape[1])
-    (found,) = fit_points(X, method.selector, *family)
-    return found["features"]
+    (fit,) = fit_points(X, method.selector, *family)
+    return fit["features"]
 
 
 def shapes_table(results: Sequence[dict[str, Any]]) -> Table:

@@ -192,11 +192,11 @@ def _run(study: Study, runner: Race, request: Sequence[str] | None) -> None:
                     study.stabilities[name] = bootstrap_stability(runner, problem, chosen, 3 if quick else 10)
                 counts = problem.counts if mode == "oracle" else problem.counts[-1:]
                 outcomes[name] = runner.run(replace(problem, counts=counts), chosen)
-            found = study.outcomes["oracle"][name]
+            outcome = study.outcomes["oracle"][name]
             if "DSCOFS" in study.methods[name]:
-                study.ablations[name] = {method: ablation(found, method) for method in TWINS}
+                study.ablations[name] = {method: ablation(outcome, method) for method in TWINS}
             as_run = {AS_RUN.get(method, method) for method in EIGHT}
-            groups = {key: rows for (key,), rows in grouped(found.rows, "method").items() if key in as_run}
+            groups = {key: rows for (key,), rows in grouped(outcome.rows, "method").items() if key in as_run}
             timed = [best_of_each_start(rows, "acc")[0] for rows in groups.values()]
             study.seconds[name] = seconds_of_fits(runner, problem, timed)
             if name in shown:

@@ -67,9 +67,9 @@ def study_tables(study: Study) -> list[Table]:
         ("DSCOFS", "ablation", "our search"),
         (PAPER_GRID, "ablation_paper_grid", "the paper's grid"),
     ):
-        found = {dataset: each[method] for dataset, each in study.ablations.items() if method in each}
-        if found:
-            tables.append(ablation_table(found, study.datasets, name, space))
+        ablations = {dataset: each[method] for dataset, each in study.ablations.items() if method in each}
+        if ablations:
+            tables.append(ablation_table(ablations, study.datasets, name, space))
     tables.append(stability_table(study, available))
     ranked = ranked_sets(study)
     test = eight_rank_test(oracle, ranked)
@@ -100,7 +100,7 @@ def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Ta
             theirs = published(metric, name, method)
             if theirs is None or not {method, AS_RUN.get(method, method)} & set(labels):
                 continue
-            here, own = chosen.get((name, AS_RUN.get(method, method))), chosen.get((name, method))
+            here, ours = chosen.get((name, AS_RUN.get(method, method))), chosen.get((name, method))
             gap = None if here is None else here[f"{metric}_mean"] - theirs.mean
             body.append(
                 (
@@ -111,7 +111,7 @@ def paper_table(rows: Sequence[Row], metric: str, datasets: Sequence[str]) -> Ta
                     "not available" if here is None else words_of(here, metric),
                     "–" if gap is None else f"{gap:+.2f}",
                     "–" if gap is None else verdict(gap, theirs.std),
-                    "–" if own is here else words_of(own, metric),
+                    "–" if ours is here else words_of(ours, metric),
                 )
             )
     columns = (
@@ -162,14 +162,14 @@ def paper_grid_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
         for metric in METRICS:
             theirs = published(metric, name, "DSCOFS")
             of_grid = [row for row in rows if (row["dataset"], row["method"]) == (name, PAPER_GRID)]
-            own = choose([row for row in rows if row["dataset"] == name], "oracle", metric).get(
+            ours = choose([row for row in rows if row["dataset"] == name], "oracle", metric).get(
                 (name, "DSCOFS")
             )
             values = [row[f"{metric}_mean"] for row in best_of_each_start(of_grid, metric)]
             least_most = f" ({min(values):.2f}–{max(values):.2f}, {len(values)} starts)" if values[1:] else ""
             cells.append("–" if theirs is None else f"{theirs.mean:.2f}")
             cells.append(f"{np.mean(values):.2f}{least_most}" if values else "not available")
-            cells.append("–" if own is None else f"{own[f'{metric}_mean']:.2f}")
+            cells.append("–" if ours is None else f"{ours[f'{metric}_mean']:.2f}")
         body.append(tuple(cells))
     title = (
         "DSCOFS in the paper, on the paper's grid and by our search. The paper's grid: 441 points with "
@@ -215,8 +215,8 @@ def optimism_table(rows: Sequence[Row], datasets: Sequence[str]) -> Table:
         for metric in METRICS:
             starts = [grouped(groups.get((name, method), []), "start").values() for name in datasets]
             if all(starts):
-                whole = [np.mean([max(r[f"{metric}_mean"] for r in own) for own in each]) for each in starts]
-                split = [np.mean([nested_mean(own, metric) for own in each]) for each in starts]
+                whole = [np.mean([max(r[f"{metric}_mean"] for r in run) for run in each]) for each in starts]
+                split = [np.mean([nested_mean(run, metric) for run in each]) for each in starts]
                 cells += [f"{np.mean(whole):.2f}", f"{np.mean(split):.2f}"]
             else:
                 cells += ["–", "–"]
@@ -240,9 +240,15 @@ def nested_mean(rows: Sequence[Row], metric: str) -> float:
 
 def stability_table(study: Study, available: Sequence[str]) -> Table:
     """Return the stability of each method's selection on each data set."""
-    found = study.stabilities
+    stabilities = study.stabilities
     body = tuple(
-        (label, *(f"{found[name][method]:.2f}" if method in found[name] else "–" for name in available))
+        (
+            label,
+            *(
+                f"{stabilities[name][method]:.2f}" if method in stabilities[name] else "–"
+                for name in available
+            ),
+        )
         for method, label in method_labels(study.rows("fixed")).items()
         if method != ALL_FEATURES
     )

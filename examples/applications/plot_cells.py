@@ -42,10 +42,10 @@ def agreement(genes):
     return evaluate_selection(X, cells.obs["bulk_labels"].to_numpy(), genes, n_runs=10).nmi_mean
 
 
-found = {name: agreement(genes) for name, genes in panels.items()}
+agreements = {name: agreement(genes) for name, genes in panels.items()}
 rng = np.random.default_rng(0)
 random_genes = [agreement(rng.choice(765, 50, replace=False)) for _ in range(20)]
-for name, nmi in found.items():
+for name, nmi in agreements.items():
     print(f"{name}: {nmi:.0f} %")
 print(f"random genes: {np.mean(random_genes):.0f} ± {np.std(random_genes):.0f} %")
 
@@ -54,7 +54,7 @@ print(f"random genes: {np.mean(random_genes):.0f} ± {np.std(random_genes):.0f} 
 figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
 ax.axvspan(min(random_genes), max(random_genes), color="0.88")
 ax.text(np.mean(random_genes), 1.5, "20 sets of\nrandom genes", ha="center", va="center")
-ax.plot(list(found.values()), list(found), "o", markersize=9)
+ax.plot(list(agreements.values()), list(agreements), "o", markersize=9)
 ax.margins(y=0.12)
 ax.invert_yaxis()
 ax.set_xlabel("agreement of K-means with cell types (NMI), %")

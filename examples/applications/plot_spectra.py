@@ -41,9 +41,9 @@ figure, (above, below) = plt.subplots(
     2, 1, figsize=(8, 5), sharex=True, layout="constrained", height_ratios=[3, 1]
 )
 for place in range(3):
-    measured, found = test[place] - reconstructor.mean_, reconstructed[place] - reconstructor.mean_
+    measured, estimated = test[place] - reconstructor.mean_, reconstructed[place] - reconstructor.mean_
     above.plot(measured, color=f"C{place}", linewidth=4, alpha=0.3, label="held out" if place == 0 else None)
-    above.plot(found, color=f"C{place}", linewidth=1, label="reconstructed" if place == 0 else None)
+    above.plot(estimated, color=f"C{place}", linewidth=1, label="reconstructed" if place == 0 else None)
     above.plot(points, measured[points], "o", markersize=4, color=f"C{place}")
 above.set(ylabel="intensity minus mean")
 above.legend(frameon=False)

@@ -52,9 +52,11 @@ random_accuracies = [accuracy(RandomSubset(16, random_state=seed).fit(X).support
 # of the starting point, and a random start is no better than random columns. This is why the default is
 # ``init="pca"``; from there the penalty changes nothing here.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-for init, found in supports.items():
-    left.semilogx(penalties, [(support & leverage).sum() for support in found], "o-", label=f'init="{init}"')
-    right.semilogx(penalties, [accuracy(support) for support in found], "o-")
+for init, selected in supports.items():
+    left.semilogx(
+        penalties, [(support & leverage).sum() for support in selected], "o-", label=f'init="{init}"'
+    )
+    right.semilogx(penalties, [accuracy(support) for support in selected], "o-")
 left.set(xlabel="mu_row, relative to the largest eigenvalue", ylabel="shared with PCA leverage, of 16")
 left.legend(frameon=False)
 right.axhspan(min(random_accuracies), max(random_accuracies), color="0.85", label="random columns, 10 sets")

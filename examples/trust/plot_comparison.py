@@ -23,13 +23,13 @@ selectors = {
     "PCALeverage": PCALeverage(20, n_components=10),
     "LaplacianScore": LaplacianScore(20),
 }
-found = {name: evaluate_selection(X, y, selector.fit(X).support_) for name, selector in selectors.items()}
-found["all columns"] = evaluate_selection(X, y, np.ones(64, dtype=bool))
+scores = {name: evaluate_selection(X, y, selector.fit(X).support_) for name, selector in selectors.items()}
+scores["all columns"] = evaluate_selection(X, y, np.ones(64, dtype=bool))
 random_accuracies = [
     evaluate_selection(X, y, RandomSubset(20, random_state=seed).fit(X).support_, n_runs=10).acc_mean
     for seed in range(40)
 ]
-for name, result in found.items():
+for name, result in scores.items():
     beaten = np.mean(np.array(random_accuracies) < result.acc_mean)
     print(
         f"{name}: {result.acc_mean:.0f} ± {result.acc_std:.0f} %, better than {beaten:.0%} of random columns"
@@ -41,10 +41,10 @@ for name, result in found.items():
 # little about a method: :doc:`over many sets </methods/published>` DSCOFS is in the middle of the field, and
 # the Laplacian score no better than random columns.
 figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
-ax.plot(random_accuracies, np.full(40, len(found)), "|", color="0.5", markersize=14)
-for place, result in enumerate(found.values()):
+ax.plot(random_accuracies, np.full(40, len(scores)), "|", color="0.5", markersize=14)
+for place, result in enumerate(scores.values()):
     ax.errorbar(result.acc_mean, place, xerr=result.acc_std, fmt="o", color="C0", capsize=3)
-ax.set_yticks(range(len(found) + 1), [*found, "random columns, 40 sets"])
+ax.set_yticks(range(len(scores) + 1), [*scores, "random columns, 40 sets"])
 ax.invert_yaxis()
 ax.set_xlabel("clustering accuracy, %")
 plt.show()
