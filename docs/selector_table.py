@@ -1,14 +1,13 @@
-"""What the documentation's table says of each selector: from the registry and the measured ranks."""
+"""What the documentation's table says of each selector: from the classes and the measured ranks."""
 
 from __future__ import annotations
 
 from figures import look_up
 
-from ufselect import GramSelector
-from ufselect._registry import all_selectors
-from ufselect.base import UnsupervisedSelector
+import ufselect
+from ufselect import GramSelector, UnsupervisedSelector
 
-# What the columns of a method are for; a method from outside the package says it in its own documentation.
+# What the columns of a method are for
 GOALS = {
     "AutoSelector": "clusters or reconstruction",
     "BSUFS": "variance",
@@ -46,7 +45,7 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
     dask = "dask (a sample)" if name in SAMPLED else "dask" if issubclass(selector, GramSelector) else ""
     also = ("sparse" if selector.accepts_sparse else "", dask, "missing" if selector.accepts_missing else "")
     return [
-        GOALS.get(name, "–"),
+        GOALS[name],
         ", ".join(filter(None, also)) or "–",
         "criterion" if "feature_groups" in selector.supports else "ranking",
         selector.cost,
@@ -56,7 +55,7 @@ def cells(selector: type[UnsupervisedSelector]) -> list[str]:
 
 def rows_of_selectors() -> list[list[str]]:
     """Return the head and the rows of the table."""
-    return [[*HEADER], *([f"`{name}`", *cells(selector)] for name, selector in all_selectors().items())]
+    return [[*HEADER], *([f"`{name}`", *cells(getattr(ufselect, name))] for name in GOALS)]
 
 
 def beaten(name: str, measure: str) -> str:
