@@ -26,8 +26,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+import ufselect
 from ufselect import Assessment, assess
-from ufselect._registry import all_selectors, missing_requirements
+from ufselect._registry import SELECTORS, all_selectors, missing_requirements
 from ufselect._utils.imports import import_extra
 from ufselect._utils.messages import listed
 from ufselect._utils.threads import blas_threads_for
@@ -171,15 +172,16 @@ def find_method(name: str) -> type[UnsupervisedSelector]:
     def folded(text: str) -> str:
         return re.sub(r"[-_ ]", "", text.lower())
 
-    methods = {**all_selectors(), "RedundancyFilter": RedundancyFilter}
-    by_name = {folded(key): value for key, value in methods.items()}
-    by_name["auto"] = by_name["autoselector"]
-    if folded(name) in by_name:
-        return by_name[folded(name)]
-    close = get_close_matches(folded(name), by_name, n=1)
-    hint = (
-        f"did you mean {by_name[close[0]].__name__}?" if close else f"the methods are {', '.join(methods)}."
-    )
+    by_name = {folded(each): each for each in (*SELECTORS, "RedundancyFilter")}
+    by_name["auto"] = "AutoSelector"
+    if folded(name) in by_name:  # only its module is imported
+        return getattr(ufselect, by_name[folded(name)])
+    others = {folded(each): method for each, method in all_selectors().items()}
+    if folded(name) in others:
+        return others[folded(name)]
+    names = {**by_name, **{each: method.__name__ for each, method in others.items()}}
+    close = get_close_matches(folded(name), names, n=1)
+    hint = f"did you mean {names[close[0]]}?" if close else f"the methods are {', '.join(names.values())}."
     raise TableError(f"There is no method {name!r}; {hint}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -130,12 +131,16 @@ def test_what_cannot_be_taken_is_refused_before_anything_is_written(folder, caps
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-def test_a_gap_in_the_batches_is_refused(folder, capsys):
+def test_rows_without_a_batch_are_one(folder, capsys):
     frame = text("t.csv")
-    frame.loc[4, "plate"] = ""
-    frame.to_csv("hole.csv", index=False)
-    assert call("select hole.csv -m DSCOFS --batch plate") == 1
-    assert "1 row has no batch in plate" in capsys.readouterr().err
+    for name, value in (("hole", ""), ("named", "none")):
+        frame.loc[4:6, "plate"] = value
+        frame.to_csv(f"{name}.csv", index=False)
+        assert call(f"select {name}.csv -k 3 -m DSCOFS --batch plate --json") == 0
+    shown = capsys.readouterr().out.split("\n{")
+    hole, named = json.loads(shown[0]), json.loads("{" + shown[1])
+    assert hole["result"]["features"] == named["result"]["features"]
+    assert "plate: 3 rows without a value form a batch." in hole["assumed"]
 
 
 def test_a_run_with_gaps_and_batches_is_repeated_and_reported(folder, capsys):

@@ -125,7 +125,7 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
         id_name=id_name or cells.index.name or "cell",
         labels=labels,
         label_name=label_name,
-        batches=batch_labels(*column("batch")),
+        batches=batch_labels(column("batch")[0]),
         weights=row_weights(*column("weight")),
         notes=tuple(notes),
     )

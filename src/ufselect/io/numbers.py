@@ -188,8 +188,11 @@ class NumberReader:
         self._tokens: Counter[str] = Counter()
         self._n_rows = 0
 
-    def read(self, block: Any, dtype: Any = np.float64) -> NDArray:
-        """Return the columns of a data frame as an array; cells that are not numbers become NaN."""
+    def read(self, block: Any, dtype: Any = np.float64, plain: Sequence[Any] | None = None) -> NDArray:
+        """Return the columns of a data frame as an array; cells that are not numbers become NaN.
+
+        ``plain`` has what ``plain_numbers`` returns for each column of the frame, if that is known.
+        """
         chosen = block if len(self.positions) == block.shape[1] else block.iloc[:, self.positions]
         values = np.empty(chosen.shape, dtype=dtype)
         kinds = np.array([kind.kind for kind in chosen.dtypes])
@@ -201,12 +204,16 @@ class NumberReader:
                 if np.abs(values[:, place]).max(initial=0) > CODES_FROM:
                     self._too_large.add(self.positions[place])
         for place in np.flatnonzero(~typed):
-            plain = plain_numbers(chosen.iloc[:, place], self._decimal, self._missing)
+            column = chosen.iloc[:, place]
             if plain is None:
-                values[:, place] = self._parsed(int(place), chosen.iloc[:, place])
+                numbers = plain_numbers(column, self._decimal, self._missing)
             else:
-                values[:, place] = plain[0]
-                self.whole[place] &= plain[1]
+                numbers = plain[self.positions[place]]
+            if numbers is None:
+                values[:, place] = self._parsed(int(place), column)
+            else:
+                values[:, place] = numbers[0]
+                self.whole[place] &= numbers[1]
         self._n_rows += len(block)
         values = self._missing.removed_from(values)
         self.whole &= ~np.isnan(values).any(axis=0)

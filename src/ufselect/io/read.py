@@ -16,7 +16,7 @@ from ufselect.io.arrays import read_arrays
 from ufselect.io.categories import with_categories
 from ufselect.io.files import ENDINGS, check_unpacked, readable
 from ufselect.io.h5ad import find_part, read_cells, read_tenx
-from ufselect.io.numbers import Missing, NumberReader
+from ufselect.io.numbers import Missing, NumberReader, plain_numbers
 from ufselect.io.parquet import ParquetRows, parts_of
 from ufselect.io.roles import batch_labels, plan_columns, role_notes, row_weights
 from ufselect.io.table import FLAGS, LeftOut, ReadOptions, SourceColumns, Table, clean
@@ -136,16 +136,22 @@ class NumberBlocks:
     """The numbers of a text or Parquet file, block by block, as often as they are needed."""
 
     def __init__(self, rows: TextRows | ParquetRows, options: ReadOptions) -> None:
-        self.rows = rows
-        self.features, self.texts, self.roles, self.labels = plan_columns(rows, options)
+        self.rows, first = rows, rows.first()
+        columns = (first.iloc[:, j] for j in range(first.shape[1]))
+        # the numbers of the first block, which is often all of the file, are read once
+        self._plain: Any = [plain_numbers(column, rows.decimal, rows.missing) for column in columns]
+        self.features, self.texts, self.roles, self.labels = plan_columns(rows, options, self._plain)
 
     def __iter__(self) -> Iterator[NDArray]:
-        for block in self._frames():
-            yield self.reader.read(block)
+        for _, values in self._numbers():
+            yield values
 
-    def _frames(self) -> Iterator[Any]:
+    def _numbers(self, dtype: Any = np.float64) -> Iterator[tuple[Any, NDArray]]:
+        """Yield the blocks as they are written, and as numbers."""
         self.reader = NumberReader(self.features, self.rows.decimal, self.rows.missing)
-        yield from self.rows.blocks()
+        for block in self.rows.blocks():
+            yield block, self.reader.read(block, dtype, self._plain)
+            self._plain = None
 
     def table(self, stride: int = 1, see: Callable[[NDArray], None] | None = None) -> Table:
         """Read all blocks and return a table of all rows, or of one in ``stride``.
@@ -159,8 +165,8 @@ class NumberBlocks:
         data = np.empty(shape, dtype=np.float32 if large else np.float64)
         cells: dict[str, list[NDArray]] = {role: [] for role in roles}
         n_rows = used = 0
-        for block in self._frames():
-            values, kept = self.reader.read(block, data.dtype), slice(-n_rows % stride, None, stride)
+        for block, values in self._numbers(data.dtype):
+            kept = slice(-n_rows % stride, None, stride)
             if see is not None:
                 see(values)
             n_rows += len(values)
@@ -196,6 +202,6 @@ class NumberBlocks:
             dialect=rows.dialect,
             columns=SourceColumns(rows, features, tuple(j for j, _ in texts), roles.get("id"), self.labels),
             n_rows=None if stride == 1 else n_rows,
-            batches=batch_labels(beside.get("batch"), named.get("batch")),
+            batches=batch_labels(beside.get("batch")),
             weights=row_weights(beside.get("weight"), named.get("weight"), rows.decimal),
         )

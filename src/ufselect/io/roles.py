@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
-from ufselect.io.numbers import MOSTLY, Missing, NumberReader, is_whole, plain_numbers, read_number
+from ufselect.io.numbers import MOSTLY, Missing, NumberReader, is_whole, read_number
 from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table, find_column
 
 ID_NAMES = frozenset([
@@ -27,6 +27,7 @@ LABEL_NAMES = frozenset([
 ])  # fmt: skip
 NUMBERED = ("_no", "_nr", "_num", "_number")  # ids after a word such as "sample", else yes or no, and counts
 DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
+LOOK_ROWS = 2000  # that decide the roles of columns
 COUNTER_ROWS = 8  # so many numbers are in order by chance once in 40 320 tables
 GENE = re.compile(
     r"ENS[A-Z]{0,4}G\d{5,}(\.\d+)?|AT[1-5CM]G\d{5}|\d+(_[a-z])?_at|cg\d{8}|[NX][MR]_\d+(\.\d+)?"
@@ -86,12 +87,13 @@ def look_at_typed(values: Any) -> ColumnLook:
 
 
 def plan_columns(
-    rows: Any, options: ReadOptions
+    rows: Any, options: ReadOptions, plain: Sequence[tuple[NDArray, bool] | None]
 ) -> tuple[list[int], dict[int, str], dict[str, int | None], tuple[int, ...]]:
-    """Decide by the first rows of a text or Parquet file what each column is for.
+    """Decide by the first block of a text or Parquet file what each column is for.
 
-    Returns the positions of the features; those of other columns to copy to the output, with the reason;
-    those of ids, labels, batches and weights; and all columns of labels and covariates.
+    ``plain`` has the numbers of columns of text, as of ``plain_numbers``. Returns the positions of the
+    features; those of other columns to copy to the output, with the reason; those of ids, labels, batches and
+    weights; and all columns of labels and covariates.
     """
     first, names, unnamed = rows.first(), rows.names, rows.unnamed
     if first.empty:
@@ -108,8 +110,8 @@ def plan_columns(
         for place, why in ((named["batch"], "batches"), (named["weight"], "weights"))
         if place is not None and place not in (id_position, *labels)
     }
-    closer = _positions_to_look_at(rows, first)  # at few columns, since this reads each cell
-    n_cells = max(50, 400_000 // max(1, len(closer)))  # of each, in a quarter of a second
+    closer = _positions_to_look_at(rows, first, plain)  # at few columns, since this reads each cell
+    n_cells = min(LOOK_ROWS, max(50, 400_000 // max(1, len(closer))))  # of each, in a quarter of a second
     for position in closer:
         if position in (id_position, *labels, *texts):
             continue
@@ -139,18 +141,18 @@ def plan_columns(
     )
 
 
-def _positions_to_look_at(rows: Any, first: Any) -> list[int]:
+def _positions_to_look_at(rows: Any, first: Any, plain: Sequence[Any]) -> list[int]:
     """Return the columns whose position, name or values suggest ids, labels, words, counters or dates."""
     closer = []
     for position, name in enumerate(rows.names):
-        folded, column = _folded(name), first.iloc[:, position]
+        folded, column, numbers = _folded(name), first.iloc[:, position], plain[position]
         is_typed = column.dtype.kind in "iuf"
-        plain = None if is_typed else plain_numbers(column, rows.decimal, rows.missing)
         is_named = rows.unnamed[position] or _is_numbered(folded) or folded in ID_NAMES | LABEL_NAMES
-        if position == 0 or is_named or not (is_typed or plain is not None):
+        if position == 0 or is_named or not (is_typed or numbers is not None):
             closer.append(position)
         else:
-            values = column.to_numpy(dtype=np.float64)[:, None] if plain is None else plain[0][:, None]
+            values = column.to_numpy(dtype=np.float64) if numbers is None else numbers[0]
+            values = values[:LOOK_ROWS, None]
             with np.errstate(invalid="ignore"):
                 is_date = np.all(np.isnan(values) | ((values >= 19e6) & (values < 21e6)))
             if is_date or counters(values)[0]:
@@ -216,12 +218,17 @@ def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
 
 def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
     """Whether a column holds classes: a usual name, words or whole numbers, two rows per value on average."""
-    folded = name.lower()
-    if folded not in LABEL_NAMES or (look.kind != "words" and not look.whole):
+    folded, values = name.lower(), set(look.values)
+    if folded not in LABEL_NAMES or not 1 < len(values) <= len(look.values) // 2:
         return False
     if folded == "y" and {"x", "z"} & {other.lower() for other in names}:
         return False  # a coordinate
-    return 1 < len(set(look.values)) <= len(look.values) // 2
+    if look.kind == "words" or look.whole:
+        return True
+    numbers = [
+        read_number(str(value), ".") for value in values
+    ]  # 0.0 and 1.0, as pandas writes codes with gaps
+    return all(number is not None and number[0] % 1 == 0 for number in numbers)
 
 
 def role_notes(table: Table, options: ReadOptions) -> list[str]:
@@ -237,6 +244,9 @@ def role_notes(table: Table, options: ReadOptions) -> list[str]:
     if table.label_name is None and options.guess and alike:
         words = f"{alike[0]} holds no classes, so it is one of the columns to select from"
         notes.append(f"{words} (--exclude {quote(alike[0])} to leave it out).")
+    if table.batches is not None and (alone := int(np.sum(table.batches == ""))):
+        rows = "1 row without a value forms" if alone == 1 else f"{alone} rows without a value form"
+        notes.append(f"{options.batch_column}: {rows} a batch.")
     if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
         notes.append("Rows look like genes and columns like samples; --transpose swaps them.")
     return notes
@@ -258,15 +268,11 @@ def _are_features(id_name: str, ids: Any, names: Sequence[str]) -> bool:
     return are_symbols and all(SAMPLE.fullmatch(name) for name in names)
 
 
-def batch_labels(values: Any, name: str | None) -> NDArray | None:
-    """Return the batch of each row as text; None without such a column."""
+def batch_labels(values: Any) -> NDArray | None:
+    """Return the batch of each row as text, "" for rows without one; None without such a column."""
     if values is None:
         return None
-    gone = int(Missing().where(values).sum())
-    if gone:
-        rows = "row has" if gone == 1 else "rows have"
-        raise TableError(f"{gone} {rows} no batch in {name}; fill in the batch, or remove such rows.")
-    return np.array([str(cell).strip() for cell in values])
+    return np.where(Missing().where(values), "", [str(cell).strip() for cell in values])
 
 
 def row_weights(values: Any, name: str | None, decimal: str = ".") -> NDArray | None:

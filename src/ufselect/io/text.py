@@ -29,7 +29,6 @@ BLOCK_BYTES = 48 << 20  # of text; as numbers about as much again
 SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short ones
 SAMPLE_LINES = 40  # enough to detect separator and header
 SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
-FIRST_ROWS = 2000  # rows that decide the roles of columns
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
 BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -344,8 +343,8 @@ class TextRows:
         return int(size / self.dialect.line_bytes * 1.02) + 10
 
     def first(self) -> Any:
-        """Return the first rows."""
-        return next(self.blocks(), self._pandas.DataFrame()).iloc[:FIRST_ROWS]
+        """Return the first block."""
+        return next(self.blocks(), self._pandas.DataFrame())
 
     def look_at(self, column: Any) -> ColumnLook:
         """Look at the first rows of a column."""
