@@ -8,7 +8,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
@@ -258,7 +258,19 @@ NON_NEGATIVE = Interval(Real, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 
 
-class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
+@dataclass(eq=False, repr=False)
+class CommonParameters:
+    """The parameters of nearly all selectors, for those that are declared as dataclasses."""
+
+    n_features_to_select: int | float = 0.1
+    _: KW_ONLY
+    keep: Columns | None = None
+    exclude: Columns | None = None
+    feature_groups: Groups | None = None
+    max_correlation: float | None = None
+
+
+class UnsupervisedSelector(CommonParameters, CallbackSupportMixin, SelectorMixin, BaseEstimator):
     """Base class of all selectors.
 
     A subclass stores its parameters in ``__init__`` and implements ``_fit(X, request)``, which returns one
@@ -338,13 +350,6 @@ class UnsupervisedSelector(CallbackSupportMixin, SelectorMixin, BaseEstimator):
         "tol": [NON_NEGATIVE],
         "n_jobs": [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"), None],
     }
-
-    n_features_to_select: Any
-    # for subclasses without these parameters
-    keep: Columns | None = None
-    exclude: Columns | None = None
-    feature_groups: Groups | None = None
-    max_correlation: float | None = None
 
     scores_: NDArray
     ranking_: NDArray

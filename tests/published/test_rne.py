@@ -61,7 +61,7 @@ def test_agrees_with_the_original_program(real, reference_path):
     fitted = RNE(100, init=start, transpose_weights=True).fit(X)
     assert np.intersect1d(np.flatnonzero(fitted.support_), reference["ranking"][:100]).size >= 95
     np.testing.assert_allclose(fitted.objective_history_[1:4], reference["objective"][:3], rtol=1e-2)
-    assert fitted.objective_history_[-1] <= reference["objective"][-1]
+    assert fitted.objective_history_[-1] <= reference["objective"][-1] * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("n_features", [24, 3])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ufselect._utils.arrays import row_blocks
 from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.operator import FORM_RATIO, FactoredGram, FormedGram, LowRankGram, MissingSummary
 from ufselect.gram.rows import RowInfo
+
+BLOCK_BYTES = 2**26  # of rows with missing values that are reduced at once
 
 
 def weighted_gram(X: NDArray, rows: RowInfo) -> FormedGram | FactoredGram:
@@ -192,77 +195,39 @@ class PairwiseSums:
 def pairwise_sums(block: Any, weights: NDArray | None = None) -> PairwiseSums:
     """Reduce rows with missing values: a float array or CSR matrix with NaN and without infinities."""
     weights = np.ones(block.shape[0]) if weights is None else weights
-    reduce = _sparse_parts if sparse.issparse(block) else _dense_parts
+    parts = row_blocks(block.shape[0], 8 * block.shape[1], BLOCK_BYTES)
+    return reduce(merge_sums, (_dense_sums(block[rows], weights[rows]) for rows in parts))
+
+
+def _dense_sums(block: Any, weights: NDArray) -> PairwiseSums:
+    dtype = np.dtype(np.float32) if block.dtype == np.float32 else np.dtype(np.float64)
+    values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+    gaps = np.isnan(values)
+    first = values[np.argmin(gaps, axis=0), np.arange(values.shape[1])]
+    first[np.isnan(first)] = 0.0
     with np.errstate(over="ignore", invalid="ignore"):  # the scale of a range that overflows is refused
-        shift, scale, values, missing = reduce(block, weights)
-
-    def product(left: Any, right: Any) -> NDArray:
-        if sparse.issparse(right):
-            found = left.T @ right.multiply(weights[:, None]).tocsr()
-        else:
-            found = left.T @ (right * weights[:, None])
-        return found.toarray() if sparse.issparse(found) else found
-
-    lost = weights @ missing
-    total = float(weights.sum())
-    return PairwiseSums(
-        n_samples=block.shape[0],
-        weight=total,
-        n_missing=int(missing.sum()),
-        shift=shift,
-        scale=scale,
-        pair_weights=total - lost[:, None] - lost + product(missing, missing),
-        sums=(weights @ values)[:, None] - product(values, missing),
-        products=product(values, values),
-        dtype=np.dtype(np.float32) if block.dtype == np.float32 else np.dtype(np.float64),
-    )
-
-
-def _dense_parts(block: NDArray, weights: NDArray) -> tuple[NDArray, float, NDArray, Any]:
-    """Return the shift, the scale, scaled values with 0 for missing ones, and the mask of missing ones."""
-    gaps = np.isnan(block)
-    values = np.where(gaps, 0.0, block).astype(np.float64)
-    first = values[np.argmin(gaps, axis=0), np.arange(block.shape[1])]
-    values -= first
-    values[gaps] = 0.0
-    offset = _ratio(weights @ values, weights.sum() - weights @ gaps)
-    values -= offset
-    values[gaps] = 0.0
-    scale = power_of_two_near(float(np.abs(values).max(initial=0.0)))
+        values -= first
+        values[gaps] = 0.0
+        offset = _ratio(weights @ values, weights.sum() - weights @ gaps)
+        values -= offset
+        values[gaps] = 0.0
+        scale = power_of_two_near(float(np.abs(values).max(initial=0.0)))
     values *= 1 / scale
+    weighted, missing = values * weights[:, None], gaps.astype(np.float64)
+    lost, total = weights @ missing, float(weights.sum())
     # Products with a sparse mask are faster up to about a tenth of missing values.
-    is_thin = gaps.mean() < 0.1
-    missing = sparse.csr_array(gaps, dtype=np.float64) if is_thin else gaps.astype(np.float64)
-    return first + offset, scale, values, missing
-
-
-def _sparse_parts(block: sparse.csr_array, weights: NDArray) -> tuple[NDArray, float, Any, sparse.csr_array]:
-    """Do the same for sparse rows: columns that are mostly filled are centred, the others stay as they are.
-
-    This at most doubles the stored entries. The mean of a column of mostly zeros is small compared with its
-    spread, so that no digits are lost to it.
-    """
-    block = sparse.csr_array(block).astype(np.float64)
-    block.sum_duplicates()
-    gaps = np.isnan(block.data)
-    missing, values = block.copy(), block.copy()
-    missing.data[:] = gaps
-    missing.eliminate_zeros()
-    values.data[gaps] = 0.0
-    n_rows, n_features = block.shape
-    filled = np.flatnonzero(np.bincount(block.indices, minlength=n_features) > n_rows / 2)
-    shift = np.zeros(n_features)
-    if filled.size:
-        columns, holes = values[:, filled].toarray(), missing[:, filled].toarray()
-        shift[filled] = _ratio(weights @ columns, weights.sum() - weights @ holes)
-        centred = sparse.csr_array((columns - shift[filled]) * (holes == 0))
-        values.data[np.isin(values.indices, filled)] = 0.0
-        places = sparse.csr_array(
-            (np.ones(filled.size), (np.arange(filled.size), filled)), shape=(filled.size, n_features)
-        )
-        values = sparse.csr_array(values + centred @ places)
-    scale = power_of_two_near(float(np.abs(values.data).max(initial=0.0)))
-    return shift, scale, values * (1 / scale), missing
+    mask = sparse.csr_array(missing) if gaps.mean() < 0.1 else missing
+    return PairwiseSums(
+        n_samples=len(values),
+        weight=total,
+        n_missing=int(gaps.sum()),
+        shift=first + offset,
+        scale=scale,
+        pair_weights=total - lost[:, None] - lost + mask.T @ (missing * weights[:, None]),
+        sums=(weights @ values)[:, None] - (mask.T @ weighted).T,
+        products=values.T @ weighted,
+        dtype=dtype,
+    )
 
 
 def merge_sums(first: PairwiseSums, second: PairwiseSums) -> PairwiseSums:

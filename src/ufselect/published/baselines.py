@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ufselect._columns import SelectionRequest
 from ufselect._utils.validation import generator
-from ufselect.base import Columns, FitResult, GramSelector, Groups, UnsupervisedSelector
+from ufselect.base import FitResult, GramSelector, UnsupervisedSelector
 from ufselect.gram import GramOperator, ImplicitGram, MissingSummary
 from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.spectrum import component_spectrum
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PCALeverage(GramSelector):
     r"""Select the features with the largest PCA loadings.
 
@@ -74,18 +76,7 @@ class PCALeverage(GramSelector):
     cost = "n d² (tall), n² d (wide)"
     is_nested = True
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int | str = "auto",
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
+    n_components: int | str = "auto"
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         loadings = component_spectrum(gram, self.n_components).vectors
@@ -95,6 +86,7 @@ class PCALeverage(GramSelector):
         )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaxVariance(GramSelector):
     r"""Select the features of largest variance.
 
@@ -137,17 +129,6 @@ class MaxVariance(GramSelector):
     cost = "n d"
     is_nested = True
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         if not isinstance(X, np.ndarray) or request.rows is not None:
             return super()._fit(X, request)
@@ -168,6 +149,7 @@ class MaxVariance(GramSelector):
         return np.sqrt(gram.diag() / gram.n_samples) * gram.scale
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RandomSubset(UnsupervisedSelector):
     r"""Select features at random.
 
@@ -216,18 +198,7 @@ class RandomSubset(UnsupervisedSelector):
     cost = "d"
     is_nested = True
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        random_state: Any = None,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.random_state = random_state
+    random_state: Any = None
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         return generator(self.random_state).random(X.shape[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import iterate, run_attributes
 from ufselect._solver.sets import Support
-from ufselect.base import NON_NEGATIVE, POSITIVE, Columns, FitResult, GramSelector, Groups
+from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, GramSelector
 from ufselect.dscofs.pam import EARLY_ONSET, LATE_ONSET, ProximalAlternatingMinimisation
 from ufselect.dscofs.problem import SplitPCA, penalty_unit, proximal_average
 from ufselect.dscofs.start import pca_start
@@ -105,6 +105,7 @@ class BiSparsePCA(SplitPCA):
         return self.weight_entry * power_sum(np.abs(Y), self.q) + self.weight_row * power_sum(norms, self.p)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BSUFS(GramSelector):
     r"""Select features by PCA with penalties on the entries and on the rows of the loadings.
 
@@ -201,9 +202,9 @@ class BSUFS(GramSelector):
     copies_wide_data = False
     feature_axes: ClassVar = {"components_": 1, "row_sparse_components_": 1, "entry_sparse_components_": 1}
 
-    row_sparse_components_: NDArray
-    entry_sparse_components_: NDArray
-    constraint_residuals_: dict[str, float]
+    row_sparse_components_: NDArray = field(init=False)
+    entry_sparse_components_: NDArray = field(init=False)
+    constraint_residuals_: dict[str, float] = field(init=False)
 
     _parameter_constraints: ClassVar = {
         "weight_entry": [NON_NEGATIVE, StrOptions({"auto"})],
@@ -216,40 +217,18 @@ class BSUFS(GramSelector):
         "tau": [NON_NEGATIVE],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int | str = "auto",
-        weight_entry: float | str = "auto",
-        weight_row: float | str = "auto",
-        q: float = 0.5,
-        p: float = 0.5,
-        mu_entry: float = 0.1,
-        mu_row: float = 0.01,
-        penalty_scale: str = "relative",
-        tau: float = 1e-3,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
-        self.weight_entry = weight_entry
-        self.weight_row = weight_row
-        self.q = q
-        self.p = p
-        self.mu_entry = mu_entry
-        self.mu_row = mu_row
-        self.penalty_scale = penalty_scale
-        self.tau = tau
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    n_components: int | str = "auto"
+    weight_entry: float | str = "auto"
+    weight_row: float | str = "auto"
+    q: float = 0.5
+    p: float = 0.5
+    mu_entry: float = 0.1
+    mu_row: float = 0.01
+    penalty_scale: str = "relative"
+    tau: float = 1e-3
+    max_iter: int = 100
+    tol: float = 1e-4
+    verbose: bool = False
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = component_spectrum(gram, self.n_components)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from ufselect._columns import SelectionRequest
 from ufselect._solver.feature_sparse import FeatureSparsePCA
 from ufselect._solver.iterate import SolverResult, Status, iterate, run_attributes
-from ufselect.base import Columns, FitResult, GramSelector, Groups
+from ufselect.base import FitResult, GramSelector
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class FSPCA(GramSelector):
     r"""Select the features whose own principal components capture the most variance.
 
@@ -96,24 +98,10 @@ class FSPCA(GramSelector):
 
     _parameter_constraints: ClassVar = {"refine": ["boolean"]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int | str = "auto",
-        refine: bool = True,
-        max_iter: int = 100,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
-        self.refine = refine
-        self.max_iter = max_iter
-        self.verbose = verbose
+    n_components: int | str = "auto"
+    refine: bool = True
+    max_iter: int = 100
+    verbose: bool = False
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = component_spectrum(gram, self.n_components)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -12,10 +13,11 @@ from scipy.special import ndtr
 
 from ufselect._columns import SelectionRequest
 from ufselect._utils.arrays import row_blocks
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IFPCA(UnsupervisedSelector):
     r"""Select features whose values are far from a normal distribution, and choose how many.
 
@@ -100,19 +102,10 @@ class IFPCA(UnsupervisedSelector):
     depends_on_scale = False
     feature_axes: ClassVar = {"pvalues_": 0}
 
-    pvalues_: NDArray
-    n_influential_: int
+    pvalues_: NDArray = field(init=False)
+    n_influential_: int = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = "auto",
-        *,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
+    n_features_to_select: int | float | str = field(default="auto", kw_only=False)
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         scores = normality_statistics(X)

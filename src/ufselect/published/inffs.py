@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,13 +12,14 @@ from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.utils._param_validation import Interval
 
 from ufselect._columns import SelectionRequest
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.spectrum import symmetric_pairs
 from ufselect.redundancy import column_ranks
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class InfFS(UnsupervisedSelector):
     r"""Select features with a large variance and small correlations with the others.
 
@@ -89,20 +91,8 @@ class InfFS(UnsupervisedSelector):
         "damping": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        alpha: float = 0.5,
-        damping: float = 0.9,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.alpha = alpha
-        self.damping = damping
+    alpha: float = 0.5
+    damping: float = 0.9
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         deviations = np.sqrt(gram_operator(X, copy=False).diag().astype(np.float64))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from ufselect._columns import SelectionRequest
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector, with_callbacks
+from ufselect.base import FitResult, UnsupervisedSelector, with_callbacks
 from ufselect.graphs import (
     balanced_neighbors,
     heat_affinity,
@@ -17,6 +18,7 @@ from ufselect.graphs import (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LaplacianScore(UnsupervisedSelector):
     r"""Select features that vary smoothly over the graph of nearest neighbours.
 
@@ -81,20 +83,8 @@ class LaplacianScore(UnsupervisedSelector):
     is_nested = True
     samples_rows = True
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_neighbors: int = 5,
-        bandwidth: float | str = "auto",
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_neighbors = n_neighbors
-        self.bandwidth = bandwidth
+    n_neighbors: int = 5
+    bandwidth: float | str = "auto"
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, *, batch: Any = None) -> Self:

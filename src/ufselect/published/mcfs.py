@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ufselect._columns import SelectionRequest
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import FitResult, UnsupervisedSelector
 from ufselect.gram import GramOperator, gram_operator
 from ufselect.gram.spectrum import rank_limit
 from ufselect.graphs import (
@@ -21,6 +22,7 @@ from ufselect.graphs import (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MCFS(UnsupervisedSelector):
     r"""Select features that explain the clusters of the graph of nearest neighbours.
 
@@ -95,22 +97,9 @@ class MCFS(UnsupervisedSelector):
     label = "MCFS"
     cost = "n² d + c r² d"
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_clusters: int | str = "auto",
-        n_neighbors: int = 5,
-        bandwidth: float | str = "auto",
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.bandwidth = bandwidth
+    n_clusters: int | str = "auto"
+    n_neighbors: int = 5
+    bandwidth: float | str = "auto"
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         gram = gram_operator(X)

@@ -16,7 +16,7 @@ from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import Descent, iterate, run_attributes
 from ufselect._utils.arrays import orthonormality_defect, row_blocks
 from ufselect._utils.validation import generator
-from ufselect.base import NON_NEGATIVE, POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram.centring import centre_and_scale
 from ufselect.gram.rows import order_of_rows
@@ -200,6 +200,7 @@ class NonnegativeSpectralAnalysis(Descent):
         return LabelState(labels, coefficients, objective)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NDFS(LabelSelector):
     r"""Select features that predict cluster labels, which are learnt along with them.
 
@@ -290,34 +291,15 @@ class NDFS(LabelSelector):
 
     label = "NDFS"
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_clusters: int | str = "auto",
-        n_neighbors: int = 5,
-        alpha: float = 1.0,
-        beta: float = 0.1,
-        gamma: float = 1e8,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        random_state: Any = None,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.beta = beta
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = "auto"
+    n_neighbors: int = 5
+    alpha: float = 1.0
+    beta: float = 0.1
+    gamma: float = 1e8
+    max_iter: int = 100
+    tol: float = 1e-4
+    random_state: Any = None
+    verbose: bool = False
 
     def _method(self, data: NDArray, labels: NDArray, n_neighbors: int) -> Descent:
         laplacian = normalized_laplacian(heat_affinity(*nearest_neighbors(data, n_neighbors), smallest=1e-6))
@@ -411,6 +393,7 @@ def local_learning_laplacian(data: NDArray, indices: NDArray, distances: NDArray
     return (error.T @ error).tocsr()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RUFS(LabelSelector):
     r"""Select features that predict cluster labels, with norms that are robust to outlying rows.
 
@@ -506,36 +489,16 @@ class RUFS(LabelSelector):
 
     label = "RUFS"
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_clusters: int | str = "auto",
-        n_neighbors: int = 5,
-        nu: float = 1.0,
-        alpha: float = 1.0,
-        beta: float = 0.3,
-        zeta: float = 1e7,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        random_state: Any = None,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.nu = nu
-        self.alpha = alpha
-        self.beta = beta
-        self.zeta = zeta
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_clusters: int | str = "auto"
+    n_neighbors: int = 5
+    nu: float = 1.0
+    alpha: float = 1.0
+    beta: float = 0.3
+    zeta: float = 1e7
+    max_iter: int = 100
+    tol: float = 1e-4
+    random_state: Any = None
+    verbose: bool = False
 
     def _method(self, data: NDArray, labels: NDArray, n_neighbors: int) -> Descent:
         laplacian = local_learning_laplacian(data, *nearest_neighbors(data, n_neighbors))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from ufselect._solver.reweighted import (
     smoothness_quadratic,
 )
 from ufselect._solver.sets import project_simplex
-from ufselect.base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import POSITIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
@@ -162,6 +162,7 @@ class StructuredOptimalGraph(Descent):
         )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SOGFS(UnsupervisedSelector):
     r"""Select features by a projection and a graph that are learnt together.
 
@@ -261,36 +262,18 @@ class SOGFS(UnsupervisedSelector):
     cost = "n² d + iterations · (n d² + d³)"
     is_nested = True
 
-    affinity_: sparse.csr_array
+    affinity_: sparse.csr_array = field(init=False)
 
     _parameter_constraints: ClassVar = {"gamma": [POSITIVE], "p": [Interval(Real, 0, 1, closed="right")]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_clusters: int | str = "auto",
-        n_components: int | str = "auto",
-        n_neighbors: int = 5,
-        gamma: float = 1.0,
-        p: float = 1.0,
-        max_iter: int = 50,
-        tol: float = 1e-7,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.p = p
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    n_clusters: int | str = "auto"
+    n_components: int | str = "auto"
+    n_neighbors: int = 5
+    gamma: float = 1.0
+    p: float = 1.0
+    max_iter: int = 50
+    tol: float = 1e-7
+    verbose: bool = False
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_samples = X.shape[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar
 
@@ -17,7 +18,7 @@ from ufselect._solver.reweighted import (
     ReweightedEigenproblem,
     lowest_eigenvectors,
 )
-from ufselect.base import NON_NEGATIVE, Columns, FitResult, GramSelector, Groups
+from ufselect.base import NON_NEGATIVE, FitResult, GramSelector
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 
@@ -43,6 +44,7 @@ class NegativeGram(Quadratic):
         )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SPCAFS(GramSelector):
     r"""Select features by PCA with a penalty on the rows of the loadings.
 
@@ -127,28 +129,12 @@ class SPCAFS(GramSelector):
 
     _parameter_constraints: ClassVar = {"gamma": [NON_NEGATIVE], "p": [Interval(Real, 0, 2, closed="right")]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int | str = "auto",
-        gamma: float = 1.0,
-        p: float = 0.5,
-        max_iter: int = 50,
-        tol: float = 1e-6,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
-        self.gamma = gamma
-        self.p = p
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    n_components: int | str = "auto"
+    gamma: float = 1.0
+    p: float = 0.5
+    max_iter: int = 50
+    tol: float = 1e-6
+    verbose: bool = False
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = component_spectrum(gram, self.n_components)

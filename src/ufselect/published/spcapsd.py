@@ -12,7 +12,7 @@ from scipy import linalg
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import Descent, in_units_of, iterate, run_attributes
 from ufselect._solver.reweighted import RESOLUTION, orthonormal_beyond, row_penalty, row_weights
-from ufselect.base import NON_NEGATIVE, Columns, FitResult, GramSelector, Groups
+from ufselect.base import NON_NEGATIVE, FitResult, GramSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.gram.spectrum import rank_limit
@@ -151,6 +151,7 @@ class PSDReconstruction(Descent):
         return self._evaluate(basis, image.T @ image, padded)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SPCAPSD(GramSelector):
     r"""Select features by reconstructing the data with a positive semidefinite matrix of small rows.
 
@@ -236,28 +237,12 @@ class SPCAPSD(GramSelector):
 
     _parameter_constraints: ClassVar = {"gamma": [NON_NEGATIVE], "eta": [NON_NEGATIVE]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        gamma: float = 1.0,
-        eta: float = 1.0,
-        init: Any = None,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.gamma = gamma
-        self.eta = eta
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    gamma: float = 1.0
+    eta: float = 1.0
+    init: Any = None
+    max_iter: int = 100
+    tol: float = 1e-5
+    verbose: bool = False
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         n_features = request.n_features

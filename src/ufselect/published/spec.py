@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.utils._param_validation import StrOptions
 
 from ufselect._columns import SelectionRequest
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs import (
     clusters_asked,
@@ -22,6 +23,7 @@ from ufselect.graphs import (
 )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SPEC(UnsupervisedSelector):
     r"""Select features that agree with the spectrum of the graph of nearest neighbours.
 
@@ -100,24 +102,10 @@ class SPEC(UnsupervisedSelector):
 
     _parameter_constraints: ClassVar = {"ranking": [StrOptions({"leading", "normalized", "smoothness"})]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        ranking: str = "leading",
-        n_clusters: int | str = "auto",
-        n_neighbors: int = 5,
-        bandwidth: float | str = "auto",
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.ranking = ranking
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.bandwidth = bandwidth
+    ranking: str = "leading"
+    n_clusters: int | str = "auto"
+    n_neighbors: int = 5
+    bandwidth: float | str = "auto"
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, ClassVar
 
@@ -30,9 +31,7 @@ from ufselect._utils.validation import generator
 from ufselect.base import (
     AT_LEAST_ONE,
     NON_NEGATIVE,
-    Columns,
     FitResult,
-    Groups,
     UnsupervisedSelector,
 )
 from ufselect.exceptions import ConstantDataError
@@ -163,6 +162,7 @@ class StudentNetwork(Descent):
         return 0.5 * (error.square().sum() / len(error) + self.gamma * w2.square().sum())
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TSFS(UnsupervisedSelector):
     r"""Select features by a teacher and a student network.
 
@@ -256,8 +256,8 @@ class TSFS(UnsupervisedSelector):
 
     feature_axes: ClassVar = {"input_weights_": 0}
 
-    input_weights_: NDArray
-    embedding_: NDArray
+    input_weights_: NDArray = field(init=False)
+    embedding_: NDArray = field(init=False)
 
     _parameter_constraints: ClassVar = {
         "n_components": [AT_LEAST_ONE],
@@ -265,30 +265,13 @@ class TSFS(UnsupervisedSelector):
         "gamma": [NON_NEGATIVE],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int = 2,
-        hidden: int = 32,
-        gamma: float = 0.01,
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        random_state: Any = None,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
-        self.hidden = hidden
-        self.gamma = gamma
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int = 2
+    hidden: int = 32
+    gamma: float = 0.01
+    max_iter: int = 100
+    tol: float = 1e-3
+    random_state: Any = None
+    verbose: bool = False
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         import_torch()

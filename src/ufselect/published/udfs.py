@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,7 @@ from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import in_units_of, iterate, run_attributes
 from ufselect._solver.reweighted import ReweightedEigenproblem, smoothness_quadratic
 from ufselect._utils.arrays import row_blocks
-from ufselect.base import POSITIVE, Columns, FitResult, Groups, UnsupervisedSelector
+from ufselect.base import POSITIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
@@ -80,6 +81,7 @@ def mean_lowest_rows(values: NDArray, vectors: NDArray, count: int) -> tuple[NDA
     return squared_norms, float(values @ shares)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class UDFS(UnsupervisedSelector):
     r"""Select features that discriminate within neighbourhoods of samples.
 
@@ -169,30 +171,13 @@ class UDFS(UnsupervisedSelector):
 
     _parameter_constraints: ClassVar = {"gamma": [POSITIVE], "reg": [POSITIVE]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_clusters: int | str = "auto",
-        n_neighbors: int = 5,
-        gamma: float = 1.0,
-        reg: float = 1.0,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.gamma = gamma
-        self.reg = reg
-        self.max_iter = max_iter
-        self.tol = tol
-        self.verbose = verbose
+    n_clusters: int | str = "auto"
+    n_neighbors: int = 5
+    gamma: float = 1.0
+    reg: float = 1.0
+    max_iter: int = 100
+    tol: float = 1e-6
+    verbose: bool = False
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         n_neighbors = usable_neighbors(self.n_neighbors, X.shape[0] - 1)
