@@ -10,7 +10,7 @@ import numpy as np
 
 from ufselect import DSCOFS, AutoSelector, GraphClustering, PCALeverage, ReconstructionSelector
 from ufselect.metrics import clustering_accuracy, evaluate_selection, neighbours_kept, normalized_mutual_info
-from ufselect.reconstruct.ridge import held_out_error
+from ufselect.reconstruct.known_share import KnownShare
 
 from .shared import Columns, Table, random_columns, split
 
@@ -86,7 +86,7 @@ class Blood:
         for seed in range(N_SPLITS):
             train, test = split(len(self.X), seed)
             genes = choosers[seed % len(choosers)](train)
-            shares.append(100 * (1 - held_out_error(self.X[train], self.X[test], genes) ** 2))
+            shares.append(100 * KnownShare(self.X[train], self.X[test]).of(genes))
         return shares
 
     def add(self, table: Table, name: str, labels: str, choosers: Sequence[Chooser], score: Callable) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ufselect import DSCOFS, PCALeverage, ReconstructionSelector
-from ufselect.reconstruct.ridge import held_out_error
+from ufselect.reconstruct.known_share import KnownShare
 
 from .shared import Columns, Table, split
 
@@ -95,7 +95,7 @@ def judged(train: np.ndarray, test: np.ndarray, items: Columns) -> list[float]:
         if kept.size > 1:
             alphas.append(cronbach_alpha(test[:, kept]))
             part_whole.append(np.corrcoef(test[:, kept].sum(axis=1), full)[0, 1])
-    reconstructed = 100 * (1 - held_out_error(train, test, items) ** 2)
+    reconstructed = 100 * KnownShare(train, test).of(items)
     lost = len(KEYS) - len(alphas)
     reliability = [np.nan, np.nan] if lost else [np.mean(alphas), np.mean(part_whole)]
     return [*reliability, np.mean(regressed), reconstructed, lost]

@@ -29,6 +29,7 @@ class ClusterAgreement:
     """
 
     n_parts = 2  # each half selects once while the other is held out
+    repeats = (3, 6, 16)
     rival = "all columns"
     least_lead = (0.1, 0.2)
 

@@ -15,8 +15,8 @@ from ufselect._utils.validation import generator
 from ufselect.dscofs.path import DSCOFSPath
 from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, matplotlib, plain, quiet
 from ufselect.published.baselines import RandomSubset
+from ufselect.reconstruct.known_share import KnownShare
 from ufselect.reconstruct.reconstructor import Reconstructor
-from ufselect.reconstruct.ridge import component_errors
 
 
 @dataclass(frozen=True)
@@ -586,7 +586,8 @@ class ReconstructionDisplay(Display):
         draws = [RandomSubset(int(places.max()), random_state=int(seed)) for seed in seeds]
         fits = [Reconstructor(draw, regressor).fit(train) for draw in draws]
         random = np.array([fit.curve(test, places.tolist())["score"] for fit in fits])
-        components = 1 - np.square(component_errors(train, test, places.tolist()))
+        measure = KnownShare(train, test)
+        components = np.array([measure.of_components(int(count)) for count in places])
         return cls(places, shares, random=random, components=components).plot(ax=ax)
 
     @classmethod

