@@ -30,7 +30,7 @@ MINUTES = {
     "coil20": 30, "usps": 6, "lung_discrete": 4, "glioma": 40, "umist": 15, "warppie10p": 25, "isolet": 18,
     "mstar_soc_cnn": 40, "synthetic sets": 5,
 }  # fmt: skip
-QUICK_MINUTES = 0.5
+QUICK_MINUTES = 0.25
 
 
 def plan(names: list[str], output: Path, quick: bool, jobs: int) -> str:
