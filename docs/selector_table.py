@@ -23,7 +23,6 @@ GOALS = {
     "MaxVariance": "baseline",
     "NDFS": "clusters",
     "PCALeverage": "baseline",
-    "PartitionSelector": "clusters",
     "RNE": "neighbourhoods",
     "RUFS": "clusters",
     "RandomSubset": "baseline",
@@ -36,7 +35,7 @@ GOALS = {
     "UDFS": "neighbourhoods",
 }
 HEADER = ("selector", "columns for", "also takes", "groups", "leading cost", "clusters", "reconstruction")
-SAMPLED = {"AutoSelector", "LaplacianScore", "PartitionSelector"}  # take some rows of a dask collection
+SAMPLED = {"AutoSelector", "LaplacianScore"}  # take some rows of a dask collection
 
 
 def cells(selector: type[UnsupervisedSelector]) -> list[str]:

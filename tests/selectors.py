@@ -8,7 +8,6 @@ from ufselect._registry import all_selectors, missing_requirements
 RUNNABLE = {name: each for name, each in all_selectors().items() if not missing_requirements(each)}
 SMALL = {
     "AutoSelector": {"candidates": [PCALeverage(), GreedyProjection()], "n_clusters": 2},
-    "PartitionSelector": {"n_clusters": 2},
     "SOGFS": {"n_clusters": 2, "n_components": 2, "max_iter": 3},
     "UDFS": {"n_clusters": 2, "max_iter": 5},
     "RNE": {"max_iter": 5, "n_components": 3},

@@ -60,7 +60,7 @@ def here(values):
 
 
 selectors = [
-    DSCOFS(4, n_components=3), DSCOFS(4, n_components=3, init="graph", random_state=0),
+    DSCOFS(4, n_components=3), DSCOFS(4, n_components=3, guide="graph"),
     FSPCA(4, n_components=3), SPCAFS(4, n_components=3), GreedyProjection(4),
     DOptimalLeverage(4), ReconstructionSelector(4), MaxVariance(4), MaxVariance(4, exclude=[0]),
     PCALeverage(4, n_components=3), PCALeverage(4, n_components=3, max_correlation=0.99),
@@ -72,7 +72,7 @@ with sklearn.config_context(array_api_dispatch=True):
         for data in (tall, tall.astype(np.float32), wide) + ((gaps,) if selector.accepts_missing else ()):
             if len(data) == 8 and isinstance(selector, (FSPCA, SPCAFS)):
                 continue
-            if data is gaps and getattr(selector, "init", None) == "graph":
+            if data is gaps and getattr(selector, "guide", None) == "graph":
                 continue
             expected, found = clone(selector).fit(data), clone(selector).fit(there(data))
             np.testing.assert_array_equal(here(found.support_), expected.support_, err_msg=repr(selector))

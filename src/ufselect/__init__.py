@@ -14,7 +14,6 @@ if TYPE_CHECKING:  # for editors and type checkers, which cannot follow the name
     from ufselect.base import GramSelector as GramSelector
     from ufselect.base import UnsupervisedSelector as UnsupervisedSelector
     from ufselect.clusters import GraphClustering as GraphClustering
-    from ufselect.clusters.partition import PartitionSelector as PartitionSelector
     from ufselect.dscofs.constrained import ConstrainedDSCOFS as ConstrainedDSCOFS
     from ufselect.dscofs.estimator import DSCOFS as DSCOFS
     from ufselect.dscofs.path import DSCOFSPath as DSCOFSPath

@@ -215,15 +215,20 @@ class SelectionRequest(UnitRequest):
 
 
 def choose(
-    scores: NDArray, request: SelectionRequest, gram: Callable[[], GramOperator], ties: NDArray | None = None
+    scores: NDArray,
+    request: SelectionRequest,
+    gram: Callable[[], GramOperator],
+    ties: NDArray | None = None,
+    least: float | None = None,
 ) -> tuple[NDArray, NDArray]:
     """Rank a method's columns by their scores and select as many units as requested.
 
     Kept units come first. The score of a unit is the mean over its columns, which are ranked one after the
     other. With ``max_correlation``, units that repeat better ones come later, see `least_redundant`; only
-    then is ``gram`` called, for the Gram operator of these columns. Columns of equal score are ordered by
-    ``ties``, higher first, else by index. Returns distinct ranks, 1 for the best, and the mask of the
-    selected columns.
+    then is ``gram`` called, for the Gram operator of these columns. A unit whose score is below ``least``
+    times that of the last one selected by scores alone takes no other's place. Columns of equal score are
+    ordered by ``ties``, higher first, else by index. Returns distinct ranks, 1 for the best, and the mask of
+    the selected columns.
     """
     if ties is not None:
         order = np.lexsort((np.arange(scores.size)[::-1], ties, scores))
@@ -231,9 +236,14 @@ def choose(
     if request.kept.size == 0 and request.units.is_single and request.max_correlation is None:
         ranking = ranks_from_scores(scores)
         return ranking, ranking <= request.n_selected
-    order = kept_first(np.argsort(-request.units.means(scores), kind="stable"), request.kept)
+    means = request.units.means(scores)
+    order = kept_first(np.argsort(-means, kind="stable"), request.kept)
     if request.max_correlation is not None:
-        order = least_redundant(order, request, gram())
+        n_tried = order.size
+        if least is not None:
+            n_tried = request.n_selected
+            n_tried += np.count_nonzero(means[order[n_tried:]] >= least * means[order[n_tried - 1]])
+        order = np.append(least_redundant(order[:n_tried], request, gram()), order[n_tried:])
     places = request.units.of_rows(places_in(order))
     ranking = places_in(np.lexsort((-scores, places))) + 1
     return ranking, places < request.n_selected

@@ -36,7 +36,6 @@ SELECTORS = {
     "BSUFS": "ufselect.published.bsufs",
     "DSCOFS": "ufselect.dscofs.estimator",
     "ConstrainedDSCOFS": "ufselect.dscofs.constrained",
-    "PartitionSelector": "ufselect.clusters.partition",
     "AutoSelector": "ufselect.auto",
 }
 # What ``from ufselect import …`` offers.

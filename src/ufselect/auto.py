@@ -21,16 +21,16 @@ from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector, for_
 from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference
-from ufselect.clusters.partition import PartitionSelector
 from ufselect.dscofs.estimator import DSCOFS
+from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 
 class AutoSelector(UnsupervisedSelector):
     r"""Select columns for a goal without labels, and assess them on held-out rows.
 
-    With ``goal="clusters"``, the selected columns show the clusters of the rows
-    (:class:`~ufselect.PartitionSelector`). With ``goal="reconstruct"``, all columns can be reconstructed from
+    With ``goal="clusters"``, the selected columns show the clusters of the rows (:class:`~ufselect.DSCOFS`
+    with ``guide="graph"``). With ``goal="reconstruct"``, all columns can be reconstructed from
     the selected ones (:class:`~ufselect.ReconstructionSelector`). ``assessment_`` compares the selection with
     random columns on held-out rows (:func:`~ufselect.assess`).
 
@@ -48,13 +48,12 @@ class AutoSelector(UnsupervisedSelector):
     clusterer : {"kmeans", "graph"}, default="kmeans"
         How rows are clustered on the selected columns in the assessment: by K-means or
         :class:`~ufselect.GraphClustering`.
-    candidates : list, "dscofs" or None, default=None
-        Selectors, or pairs of a name and a selector, to compare by their assessments; the best is used.
-        ``"dscofs"`` compares :class:`~ufselect.DSCOFS` with three strengths of its penalties, with and
-        without entry sparsity. None uses the selector of the goal.
+    candidates : list or None, default=None
+        Selectors, or pairs of a name and a selector, to compare by their assessments; the best is used. None
+        uses the selector of the goal.
     n_clusters : int or "auto", default="auto"
         Number of clusters; give it if you know it. ``"auto"`` finds it as
-        :class:`~ufselect.GraphClustering` does.
+        :class:`~ufselect.GraphClustering` does, for the assessment; columns are selected without it.
     groups : array-like of shape (n_samples,), default=None
         Donor, replicate or batch of each row; the assessment holds out whole groups.
     max_samples : int, default=2000
@@ -81,17 +80,17 @@ class AutoSelector(UnsupervisedSelector):
         Whether the verdict is "yes".
     stability_ : float or None
         Agreement of the selections from different rows: 1 for the same columns, 0 for chance.
-    report_ : list of dict
-        One row per candidate, the best first: ``candidate``, ``criterion`` (share of the variance known or
+    report_ : dict of ndarray
+        One entry per candidate, the best first: ``candidate``, ``criterion`` (share of the variance known or
         agreement with the clusters on held-out rows), ``criterion_error``, ``verdict``, ``stability``,
         ``seconds`` and ``selected``; then random columns and the other rows of the assessment's table, for
-        comparison.
+        comparison. A data frame can be made of it.
     labels_ : ndarray of shape (n_samples,)
         The clusters found with all columns, for the goal "clusters"; for a dask collection, those of the
         sampled rows.
-    clusters_ : list of dict
-        For each cluster its number, ``size`` and ``columns``: the selected columns that distinguish it, each
-        with the distance of its mean there from its mean elsewhere in standard deviations.
+    clusters_ : dict of ndarray
+        One entry per cluster: ``size``; ``columns``, up to five selected columns that distinguish it; and
+        ``distances`` of their means there from those elsewhere, in standard deviations.
     n_clusters_ : int
         The number of clusters, for the goal "clusters".
     n_clusters_range_ : list of int
@@ -125,14 +124,14 @@ class AutoSelector(UnsupervisedSelector):
     is_stochastic = True
     samples_rows = True
     label = "AutoSelector"
-    cost = "a PCA + n² c + n d c"
+    cost = "a PCA + n² c"
     chooses_count = True
     supports = frozenset({"keep", "feature_groups"})  # as far as its candidates do
 
     _parameter_constraints: ClassVar[dict[str, list]] = {
         "goal": [StrOptions({"auto", "reconstruct", "clusters"})],
         "clusterer": [StrOptions({"kmeans", "graph"})],
-        "candidates": ["array-like", StrOptions({"dscofs"}), None],
+        "candidates": [list, tuple, None],
         "groups": ["array-like", None],
         "max_samples": [Interval(Integral, 1, None, closed="left")],
     }
@@ -143,9 +142,9 @@ class AutoSelector(UnsupervisedSelector):
     verdict_: str
     better_than_random_: bool
     stability_: float | None
-    report_: list[dict[str, Any]]
+    report_: dict[str, NDArray]
     labels_: NDArray
-    clusters_: list[dict[str, Any]]
+    clusters_: dict[str, NDArray]
     n_clusters_range_: list[int]
     count_curve_: dict[str, NDArray]
 
@@ -155,7 +154,7 @@ class AutoSelector(UnsupervisedSelector):
         *,
         goal: str = "auto",
         clusterer: str = "kmeans",
-        candidates: Sequence[Any] | str | None = None,
+        candidates: Sequence[Any] | None = None,
         n_clusters: int | str = "auto",
         groups: Any = None,
         max_samples: int = 2000,
@@ -198,8 +197,6 @@ class AutoSelector(UnsupervisedSelector):
                     raise ValueError(
                         f'{name}={getattr(self, name)!r} has no effect with goal="reconstruct"; leave it out.'
                     )
-            if isinstance(self.candidates, str):
-                raise ValueError('candidates="dscofs" works with goal="clusters"; give a list of selectors.')
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         seed = seed_from(self.random_state)
@@ -207,18 +204,12 @@ class AutoSelector(UnsupervisedSelector):
         attributes: dict[str, Any] = {}
         pool = self._named_candidates(request, seed)
         with one_blas_thread():  # products this small only lose time in threads
-            if self._goal == "clusters" and self.candidates is None:
-                best = clone(pool[0][1]).fit(X)
-                reference, count = best._reference, best.n_clusters_
-                attributes = {"labels_": best.labels_, "n_clusters_range_": best.n_clusters_range_}
-            elif self._goal == "clusters":
+            if self._goal == "clusters":
                 reference, labels, count, *between = find_clusters(
                     X, self.n_clusters, self.max_samples, seed, at_least=2
                 )
-                attributes = {"labels_": labels, "n_clusters_range_": between}
-            if self._goal == "clusters":
-                attributes["n_clusters_"] = count
-                said = range_note(*attributes["n_clusters_range_"])
+                attributes = {"labels_": labels, "n_clusters_": count, "n_clusters_range_": between}
+                said = range_note(*between)
             tried = []  # on the same splits; the best comes first
             for number, (name, estimator) in enumerate(pool, 1):
                 started = perf_counter()
@@ -241,13 +232,11 @@ class AutoSelector(UnsupervisedSelector):
             if len(pool) > 1:
                 said.append(f"This is the best of {len(pool)} candidates, so its figures are optimistic.")
             tried.sort(key=lambda each: np.nan_to_num(-each[2].mean("selected"), nan=np.inf))
-            if self._goal == "reconstruct" or self.candidates is not None:
-                best = clone(tried[0][1]).fit(X)
+            best = clone(tried[0][1]).fit(X)
         if self._goal == "clusters":
             names = getattr(self, "feature_names_in_", np.arange(request.n_features))[request.columns]
             selected = np.flatnonzero(best.get_support())
             attributes["clusters_"] = describe_clusters(reference, attributes["labels_"], selected, names)
-        vars(best).pop("_reference", None)  # a copy of the rows, which a fitted selector should not hold
         if getattr(best, "count_curve_", None) is not None:
             attributes["count_curve_"] = best.count_curve_
         scores = np.asarray(getattr(best, "scores_", best.get_support()), dtype=np.float64)
@@ -276,19 +265,15 @@ class AutoSelector(UnsupervisedSelector):
         if self.candidates is None and self._goal == "reconstruct":
             pool = [("ReconstructionSelector", ReconstructionSelector())]
         elif self.candidates is None:
-            partition = PartitionSelector(
-                n_clusters=self.n_clusters, max_samples=self.max_samples, random_state=seed
+            is_auto = isinstance(self.n_clusters, str)
+            guided = DSCOFS(
+                guide="graph",
+                n_components="auto" if is_auto else max(1, self.n_clusters - 1),
+                max_samples=self.max_samples,
+                random_state=seed,
+                max_correlation=min(self.max_correlation or 1.0, MAX_PARTIAL_CORRELATION),
             )
-            pool = [("PartitionSelector", partition)]
-        elif isinstance(self.candidates, str):
-            pool = [
-                (
-                    f"DSCOFS, μ={mu:g}, entries={entries or 'all'}",
-                    DSCOFS(init="graph", mu_entry=mu, mu_row=mu / 10, entry_sparsity=entries),
-                )
-                for mu in (0.1, 1.0, 10.0)
-                for entries in ("auto", None)
-            ]
+            pool = [("DSCOFS, guided", guided)]
         else:
             pool = []
             for place, item in enumerate(self.candidates):
@@ -321,31 +306,24 @@ class AutoSelector(UnsupervisedSelector):
         return pool
 
 
-def _report(tried: Sequence[tuple[str, Any, Assessment, float]]) -> list[dict[str, Any]]:
-    nothing = {"mean": float("nan"), "spread": float("nan")}
-    rows = [
-        (name, outcome.table[0] if outcome.table else nothing, outcome.verdict, outcome.stability, seconds)
-        for name, _, outcome, seconds in tried
-    ]
-    rows += [(row["columns"], row, "for comparison", None, 0.0) for row in tried[0][2].table[1:]]
-    return [
-        {
-            "candidate": name,
-            "criterion": row["mean"],
-            "criterion_error": row["spread"],
-            "verdict": verdict,
-            "stability": stability,
-            "seconds": seconds,
-            "selected": place == 0,
-        }
-        for place, (name, row, verdict, stability, seconds) in enumerate(rows)
-    ]
+def _report(tried: Sequence[tuple[str, Any, Assessment, float]]) -> dict[str, NDArray]:
+    nan = float("nan")
+    rows: list[tuple[Any, ...]] = []
+    for name, _, outcome, seconds in tried:
+        row = outcome.table[0] if outcome.table else {"mean": nan, "spread": nan}
+        stability = nan if outcome.stability is None else outcome.stability
+        rows.append((name, row["mean"], row["spread"], outcome.verdict, stability, seconds))
+    for row in tried[0][2].table[1:]:
+        rows.append((row["columns"], row["mean"], row["spread"], "for comparison", nan, 0.0))
+    names = ("candidate", "criterion", "criterion_error", "verdict", "stability", "seconds")
+    report = {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
+    return {**report, "selected": np.arange(len(rows)) == 0}
 
 
 def describe_clusters(
     reference: Reference, labels: NDArray, selected: NDArray, names: NDArray
-) -> list[dict[str, Any]]:
-    """Return, for each cluster, its size and the five selected columns that distinguish it most.
+) -> dict[str, NDArray]:
+    """Return the size of each cluster and the five selected columns that distinguish it most.
 
     A column is rated by the distance of its mean in the cluster from its mean elsewhere, in units of its
     standard deviation within clusters; the sign says whether it is high or low there.
@@ -355,10 +333,10 @@ def describe_clusters(
     within = reference.scatters[1][selected] / rows.shape[0]
     others = -means * (sizes / np.maximum(rows.shape[0] - sizes, 1))[:, None]
     floor = np.finfo(float).eps * max(float(within.max()), np.finfo(float).tiny)
-    distance = (means - others) / np.sqrt(np.maximum(within, floor))
-    found = []
-    for cluster, size in enumerate(np.bincount(labels, minlength=sizes.size)):
-        telling = np.argsort(-np.abs(distance[cluster]), kind="stable")[:5]
-        columns = [(str(names[selected[k]]), float(distance[cluster, k])) for k in telling]
-        found.append({"cluster": cluster, "size": int(size), "columns": columns})
-    return found
+    distances = (means - others) / np.sqrt(np.maximum(within, floor))
+    largest = np.argsort(-np.abs(distances), axis=1, kind="stable")[:, :5]
+    return {
+        "size": np.bincount(labels, minlength=sizes.size),
+        "columns": names[selected][largest],
+        "distances": np.take_along_axis(distances, largest, axis=1),
+    }

@@ -734,7 +734,7 @@ class GramSelector(UnsupervisedSelector):
 
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:
         """Fit to the Gram operator of the data, wherever they are."""
-        gram = request.gram
+        gram = self._gram(request)
         scores, attributes = with_attributes(self._fit_gram(gram, request))
         missing = gram.missing
         if missing is not None and missing.route == "pairwise" and missing.correction > 0.1:
@@ -748,6 +748,10 @@ class GramSelector(UnsupervisedSelector):
         if request.reduced is not None:
             attributes["reduction_"] = request.reduced.summary(self._n_leading(request, attributes))
         return scores, {**attributes, "missing_": missing}
+
+    def _gram(self, request: SelectionRequest) -> GramOperator:
+        """Return the Gram operator that the method gets."""
+        return request.gram
 
     def _needs_rows(self) -> bool:
         """Whether the Gram matrix alone would give another result than rows in memory do."""

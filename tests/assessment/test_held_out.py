@@ -22,7 +22,6 @@ from ufselect import (
     Assessment,
     AutoSelector,
     MaxVariance,
-    PartitionSelector,
     RandomSubset,
     ReconstructionSelector,
     Reconstructor,
@@ -130,7 +129,8 @@ def test_a_share_that_is_nearly_all_is_not_called_all():
 
 def test_planted_clusters_are_found():
     X, _ = planted()
-    found = assess(PartitionSelector(6, n_clusters=4, random_state=0), X, goal="clusters", random_state=0)
+    selector = AutoSelector(6, goal="clusters", n_clusters=4)
+    found = assess(selector, X, random_state=0)
     assert found.verdict == "yes"
     assert found.effect > 0.1
     assert found.n_clusters == 4  # as the selector was told
@@ -156,7 +156,7 @@ def test_structureless_data_in_equal_units_are_not_called_better(goal, kind):
     X = X / X.std(axis=0)
     chooser = ReconstructionSelector(6)
     if goal == "clusters":
-        chooser = PartitionSelector(6, n_clusters=4, random_state=0)
+        chooser = DSCOFS(6, guide="graph", n_components=3)
     found = assess(chooser, X, goal=goal, n_clusters=4, random_state=0)
     assert found.verdict != "yes"
     if goal == "reconstruct":  # rows without clusters are not split

@@ -101,7 +101,7 @@ def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys
     assert code == 0
     assert "AutoSelector" in out
     assert "Reconstruction" in out
-    left_out = "ConstrainedDSCOFS, PartitionSelector, TSFS"
+    left_out = "ConstrainedDSCOFS, TSFS"
     assert f"All methods but {left_out} were compared; name these with -m." in err
     assert f"all but {left_out.replace(', TSFS', ' and TSFS')}." in " ".join(
         call("compare --help", capsys)[1].split()

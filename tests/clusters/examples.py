@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from ufselect.clusters.graph import Reference, leading_scores, rows_of
-
 
 def clusters_under_nuisance(seed=0, n=200):
     """Four clusters in five features, beside one dominant direction that two features carry."""
@@ -25,16 +23,6 @@ def sparse_clusters(seed=0, n=240, d=60):
     for cluster in range(3):
         rates[cluster, 8 * cluster : 8 * (cluster + 1)] = 1.5
     return sparse.csr_array(rng.poisson(rates[y]).astype(float)), y
-
-
-def reference_with(X, labels):
-    """A reference whose graph joins exactly the samples of a cluster."""
-    rows = rows_of(X)
-    n_clusters = int(labels.max()) + 1
-    graph = sparse.csr_array((labels[:, None] == labels[None, :]).astype(float))
-    values, vectors = np.ones(n_clusters), np.eye(n_clusters)[labels]
-    scores = leading_scores(rows, min(2 * n_clusters, *rows.shape))
-    return Reference(rows, *scores, [n_clusters], [0.0], graph, values, vectors, labels, n_clusters)
 
 
 def planted(seed=0, n=120, d=40, informative=12, c=4, apart=2.0):

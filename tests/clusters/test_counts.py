@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make
 from tests.clusters.examples import planted
 
 from ufselect.clusters.counts import cluster_range, range_note, steadiest
-from ufselect.clusters.graph import rows_of
+from ufselect.graphs.scores import rows_of
 
 
 def blobs(n_clusters, n=240, d=15, seed=None):

@@ -13,19 +13,14 @@ from tests.clusters.examples import clusters_under_nuisance, planted, sparse_clu
 
 from ufselect.clusters.graph import (
     build_reference,
-    clarity,
-    clear_powers,
     consensus,
-    cut_again,
     diffusion_coordinates,
-    leading_scores,
-    outlying_rows,
     rand_agreement,
-    rows_of,
     walk_pairs,
 )
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs.score_graph import score_graph
+from ufselect.graphs.scores import clarity, clear_powers, leading_scores, outlying_rows, rows_of
 from ufselect.metrics import clustering_accuracy
 
 
@@ -56,14 +51,6 @@ def test_the_graph_is_the_mean_of_those_in_whitened_and_half_whitened_scores():
     roots = reference.scores * np.sqrt(reference.spread)
     alone = [score_graph(each, reference.widths).toarray() for each in (reference.scores, roots)]
     np.testing.assert_allclose(reference.graph.toarray(), sum(alone) / 2)
-
-
-def test_another_cut_has_the_same_graph():
-    X, y = clusters_under_nuisance(3)
-    reference = build_reference(rows_of(X), 4, 0)
-    again = cut_again(reference, 1)
-    assert again.graph is reference.graph
-    assert adjusted_rand_score(y, again.labels) > 0.9
 
 
 def test_partition_equals_scikit_learns_spectral_clustering_on_the_same_graph():

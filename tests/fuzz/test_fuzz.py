@@ -141,14 +141,7 @@ def test_exhausted_krylov_spaces_restart_alike():
     "case",
     [
         Case("SPCAPSD", "constant", "csc", (20, 140), 0, {"n_features_to_select": 3}),
-        Case(
-            "PartitionSelector",
-            "constant",
-            "rows",
-            (30, 40),
-            0,
-            {"n_features_to_select": 2, "random_state": 0},
-        ),
+        Case("DSCOFS", "constant", "rows", (30, 40), 0, {"n_features_to_select": 2, "guide": "graph"}),
         Case("SPCAPSD", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
         Case("SPCAFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "gamma": 1e300}),
         Case("DSCOFS", "normal", "rows", (20, 6), 0, {"n_features_to_select": 3, "tau": 1e300}),

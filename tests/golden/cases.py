@@ -39,7 +39,6 @@ SMALL: dict[str, dict[str, Any]] = {  # settings with which a fit takes some mil
     "SPCAFS": {"max_iter": 10},
     "SPCAPSD": {"max_iter": 10},
     "BSUFS": {"max_iter": 10},
-    "PartitionSelector": {"n_clusters": 2},
     "AutoSelector": {"n_clusters": 2, "max_samples": 30},
 }
 
@@ -132,7 +131,7 @@ def settings(X: np.ndarray) -> Iterator[tuple[str, Callable[[np.ndarray], Any], 
 
 # Every table is fitted as an array; these also in other ways. Slow methods take a third of them.
 IN_OTHER_WAYS = ("noise", "wide", "blobs", "thin")
-SLOW = ("AutoSelector", "ConstrainedDSCOFS", "PartitionSelector", "SOGFS", "StableSelector", "TSFS")
+SLOW = ("AutoSelector", "ConstrainedDSCOFS", "SOGFS", "StableSelector", "TSFS")
 
 
 def fit(

@@ -21,7 +21,6 @@ from ufselect import (
     GreedyProjection,
     LaplacianScore,
     MaxVariance,
-    PartitionSelector,
     PCALeverage,
     base,
     dscofs_path,
@@ -42,7 +41,7 @@ GRAM_SELECTORS = [
     if issubclass(selector, GramSelector)
 ]
 # These look at a sample of rows where the data are not in memory.
-SAMPLING_SELECTORS = (AutoSelector, LaplacianScore, PartitionSelector)
+SAMPLING_SELECTORS = (AutoSelector, LaplacianScore)
 MEMORY_SELECTORS = [
     pytest.param(selector, id=name)
     for name, selector in all_selectors().items()

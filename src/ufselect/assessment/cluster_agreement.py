@@ -12,13 +12,11 @@ from ufselect.assessment.splits import RowSample
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import (
     build_reference,
-    clear_powers,
     kmeans_seeds,
-    outlying_rows,
     rand_agreement,
-    rows_of,
 )
 from ufselect.clusters.kmeans import kmeans_runs
+from ufselect.graphs.scores import clear_powers, outlying_rows, rows_of
 
 
 class ClusterAgreement:

@@ -102,8 +102,7 @@ Clusters = Annotated[Any, Option("--clusters", metavar="N|auto", parser=clusters
 METHOD = "A selector by name, such as DSCOFS or LaplacianScore."
 Method = Annotated[Word, Option("--method", "-m", help=METHOD, autocompletion=_methods)]
 METHODS = (
-    "Methods to compare, separated by commas; may be repeated. By default all but ConstrainedDSCOFS, "
-    "PartitionSelector and TSFS."
+    "Methods to compare, separated by commas; may be repeated. By default all but ConstrainedDSCOFS and TSFS."
 )
 Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (

@@ -108,7 +108,7 @@ def record_of(
         record["count"] = {"chosen": chosen, "why": why}
         record["count"]["curve"] = {name: plain_value(curve[name]) for name in ("n_features", "score")}
     if hasattr(selector, "report_"):
-        record["candidates"] = plain_value(list(selector.report_))
+        record["candidates"] = plain_value(e.candidates)
     if run.request.goal == "clusters":
         record["clusters"] = plain_value(e.clusters)
     return record

@@ -15,8 +15,9 @@ from ufselect._utils.arrays import row_blocks
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_positive_int, seed_from, tabular
 from ufselect.clusters.counts import cluster_range
-from ufselect.clusters.graph import Reference, build_reference, rows_to_cluster
+from ufselect.clusters.graph import Reference, build_reference
 from ufselect.graphs.score_graph import N_NEIGHBORS
+from ufselect.graphs.scores import sampled_rows
 
 
 class GraphClustering(ClusterMixin, BaseEstimator):
@@ -162,12 +163,11 @@ def find_clusters(
 
     The reference has at least ``at_least`` clusters: a single one says nothing about columns.
     """
-    rows, chosen = rows_to_cluster(X, max_samples, seed)
+    rows, chosen = sampled_rows(X, max_samples, seed)
     count, low, high = cluster_range(n_clusters, rows, seed)
     reference = build_reference(rows, max(count, min(at_least, rows.shape[0])), seed)
-    if chosen.size == X.shape[0]:
-        return reference, reference.labels, count, low, high
-    labels = assigned(reference, X)
+    is_all = chosen.size == X.shape[0]
+    labels = np.empty_like(reference.labels) if is_all else assigned(reference, X)
     labels[chosen] = reference.labels
     return reference, labels, count, low, high
 

@@ -10,19 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect.clusters.graph import (
-    Rows,
     cut_runs,
     diffusion_coordinates,
-    gaussian_scores,
     kmeans_seeds,
-    leading_scores,
     rand_agreement,
-    rows_of,
-    sampled_indices,
     walk_pairs,
 )
 from ufselect.gram.spectrum import auto_n_components
 from ufselect.graphs.score_graph import joined, score_neighbours, score_widths
+from ufselect.graphs.scores import Rows, gaussian_scores, leading_scores, rows_of, sampled_indices
 
 # Every number up to 12, which are easily told apart; beyond, each about 1.15 times the one before.
 GRID = (*range(2, 13), 14, 16, 18, 20, 23, 26, 30, 35, 41)

@@ -109,7 +109,7 @@ def compare(
         The known classes, of any type.
     methods : sequence of str, default=None
         Class names or labels of selectors. None for all whose requirements are installed, except
-        AutoSelector, ConstrainedDSCOFS, PartitionSelector and TSFS, which must be named.
+        AutoSelector, ConstrainedDSCOFS and TSFS, which must be named.
     counts : sequence of int, default=None
         Numbers of features; None for 10, 20, …, 100, or about ten smaller ones if X has few features.
     mode : {"fixed", "oracle", "auto"}, default="fixed"

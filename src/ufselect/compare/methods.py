@@ -21,7 +21,7 @@ from ufselect.published.rne import RNE
 
 ALL_FEATURES = "AllFeatures"
 # Left out unless named: slow to fit, or built from other selectors.
-ON_REQUEST = ("AutoSelector", "ConstrainedDSCOFS", "PartitionSelector", "TSFS")
+ON_REQUEST = ("AutoSelector", "ConstrainedDSCOFS", "TSFS")
 BEST_DRAW = "BestRandomSubset"
 Point = dict[str, Any]  # parameters of a fit
 # The grids over which published comparisons tune the methods, with three exceptions: α is left out for NDFS

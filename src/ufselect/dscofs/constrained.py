@@ -55,7 +55,7 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
     entry_sparsity : float, int or None, default=None
         Non-zero entries of X: a share α of all d·m entries, their number s, or None for no entry constraint.
         It has an effect only if s < r·m.
-    init : {"pca", "random", "graph"} or ndarray of shape (n_features, n_components), default="pca"
+    init : {"pca", "random"} or ndarray of shape (n_features, n_components), default="pca"
         Start, as in :class:`DSCOFS`.
     n_init : int, default=10
         Number of random starts, of which the best is used.

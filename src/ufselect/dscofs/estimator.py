@@ -16,7 +16,7 @@ from ufselect._columns import SelectionRequest, Units, choose
 from ufselect._solver.iterate import SolverResult, iterate, run_attributes
 from ufselect._utils.arrays import polar_factor
 from ufselect._utils.messages import warn_user
-from ufselect._utils.validation import generator
+from ufselect._utils.validation import generator, seed_from
 from ufselect.base import (
     AT_LEAST_ONE,
     NON_NEGATIVE,
@@ -26,6 +26,7 @@ from ufselect.base import (
     GramSelector,
     Groups,
 )
+from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION, MIN_RELATIVE_SCORE, GuidedGram, guided_gram
 from ufselect.dscofs.pam import EARLY_ONSET, LATE_ONSET, PamState, ProximalAlternatingMinimisation
 from ufselect.dscofs.problem import (
     DoubleSparsePCA,
@@ -34,7 +35,7 @@ from ufselect.dscofs.problem import (
     penalty_unit,
     variance_bound,
 )
-from ufselect.dscofs.start import Start, best_random_start, given_start, graph_start, pca_start
+from ufselect.dscofs.start import Start, best_random_start, given_start, pca_start
 from ufselect.dscofs.x_steps import make_x_step
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator, Spectrum
@@ -69,12 +70,9 @@ class DoubleSparseSelector(GramSelector):
             StrOptions({"auto"}),
             None,
         ],
-        "init": [StrOptions({"pca", "random", "graph"}), "array-like"],
+        "init": [StrOptions({"pca", "random"}), "array-like"],
         "n_init": [AT_LEAST_ONE],
     }
-
-    def _needs_rows(self) -> bool:
-        return super()._needs_rows() or (isinstance(self.init, str) and self.init == "graph")
 
     def _spectrum(self, gram: GramOperator) -> Spectrum:
         """Return the leading eigenpairs, with ``"auto"`` as many as a given start has columns."""
@@ -122,15 +120,7 @@ class DoubleSparseSelector(GramSelector):
             return Start(polar_factor(start.point[request.columns])) if request.excludes else start
         if self.init == "random":
             return best_random_start(gram, n_components, self.n_init, generator(self.random_state))
-        if self.init == "pca":
-            return pca_start(spectrum)
-        if request.data is None:
-            raise ValueError(
-                'init="graph" needs rows in memory to find their neighbours; fit to an array or a sample of '
-                'rows, or use init="pca".'
-            )
-        point = graph_start(request.data, gram, n_components)
-        return given_start(point, n_components, gram.dtype)
+        return pca_start(spectrum)
 
 
 def entry_count(
@@ -180,6 +170,12 @@ class DSCOFS(DoubleSparseSelector):
     ----------
     {n_features_to_select}
     {n_components}
+        With ``guide="graph"`` also the number of its vectors: give the number of clusters if you know it.
+    guide : None, "graph" or array-like of shape (n_samples, n_vectors), default=None
+        What the rows should show by the selected features. ``"graph"``, for clusters: the smoothest vectors
+        of the graph of neighbours in whitened principal-component scores. An array holds vectors of your own,
+        such as an embedding, indicators of classes, or a covariate; it counts by the span of its columns.
+        With a guide, ``max_correlation`` limits partial correlations given the guide; None stands for 0.5.
     entry_sparsity : "auto", float, int or None, default="auto"
         Non-zero entries of X: ``"auto"`` for 0.4 of the r·m entries of r rows, a share α of all d·m entries,
         their number s, or None for no entry constraint. It has an effect only if s < r·m; a share of d·m, as
@@ -191,11 +187,9 @@ class DSCOFS(DoubleSparseSelector):
         on every data set, or absolute as in [1]_.
     tau : float, default=1e-3
         Proximal weight of all three steps.
-    init : {"pca", "random", "graph"} or ndarray of shape (n_features, n_components), default="pca"
-        Start: the leading PCA loadings, the best of ``n_init`` random orthonormal matrices as in [1]_,
-        loadings that predict the smooth vectors of the neighbour graph of the whitened scores, or a matrix
-        with orthonormal columns. With large penalties the result depends mostly on the start, and "graph"
-        shows clusters better than the others.
+    init : {"pca", "random"} or ndarray of shape (n_features, n_components), default="pca"
+        Start: the leading PCA loadings, the best of ``n_init`` random orthonormal matrices as in [1]_, or a
+        matrix with orthonormal columns. With large penalties the result depends mostly on the start.
     n_init : int, default=10
         Number of random starts, of which the best is used.
     x_solver : {"auto", "power", "rotated", "pencf"}, default="auto"
@@ -209,7 +203,10 @@ class DSCOFS(DoubleSparseSelector):
         Stop once the relative decrease of the objective is at most this. The default, that of [1]_, stops
         early: 1 to 42 of 100 features still change before the selection settles, which ``tol=1e-7`` with
         ``max_iter=1000`` reaches.
-    {random_start}
+    max_samples : int, default=2000
+        Maximum number of rows for ``guide="graph"``; if there are more, they are sampled.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the random start and of the sample.
     {verbose}
     {constraints}
 
@@ -236,6 +233,10 @@ class DSCOFS(DoubleSparseSelector):
         ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
     objective_history_ : ndarray
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
+    guide_vectors_ : ndarray of shape (n_rows, n_vectors)
+        With a guide, the orthonormal vectors used, and in ``guide_rows_`` the rows that they are for.
+    guide_noise_ : ndarray of shape (n_features,)
+        With a guide, the standard deviation of each feature beside it, by which the feature is divided.
     {iterations}
 
     See Also
@@ -257,6 +258,14 @@ class DSCOFS(DoubleSparseSelector):
     with S the scatter matrix of the centred data. The two sparsity constraints are penalised with an
     entry-sparse copy Y (weight ``mu_entry``) and a row-sparse copy Z (weight ``mu_row``), and X, Y and Z are
     updated in turn. Features are ranked by the row norms of X.
+
+    With a guide, S is the scatter matrix of the guided table
+
+    .. math:: G = V^\top A\, \mathrm{diag}(w)^{-3/2}, \qquad w_j = \|(I - V V^\top) a_j\|,
+
+    with A the centred data and V the guide, orthonormal and centred. A feature is skipped if its partial
+    correlation, given V, with one of a higher rank exceeds 0.5. Such a fit costs a PCA, n² operations for the
+    neighbours of at most ``max_samples`` rows, and iterations on a table with a row for each vector.
 
     Each iteration costs one product with S and one step back to orthonormal columns: 2 d² m operations for
     d ≤ n features, 4 n d m otherwise, plus d m². The whole fit takes about the time of a PCA.
@@ -282,8 +291,12 @@ class DSCOFS(DoubleSparseSelector):
         "components_": 1,
         "row_sparse_components_": 1,
         "entry_sparse_components_": 1,
+        "guide_noise_": 0,
     }
 
+    guide_vectors_: NDArray
+    guide_rows_: NDArray
+    guide_noise_: NDArray
     row_sparse_components_: NDArray
     entry_sparse_components_: NDArray
     n_entries_: int
@@ -292,6 +305,8 @@ class DSCOFS(DoubleSparseSelector):
     _variance_bound: float
 
     _parameter_constraints: ClassVar = {
+        "guide": [StrOptions({"graph"}), "array-like", None],
+        "max_samples": [AT_LEAST_ONE],
         "mu_entry": [NON_NEGATIVE],
         "mu_row": [NON_NEGATIVE],
         "penalty_scale": [StrOptions({"relative", "absolute"})],
@@ -304,6 +319,7 @@ class DSCOFS(DoubleSparseSelector):
         n_features_to_select: int | float = 0.1,
         *,
         n_components: int | str = "auto",
+        guide: Any = None,
         entry_sparsity: float | int | str | None = "auto",
         mu_entry: float = 0.1,
         mu_row: float = 0.01,
@@ -314,6 +330,7 @@ class DSCOFS(DoubleSparseSelector):
         x_solver: str = "auto",
         max_iter: int = 100,
         tol: float = 1e-3,
+        max_samples: int = 2000,
         random_state: Any = None,
         verbose: bool = False,
         keep: Columns | None = None,
@@ -323,6 +340,7 @@ class DSCOFS(DoubleSparseSelector):
     ) -> None:
         super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
         self.n_components = n_components
+        self.guide = guide
         self.entry_sparsity = entry_sparsity
         self.mu_entry = mu_entry
         self.mu_row = mu_row
@@ -333,8 +351,33 @@ class DSCOFS(DoubleSparseSelector):
         self.x_solver = x_solver
         self.max_iter = max_iter
         self.tol = tol
+        self.max_samples = max_samples
         self.random_state = random_state
         self.verbose = verbose
+
+    def _needs_rows(self) -> bool:
+        return super()._needs_rows() or self.guide is not None
+
+    def _gram(self, request: SelectionRequest) -> GramOperator:
+        if self.guide is None:
+            return super()._gram(request)
+        seed = 0 if self.random_state is None else seed_from(self.random_state)
+        return guided_gram(request, self.guide, self.n_components, self.max_samples, seed)
+
+    def _spectrum(self, gram: GramOperator) -> Spectrum:
+        if not isinstance(gram, GuidedGram):
+            return super()._spectrum(gram)
+        return gram.eigenpairs(gram.n_rows if isinstance(self.n_components, str) else self.n_components)
+
+    def _ranked(
+        self, scores: NDArray, request: SelectionRequest, gram: GramOperator
+    ) -> tuple[NDArray, NDArray]:
+        """Return ranking and support; with a guide, columns that go together beside it are skipped."""
+        if isinstance(gram, GuidedGram):
+            limit = self.max_correlation or MAX_PARTIAL_CORRELATION
+            request = replace(request, max_correlation=limit)
+            return choose(scores, request, lambda: gram.residual, least=MIN_RELATIVE_SCORE)
+        return choose(scores, request, lambda: gram)
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = self._spectrum(gram)
@@ -343,10 +386,14 @@ class DSCOFS(DoubleSparseSelector):
         self._warn_if_entries_are_free(problem.n_entries, n_components, request)
         result = self._solve(problem, self._start(gram, spectrum, request), request.progress)
         scores = row_norms(result.state.X, request.units)
-        ranking, support = choose(scores, request, lambda: gram)
+        ranking, support = self._ranked(scores, request, gram)
         selected = np.flatnonzero(support)
         trace, n_axes = gram.trace(), min(n_components, selected.size)
+        guide = {}
+        if isinstance(gram, GuidedGram):
+            guide = {"guide_vectors_": gram.vectors, "guide_rows_": gram.rows, "guide_noise_": gram.noise}
         return scores, {
+            **guide,
             "ranking_": ranking,
             "support_": support,
             "components_": result.state.X.T,

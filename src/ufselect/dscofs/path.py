@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._columns import choose, selection_request
+from ufselect._columns import selection_request
 from ufselect._utils.validation import is_out_of_core
 from ufselect.dscofs.estimator import DSCOFS, row_norms
 from ufselect.dscofs.start import Start
-from ufselect.gram import gram_operator, reduce_data
 
 # The grid of the published comparison.
 PAPER_COUNTS = tuple(range(10, 101, 10))
@@ -129,13 +128,17 @@ def dscofs_path(
     requests = [selection_request(selector, n_features, count) for count in n_features_to_select]
     counts, sparsities = tuple(request.n_selected for request in requests), tuple(entry_sparsity)
 
-    if not is_out_of_core(data):  # reduced already
-        data = gram_operator(data, copy=selector.copies_wide_data)
-    reduced = reduce_data(data)
-    gram = replace(requests[0], reduced=reduced).gram
+    request = requests[0]
+    if is_out_of_core(data):  # reduced already
+        request = replace(request, reduced=data)
+    else:
+        allowed = data[:, request.columns] if request.excludes else data
+        request = replace(request, data=allowed, copies=selector.copies_wide_data)
+    gram = selector._gram(request)
     spectrum = selector._spectrum(gram)
     n_components = spectrum.values.size
-    reduced.summary(n_components)
+    if request.reduced is not None:
+        request.reduced.summary(n_components)
     first_start = selector._start(gram, spectrum, requests[0])
 
     shape = (len(counts), len(sparsities))
@@ -160,7 +163,7 @@ def dscofs_path(
             problem = selector._problem(gram, spectrum, request)
             result = selector._solve(problem, start)
             scores = row_norms(result.state.X, request.units)
-            ranking, support = choose(scores, request, lambda: gram)
+            ranking, support = selector._ranked(scores, request, gram)
             path.scores[place] = request.spread(scores, filler=scores.min())
             path.rankings[place] = request.spread_ranks(ranking)
             path.supports[place] = request.spread(support)

@@ -323,15 +323,16 @@ def explain(
         row_clusters=None if clusters is None else clusters[rows[shown]],
         clusters=[
             {
-                **cluster,
+                "cluster": place,
+                "size": each["size"],
                 "columns": [
-                    {"name": names[int(j)] if by_place else j, "distance": round(distance, 3)}
-                    for j, distance in cluster["columns"]
+                    {"name": names[j] if by_place else j, "distance": round(distance, 3)}
+                    for j, distance in zip(each["columns"], each["distances"], strict=True)
                 ],
             }
-            for cluster in (getattr(selector, "clusters_", []) if is_clear else [])
+            for place, each in enumerate(entries(getattr(selector, "clusters_", {}) if is_clear else {}))
         ],
-        candidates=list(getattr(selector, "report_", [])),
+        candidates=entries(getattr(selector, "report_", {})),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=None if history is None else np.asarray(history),
         counts=ReconstructionDisplay.of_counts(selector) if hasattr(selector, "count_curve_") else None,
@@ -339,6 +340,11 @@ def explain(
         image_shape=image_shape,
         image_order=image_order,
     )
+
+
+def entries(columns: Mapping[str, NDArray]) -> list[dict[str, Any]]:
+    """Return one dict per entry of arrays of one length."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def _assessed(selector: Any, X: Any, goal: str | None, seed: int) -> Assessment | None:
