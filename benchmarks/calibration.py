@@ -68,14 +68,14 @@ STRUCTURELESS: dict[str, Callable[[Rng], Draw]] = {
     "heavy tails (t, 3 degrees)": lambda rng: (rng.standard_t(3, (120, 40)), 8, 4),
     "one run of drifts": lambda rng: (np.cumsum(rng.standard_normal((160, 30)), axis=0), 6, 4),
 }  # fmt: skip
-# Columns that have nothing in common.
-UNRELATED = {
+# Columns that have nothing in common; those of large variance hold more of it than random ones.
+UNEQUAL: dict[str, Callable[[Rng], Draw]] = {
     "unequal variances": lambda rng: (rng.standard_normal((120, 40)) * np.geomspace(1, 10, 40), 8, 4)
 }
 # Without clusters, though with something to reconstruct.
 NO_CLUSTERS: dict[str, Callable[[Rng], Draw]] = {
     "plain factors": lambda rng: (factors(rng, 120, 40), 8, 4),
-} | UNRELATED
+} | UNEQUAL
 
 
 def blobs(
@@ -188,8 +188,8 @@ RECONSTRUCTED: dict[str, Callable[[Rng], Draw]] = {
 STUDY = {
     ("clusters", "without structure"): STRUCTURELESS | NO_CLUSTERS,
     ("clusters", "with structure"): CLUSTERED,
-    ("reconstruct", "without structure"): STRUCTURELESS | UNRELATED,
-    ("reconstruct", "with structure"): RECONSTRUCTED,
+    ("reconstruct", "without structure"): STRUCTURELESS,
+    ("reconstruct", "with structure"): RECONSTRUCTED | UNEQUAL,
 }
 
 
