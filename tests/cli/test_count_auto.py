@@ -29,23 +29,40 @@ def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
     count = record["count"]
     assert 5 <= count["chosen"] == record["result"]["n_selected"] <= 10
     assert count["curve"]["n_features"] == list(range(1, 16))
-    assert f"-k auto selected {count['chosen']}: {count['why']}." in out
-    marked = [row for row in out.splitlines() if row.rstrip().endswith("*")]
+    assert count["why"] in out
+    marked = [row for row in out.splitlines() if row.rstrip().endswith("selected, flattens")]
     assert len(marked) == 1
     assert f"{100 * count['curve']['score'][count['chosen'] - 1]:.0f} %" in marked[0]
     page = (folder / "page.html").read_text(encoding="utf-8")
-    assert f"{count['chosen']} were selected: {count['why']}" in page
+    assert count["why"] in page
     assert run(["select", "t.csv", "-k", "auto", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["count"] == count
     assert "How many columns are enough" in page
     assert record["request"]["n_features"] == "auto"
     assert run(["select", "--from", "picked.json", "-o", "again.csv", "--report", "again.html"]) == 0
     assert (folder / "again.csv").read_bytes() == (folder / "picked.csv").read_bytes()
-    assert f"{count['chosen']} were selected" in (folder / "again.html").read_text(encoding="utf-8")
+    assert count["why"] in (folder / "again.html").read_text(encoding="utf-8")
 
 
-def test_a_given_count_has_no_curve(folder, capsys):
-    assert run(["select", "t.csv", "-k", "3", "--for", "reconstruct", "--json"]) == 0
+def test_the_curve_and_substitutes_are_there_for_a_given_number_too(folder, capsys):
+    assert run(["select", "t.csv", "-k", "3", "--details", "--report", "page.html", "-o", "picked.csv"]) == 0
+    out, record = capsys.readouterr().out, json.loads((folder / "picked.json").read_text(encoding="utf-8"))
+    curve, assessed = record["count"]["curve"], record["assessment"]["table"]
+    at = [curve[name][2] for name in ("score", "random", "components")]
+    np.testing.assert_allclose(at, [row["mean"] for row in assessed], atol=0.06)
+    (marked,) = [row for row in out.splitlines() if row.rstrip().endswith(" selected")]
+    assert marked.split()[0] == "3"
+    (flat,) = [row for row in out.splitlines() if row.rstrip().endswith("flattens")]
+    assert flat.split()[0] == str(record["count"]["chosen"])
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert record["count"]["why"] in page
+    for feature in record["result"]["features"]:
+        assert feature["substitute"]["name"] in page
+        assert -0.02 < feature["substitute"]["cost"] < 0.3
+
+
+def test_a_method_without_greedy_steps_has_no_curve(folder, capsys):
+    assert run(["select", "t.csv", "-k", "3", "-m", "PCALeverage", "--json"]) == 0
     assert "count" not in json.loads(capsys.readouterr().out)
 
 

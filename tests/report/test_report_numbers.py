@@ -16,7 +16,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest, SelectorMixin, VarianceThreshold, f_classif
 from sklearn.linear_model import LinearRegression
 
-from ufselect import DSCOFS, AutoSelector, MaxVariance, RedundancyFilter
+from ufselect import (
+    DSCOFS,
+    AutoSelector,
+    MaxVariance,
+    ReconstructionSelector,
+    Reconstructor,
+    RedundancyFilter,
+)
 from ufselect.report import explain, report_html
 from ufselect.report.explanation import correlation
 
@@ -178,3 +185,29 @@ def test_correlations_are_those_of_the_rows_that_have_both_values():
     found = explain(DSCOFS(1).fit(X), X, assessment=False)
     expected = pandas.DataFrame(X).corr().to_numpy()[found.ranked[0]]
     np.testing.assert_allclose(found.closest_r, expected, atol=1e-10)
+
+
+def test_substitutes_are_the_best_of_all_other_columns_and_cost_what_is_then_unknown(data):
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 4)) @ rng.standard_normal((4, 9)) + 0.5 * rng.standard_normal((300, 9))
+    X = np.column_stack([X, X[:, 0] + 0.01 * rng.standard_normal(300)])
+    e = explain(ReconstructionSelector(3, keep=[0], exclude=[8]).fit(X), X)
+    train, test = X[:150], X[150:]
+
+    def share(columns):
+        return Reconstructor(columns, "ridge").fit(train).score(test)
+
+    for column, (other, cost) in zip(e.ranked, e.substitutes, strict=True):
+        rest = [j for j in e.ranked if j != column]
+        costs = {j: share(e.ranked) - share([*rest, j]) for j in range(10) if j not in {*e.ranked, 8}}
+        assert costs[other] < min(costs.values()) + 0.02
+        assert cost == pytest.approx(costs[other], abs=0.03)
+        assert column != 0 or other == 9
+
+
+def test_a_column_that_the_others_determine_needs_no_substitute():
+    three = np.random.default_rng(0).standard_normal((60, 3))
+    X = np.column_stack([three, three.sum(axis=1)])
+    e = explain(ReconstructionSelector(3, keep=[0, 1, 2]).fit(X), X, assessment=True)
+    assert all(other == 3 and abs(cost) < 1e-6 for other, cost in e.substitutes)
+    assert explain(ReconstructionSelector(3).fit(X), X, assessment=False).substitutes == []

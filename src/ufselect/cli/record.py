@@ -99,14 +99,13 @@ def record_of(
     missing = getattr(selector, "missing_", None)
     if missing is not None:
         record["missing"] = asdict(missing)
-    curve = getattr(selector, "count_curve_", None)
-    if curve is not None:
-        why = "more columns would add hardly more than themselves"
-        if curve["chosen"][-1]:
-            why = f"the most it tries of {table.shape[1]}; more columns may still reconstruct others better"
-        chosen = int(curve["n_features"][curve["chosen"]][0])
-        record["count"] = {"chosen": chosen, "why": why}
-        record["count"]["curve"] = {name: plain_value(curve[name]) for name in ("n_features", "score")}
+    if e.counts is not None:
+        record["count"] = dict(zip(("chosen", "why"), e.enough, strict=True))
+        curve = ("n_features", "score", "random", "components")
+        record["count"]["curve"] = {name: plain_value(e.counts[name]) for name in curve}
+    for feature, (other, cost) in zip(record["result"]["features"], e.substitutes, strict=False):
+        name = table.feature_names[other] if other >= 0 else None
+        feature["substitute"] = {"name": name, "cost": round(cost, 4)}
     if hasattr(selector, "report_"):
         record["candidates"] = plain_value(e.candidates)
     if run.request.goal == "clusters":

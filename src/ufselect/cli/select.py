@@ -144,8 +144,8 @@ def show(run: Run, record: Mapping[str, Any], details: bool, console: Console) -
         header = ("cluster>", "rows>", "distinguished by (deviations from the rest)")
         console.print(grid(f"{len(record['clusters'])} clusters", header, rows))
     tell(console, record["message"])
-    if record.get("count"):
-        tell(console, f"-k auto selected {record['count']['chosen']}: {record['count']['why']}.")
+    if record.get("count") and run.request.n_features == "auto":
+        tell(console, record["count"]["why"])
     if details:
         show_details(run, record, console)
     note(line for line in record["assumed"] if line not in run.table.doubts)
@@ -198,7 +198,7 @@ def column_table(run: Run) -> Any:
 
 
 def show_details(run: Run, record: Mapping[str, Any], console: Console) -> None:
-    """Print the method, its scores, the figures on held-out rows, and the curve of ``-k auto``."""
+    """Print the method, its scores, substitutes, figures on held-out rows, and the curve of counts."""
     from ufselect.cli.text import figure, grid, percent, short_name
 
     changed = [
@@ -221,11 +221,24 @@ def show_details(run: Run, record: Mapping[str, Any], console: Console) -> None:
         what = "share of the variance" if record["goal"] == "reconstruct" else "agreement with the clusters"
         rows = [(row["columns"], figure(row["mean"]), figure(row["spread"])) for row in assessed["table"]]
         console.print(grid("On held-out rows", ("columns", f"{what}>", "spread>"), rows))
+    if e.substitutes:
+        rows = [
+            (
+                short_name(each["name"]),
+                short_name(each["substitute"]["name"] or "none needed"),
+                percent(max(each["substitute"]["cost"], 0)),
+            )
+            for each in record["result"]["features"][: min(MOST_ROWS, len(e.substitutes))]
+        ]
+        header = ("column", "best substitute", "variance lost by it>")
+        console.print(grid("What to measure instead", header, rows))
     if record.get("count"):
         curve, chosen = record["count"]["curve"], record["count"]["chosen"]
+        marks = {chosen: "flattens"} if chosen < curve["n_features"][-1] else {}
+        marks[e.n_selected] = ", ".join(["selected", *marks.values()][: 1 + (chosen == e.n_selected)])
         rows = [
-            (count, percent(share), "*" * (count == chosen), "")
-            for count, share in zip(curve["n_features"], curve["score"], strict=True)
+            (count, *map(percent, shares), marks.get(count, ""))
+            for count, *shares in zip(*curve.values(), strict=True)
         ]
-        header = ("columns>", "variance known>", "", "")
+        header = ("columns>", "selected>", "random>", "components>", "")
         console.print(grid("Share of the variance of all columns on held-out rows", header, rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -601,22 +601,25 @@ class ReconstructionDisplay(Display):
         ax : matplotlib Axes, optional
             Axes to draw into; new ones by default.
         """
-        return cls.of_counts(selector).plot(ax=ax)
-
-    @classmethod
-    def of_counts(cls, selector: Any) -> ReconstructionDisplay:
-        """Return the same display without drawing it."""
         curve = getattr(selector, "count_curve_", None)
         if curve is None:
             raise ValueError(
                 f'{type(selector).__name__} has no count_curve_; fit it with n_features_to_select="auto".'
             )
-        return cls(curve["n_features"], curve["score"], chosen=int(curve["n_features"][curve["chosen"]][0]))
+        return cls.of_counts(curve).plot(ax=ax)
+
+    @classmethod
+    def of_counts(cls, curve: Mapping[str, NDArray], marked: int | None = None) -> ReconstructionDisplay:
+        """Return the display of a ``count_curve_`` without drawing it."""
+        chosen = int(curve["n_features"][curve["chosen"]][0])
+        return cls(
+            curve["n_features"], curve["score"], curve["random"][None], curve["components"], marked or chosen
+        )
 
     def _draw(self, ax: Any) -> None:
         if self.random is not None:
             low, high = self.random.min(axis=0), self.random.max(axis=0)
-            ax.fill_between(self.counts, low, high, color=DROPPED, alpha=0.5, label="random columns")
+            ax.fill_between(self.counts, low, high, color=DROPPED, lw=2, alpha=0.5, label="random columns")
         if self.components is not None:
             ax.plot(self.counts, self.components, color=INK, linestyle=":", label="principal components")
         ax.plot(self.counts, self.shares, color=SELECTED, marker="o", markersize=3, label="selected columns")

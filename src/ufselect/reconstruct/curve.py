@@ -24,7 +24,8 @@ def count_curve(
     r"""Return how many columns are enough, and the curve by which that was found, as in ``count_curve_``.
 
     The count is the smallest whose error is within one standard error of the least one. Errors are over the
-    columns that are not selected, in units of the error of the mean; standard errors are over five folds.
+    columns that are not selected, in units of the error of the mean; standard errors are over five folds. Two
+    random orders of units and the principal components of each fold are beside it.
 
     A fifth of the rows of X is held out in turn; given the Gram operator of the others and a number, ``path``
     returns that many units, best first: up to half of them, with at most 100 columns and fewer than the rows
@@ -45,9 +46,18 @@ def count_curve(
     steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
     counts = np.unique(np.minimum(steps, max_count)).astype(int)
     folds: Any = []
+    random, components, rng = [], [], np.random.default_rng(0)
     for gram, held_out in fold_data(X, rows, out):
         parts = [units.members(int(unit)) for unit in path(gram, max_count)]
         folds.append(_errors_by_count(gram, held_out, parts, counts))
+        varying = np.unique(units.codes[np.asarray(gram.diag() > 0)])
+        for _ in range(2):
+            parts = [units.members(int(unit)) for unit in rng.permutation(varying)[:max_count]]
+            random.append(_errors_by_count(gram, held_out, parts, counts)[1])
+        vectors = gram.eigenpairs(min(max_count, min(gram.shape[0], gram.n_samples - 1))).vectors
+        seen = np.square(held_out @ np.asarray(vectors, dtype=np.float64)).sum(axis=0)
+        seen = np.cumsum(seen) / max(np.square(held_out).sum(), 1e-300)
+        components.append(seen[np.minimum(counts, seen.size) - 1])
     errors, shares = np.moveaxis(folds, 1, 0)  # each folds × counts × ridges
     ridges = np.argmin(errors.mean(axis=0), axis=1)
     errors, shares = (values[:, np.arange(counts.size), ridges] for values in (errors, shares))
@@ -57,6 +67,8 @@ def count_curve(
     return int(counts[enough]), {
         "n_features": counts,
         "score": shares.mean(axis=0),
+        "random": np.mean(random, axis=0).max(axis=1),
+        "components": np.mean(components, axis=0),
         "criterion": mean,
         "standard_error": spread,
         "chosen": np.arange(counts.size) == enough,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -594,14 +594,11 @@ class Search:
             self._squares = self._squares + np.einsum("ij,ij->i", moved, half)
             self._free = self._free + sign * np.einsum("ij,ij->i", moved, moved) / self.problem.weights
 
-    def _exchangeable(self, columns: list[int], worth: float) -> list[int]:
-        """Return those of some members for which another column would lower the error by so much.
+    def exchange_gains(self, columns: list[int]) -> Iterator[tuple[list[int], NDArray]]:
+        """Yield blocks of members, and by how much the error falls if each is exchanged for each column.
 
-        None of more than a hundred if all together would lower it by less than a hundredth.
+        −∞ for columns that no rule allows in their place.
         """
-        columns = [column for column in columns if column in self.members]
-        found: list[int] = []
-        could_gain = 0.0
         closed = ~self.placement.allowed
         closed[self.chosen] = True
         for first in range(0, len(columns), 64):  # arrays of so many columns stay small
@@ -620,6 +617,15 @@ class Search:
                 for gain, column in zip(gains.T, block, strict=True):
                     others = [other for other in self.chosen if other != column]
                     gain[~self.placement.open_to(others, is_last=True)] = -np.inf
+            yield block, gains
+
+    def _exchangeable(self, columns: list[int], worth: float) -> list[int]:
+        """Return those of some members for which another column would lower the error by so much.
+
+        None of more than a hundred if all together would lower it by less than a hundredth.
+        """
+        columns, found, could_gain = [column for column in columns if column in self.members], [], 0.0
+        for block, gains in self.exchange_gains(columns):
             best = gains.max(axis=0)
             found += np.array(block)[best > worth].tolist()
             could_gain += float(best[best > worth].sum())

@@ -10,16 +10,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.extmath import randomized_svd
 
 from ufselect import Assessment, assess
 from ufselect._utils.columns import ColumnTable
+from ufselect._utils.messages import without_warnings
+from ufselect._utils.validation import has_missing
 from ufselect.assessment.splits import far_rows
-from ufselect.plotting.displays import ReconstructionDisplay, Selected, selected_by
+from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
+from ufselect.plotting.displays import Selected, selected_by
+from ufselect.reconstruct.ridge import LEAST_ROWS
+from ufselect.reconstruct.substitutes import substitutes
 from ufselect.redundancy import RedundancyFilter, pairwise_correlations
 
 LEAST_CORRELATION = 0.3  # with less, a column explains less than a tenth of another's variance
 MOST_AMONG = 100  # selected columns whose correlations with each other are kept for the page
+MOST_ROWS = 2000  # for the curve of counts and for substitutes
 SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to two digits
 
 
@@ -76,8 +83,12 @@ class Explanation:
         Loadings of the selected columns.
     history : ndarray or None
         Objective over the iterations.
-    counts : ReconstructionDisplay or None
-        Held-out errors against counts, if the method chose the number of columns.
+    counts : dict or None
+        The share of the variance known against the number of columns, as ``count_curve_`` of
+        :class:`~ufselect.ReconstructionSelector`.
+    substitutes : list of tuple
+        For each selected column, best first, the column that could best be measured instead, −1 if none is
+        needed, and the share of the variance that would no longer be known. Empty if that is unknown.
     converged : bool or None
         Whether the method met its stopping rule.
     image_shape, image_order
@@ -110,7 +121,8 @@ class Explanation:
     candidates: list[dict[str, Any]]
     loadings: NDArray | None
     history: NDArray | None
-    counts: ReconstructionDisplay | None
+    counts: dict[str, NDArray] | None
+    substitutes: list[tuple[int, float]]
     converged: bool | None
     image_shape: tuple[int, int] | None
     image_order: str
@@ -166,6 +178,16 @@ class Explanation:
             "clusters": "that show the clusters of rows",
             "redundancy": "after dropping those that repeat others",
         }[self.goal]
+
+    @property
+    def enough(self) -> tuple[int, str]:
+        """The number of columns at which the curve of ``counts`` flattens, and a sentence about it."""
+        assert self.counts is not None
+        chosen = self.counts["chosen"]
+        count = int(self.counts["n_features"][chosen][0])
+        if chosen[-1]:
+            return count, f"With {count} columns, the most that was tried, more may still be known from more."
+        return count, f"Beyond {count} columns the curve is flat: more add hardly more than themselves."
 
     @property
     def verdict(self) -> str | None:
@@ -303,6 +325,23 @@ def explain(
     components = getattr(selector, "components_", None)
     fitted = getattr(selector, "best_estimator_", selector)
     history = getattr(fitted, "objective_history_", None)
+    counts, others = getattr(selector, "count_curve_", None), []
+    is_whole = not has_missing(data.data if hasattr(data, "tocsr") else data)
+    if (
+        goal == "reconstruct"
+        and isinstance(assessment, Assessment)
+        and is_whole
+        and data.shape[0] >= LEAST_ROWS
+    ):
+        part = np.sort(np.random.default_rng(random_state).permutation(data.shape[0])[:MOST_ROWS])
+        if counts is None and getattr(fitted, "chooses_count", False) and not fitted._is_ruled:
+            again = clone(fitted).set_params(n_features_to_select="auto")
+            again.set_params(**{"max_iter": 0} if hasattr(again, "max_iter") else {})
+            with without_warnings(DominatedByUnitsWarning, RepeatedColumnsWarning):
+                counts = again.fit(data[part]).count_curve_
+        if ranked.size < n_features:
+            allowed = ~np.isin(np.arange(n_features), out)
+            others = substitutes(data[part], ranked[:MOST_AMONG], allowed)
     return Explanation(
         method=getattr(fitted, "label", type(fitted).__name__),
         goal=goal,
@@ -335,7 +374,8 @@ def explain(
         candidates=entries(getattr(selector, "report_", {})),
         loadings=None if components is None else np.asarray(components)[:, ranked].T,
         history=None if history is None else np.asarray(history),
-        counts=ReconstructionDisplay.of_counts(selector) if hasattr(selector, "count_curve_") else None,
+        counts=counts,
+        substitutes=others,
         converged=getattr(fitted, "converged_", None),
         image_shape=image_shape,
         image_order=image_order,

@@ -12,7 +12,13 @@ from typing import Any
 import numpy as np
 
 from ufselect._utils.imports import import_extra
-from ufselect.plotting import ConvergenceDisplay, LoadingsDisplay, PixelsDisplay, ScoresDisplay
+from ufselect.plotting import (
+    ConvergenceDisplay,
+    LoadingsDisplay,
+    PixelsDisplay,
+    ReconstructionDisplay,
+    ScoresDisplay,
+)
 from ufselect.plotting.displays import heat_map
 from ufselect.plotting.style import COLOURS, DROPPED, INK, SELECTED, figure_svg, matplotlib, plain, quiet
 from ufselect.report.explanation import LEAST_CORRELATION, Explanation, relative_scores
@@ -85,7 +91,7 @@ def report_html(
         clusters=e.clusters,
         charts=_charts(e),
         stability=stability,
-        count=told.get("count"),
+        flattens="" if e.counts is None else e.enough[1],
         convergence="" if e.history is None else stopped if e.converged is False else met,
         candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
         assumed=told.get("assumed", ()),
@@ -151,7 +157,13 @@ class Cell:
 
 def data_table(name: str, titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> dict[str, Any]:
     """Return a table that the page's script sorts and filters; titles that end in ``>`` are over numbers."""
-    minor = ("Mean>", "Deviation>", "Selected from other rows>")  # hidden on narrow screens
+    minor = (
+        "Mean>",
+        "Deviation>",
+        "Selected from other rows>",
+        "Best substitute",
+        "Variance lost by it>",
+    )  # hidden on narrow screens
     kinds = [("num" if title.endswith(">") else "word") + " minor" * (title in minor) for title in titles]
     return {
         "name": name,
@@ -167,6 +179,7 @@ def selected_table(e: Explanation) -> dict[str, Any]:
     """Return the selected columns with what each represents."""
     titles = ["Rank>", "Column", "Represents", "Mean>", "Deviation>"]
     titles += ["Selected from other rows>"] if e.frequencies is not None else []
+    titles += ["Best substitute", "Variance lost by it>"] if e.substitutes else []
     rows = []
     for place, j in enumerate(e.ranked):
         found = e.represents(place)
@@ -183,6 +196,11 @@ def selected_table(e: Explanation) -> dict[str, Any]:
         if e.frequencies is not None:
             again = float(e.frequencies[j])
             cells.append(Cell(percent(again), again, again))
+        if e.substitutes:
+            other, cost = e.substitutes[place] if place < len(e.substitutes) else (-1, np.nan)
+            instead = e.feature_names[other] if other >= 0 else "–" if cost != cost else "none needed"
+            cells.append(Cell(instead, instead))
+            cells.append(Cell("–", -1.0) if cost != cost else Cell(percent(max(cost, 0.0)), cost))
         rows.append(cells)
     return data_table("selected", titles, rows)
 
@@ -319,7 +337,7 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         quiet(ax)
         keep("assessed", ax, what)
     if e.counts is not None:
-        curve = e.counts.plot(ax=_axes(6, 3.4))
+        curve = ReconstructionDisplay.of_counts(e.counts, marked=e.n_selected).plot(ax=_axes(6, 3.4))
         keep("counts", curve.ax_, "Share of the variance known against the number of columns")
     if e.selected.scores is not None and e.goal != "redundancy":
         order, n_shown = np.argsort(e.selected.ranking), min(MOST_CELLS, e.n_features)
