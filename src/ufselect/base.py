@@ -263,7 +263,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 class CommonParameters:
     """The parameters of nearly all selectors, for those that are declared as dataclasses."""
 
-    n_features_to_select: int | float = 0.1
+    n_features_to_select: Any = 0.1
     _: KW_ONLY
     keep: Columns | None = None
     exclude: Columns | None = None

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ufselect import MaxVariance
-from ufselect._columns import choose, identical_columns, kept_first, least_redundant
-from ufselect.gram import gram_operator
+from ufselect import GramSelector, MaxVariance
+
+pytestmark = pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 
 
 def literally(scores, correlations, limit, count, units, kept):
@@ -31,31 +31,41 @@ def literally(scores, correlations, limit, count, units, kept):
     return np.isin(units, taken)
 
 
-@given(seed=st.integers(0, 10**6), data=st.data(), block=st.sampled_from([1, 3, 64]))
-def test_near_copies_wait_as_the_rule_says(seed, data, block):
+class Scored(GramSelector):
+    """Scores that are given, to see what becomes of them."""
+
+    label, cost = "Scored", "d"
+
+    def __init__(self, n=1, scores=None, feature_groups=None, max_correlation=None, keep=None):
+        super().__init__(n, keep, None, feature_groups, max_correlation)
+        self.n, self.scores = n, scores
+
+    def _fit_gram(self, gram, request):
+        return np.asarray(self.scores)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@given(seed=st.integers(0, 10**6), data=st.data())
+def test_near_copies_wait_as_the_rule_says(seed, data):
     rng = np.random.default_rng(seed)
     sources = rng.standard_normal((30, 4))
     X = sources[:, rng.integers(0, 4, 10)] + 0.3 * rng.standard_normal((30, 10))
-    units = np.unique(rng.integers(0, data.draw(st.sampled_from([5, 50])), 10), return_inverse=True)[1]
-    n_units = units.max() + 1
-    count = data.draw(st.integers(1, n_units))
-    n_kept = data.draw(st.integers(0, min(2, count)))
+    labels = rng.integers(0, data.draw(st.sampled_from([5, 50])), 10).tolist()
+    units = np.array([list(dict.fromkeys(labels)).index(label) for label in labels])  # by first column
+    count = data.draw(st.integers(1, units.max() + 1))
+    kept = range(data.draw(st.integers(0, min(2, count))))
     limit = data.draw(st.sampled_from([0.5, 0.9]))
-    first = [int(np.flatnonzero(units == unit)[0]) for unit in range(n_units)]
-    selector = MaxVariance(count, feature_groups=units, max_correlation=limit, keep=first[:n_kept])
-    request = selector._request(10)
-    scores = rng.random(10)
-    ranking, support = choose(scores, request, lambda: gram_operator(X))
-    codes = request.units.codes  # numbered by first column
-    expected = literally(
-        scores, np.abs(np.corrcoef(X, rowvar=False)), limit, count, codes, set(request.kept.tolist())
-    )
-    assert np.array_equal(support, expected)
-    assert sorted(ranking) == list(range(1, 11))
-    assert np.all(ranking[support] <= support.sum())
-    order = kept_first(np.argsort(-request.units.means(scores)), request.kept)
-    first = least_redundant(order, request, gram_operator(X), block_size=block)[:count]
-    assert np.array_equal(np.isin(codes, first), expected)
+    first = [int(np.flatnonzero(units == unit)[0]) for unit in kept]
+    fitted = Scored(count, rng.random(10), labels, limit, first).fit(X)
+    expected = literally(fitted.scores_, np.abs(np.corrcoef(X, rowvar=False)), limit, count, units, set(kept))
+    assert np.array_equal(fitted.support_, expected)
+    assert sorted(fitted.ranking_) == list(range(1, 11))
+    assert np.all(fitted.ranking_[fitted.support_] <= fitted.support_.sum())
+
+
+def test_equal_scores_go_by_place():
+    scores = [0.0, 3.0, 0.0, 0.0, 0.0]
+    assert Scored(2, scores).fit(np.eye(5)).ranking_.tolist() == [2, 1, 3, 4, 5]
 
 
 def test_those_that_wait_come_after_those_that_do_not():
@@ -72,15 +82,9 @@ def test_a_limit_of_one_lets_nothing_wait():
     assert MaxVariance(2, max_correlation=1.0).fit(X).support_.tolist() == [True, True, False]
 
 
-def test_ties_are_decided_by_what_is_given_and_then_by_place():
-    request = MaxVariance(2)._request(5)
-    scores, ties = np.array([0.0, 3.0, 0.0, 0.0, 0.0]), np.array([1.0, 0.0, 5.0, 2.0, 5.0])
-    assert choose(scores, request, lambda: None, ties)[0].tolist() == [5, 1, 2, 4, 3]
-    assert choose(scores, request, lambda: None)[0].tolist() == [2, 1, 3, 4, 5]
-
-
 def columns_of(X):
-    return [same.tolist() for same in identical_columns(X)]
+    fitted = MaxVariance(1, max_correlation=1.0).fit(X)
+    return [same.tolist() for same in fitted.duplicates_]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -95,7 +99,7 @@ def test_identical_columns_are_found(dtype, make):
     assert columns_of(make(X)) == [[2, 7], [4, 9, 11]]
 
 
-@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 30))
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 30))
 def test_identical_columns_are_those_of_numpy(seed, n_rows, n_columns):
     X = np.random.default_rng(seed).integers(0, 2, (n_rows, n_columns)).astype(float)
     found = columns_of(X)

@@ -86,6 +86,15 @@ def test_order_unit_shift_signs_and_container_change_nothing(name, seed, kind, c
         assert selected(other, X) == expected
 
 
+@pytest.mark.parametrize("name", [name for name in RUNNABLE if name not in NEEDS_ROWS_IN_ORDER])
+@pytest.mark.parametrize("kind", ["wide", "square", "blobs", "thin"])
+def test_the_order_of_rows_changes_nothing(name, kind):
+    parameters = {"n_features_to_select": 4} if name != "RedundancyFilter" else {}
+    X = table(1, kind)
+    permuted = X[np.random.default_rng(1).permutation(len(X))]
+    assert selected(make(name, **parameters), permuted) == selected(make(name, **parameters), X)
+
+
 @pytest.mark.parametrize("selector", [SPEC(4), RNE(8, random_state=0)])
 def test_pages_say_which_methods_feel_a_shift(selector):
     X = table(3, "wide")

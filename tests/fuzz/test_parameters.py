@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.cases import SELECTORS, Case, fifth, run
 from tests.fuzz.data import DATA
-from tests.published.test_udfs import dense_laplacian
 from ufselect import DSCOFS, SPCAFS, UDFS, DOptimalLeverage, MaxVariance, PCALeverage
-from ufselect.published.udfs import local_scatter_laplacian
 
 TALL, WIDE = (np.random.default_rng(0).standard_normal(shape) for shape in ((40, 6), (6, 40)))
 KINDS = sorted(set(DATA) - {"with NaN", "with infinity"})
@@ -49,14 +47,6 @@ def test_weights_out_of_proportion_are_refused_by_name(X, gamma):
         else:
             with pytest.raises(ValueError, match="'ridge' parameter"):
                 DOptimalLeverage(2, ridge=gamma).fit(X)
-
-
-def test_neighbourhoods_of_all_samples():
-    X = TALL - TALL.mean(axis=0)
-    n = len(X)
-    neighborhoods = np.array([np.roll(np.arange(n), -i) for i in range(n)])
-    expected = dense_laplacian(X, neighborhoods, 1.0)
-    np.testing.assert_allclose(local_scatter_laplacian(X, neighborhoods, 1.0).toarray(), expected, atol=1e-10)
 
 
 @pytest.mark.parametrize("selector", with_parameter("n_clusters"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,15 +9,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ufselect.gram import GramAccumulator
-from ufselect.gram.accumulate import (
-    PANEL,
-    Moments,
-    WholeGram,
-    block_moments,
-    formed_gram,
-    merge_moments,
-)
-from ufselect.gram.sketch import GramTimes
+
+PANEL = 256  # rows of S that are held together
 
 
 def exact_gram(X):
@@ -118,44 +109,6 @@ def test_sparse_blocks_with_duplicate_entries_are_left_alone():
     assert block.nnz == 4
 
 
-@pytest.mark.parametrize("as_sparse", [False, True])
-def test_products_merge_like_the_matrix(as_sparse):
-    X = make_rows(90, 12, mean=50.0)
-    X[np.abs(X - 50) < 0.7] = 0
-    vectors = np.random.default_rng(2).standard_normal((12, 3))
-    probe = GramTimes(vectors)
-    blocks = [sparse.csr_array(X[rows]) if as_sparse else X[rows] for rows in (slice(0, 31), slice(31, 90))]
-    moments = merge_moments([block_moments(block, probe) for block in blocks], probe)
-    expected = exact_gram(X)
-    second = moments.second * moments.scale**2
-    np.testing.assert_allclose(second[:, :-1], expected @ vectors, rtol=1e-9)
-    np.testing.assert_allclose(second[:, -1], np.diag(expected), rtol=1e-10)
-
-
-def test_merging_keeps_the_parts_as_they_were():
-    """A scheduler may merge the same part again after a worker is lost."""
-    probe = WholeGram()
-    parts = [block_moments(make_rows(10, 4, seed), probe) for seed in range(2)]
-    copies = [part.second.copy() for part in parts]
-    merge_moments(parts, probe)
-    for part, copy in zip(parts, copies, strict=True):
-        np.testing.assert_array_equal(part.second, copy)
-
-
-def test_empty_blocks_count_for_nothing():
-    probe = WholeGram()
-    assert block_moments(np.empty((0, 4)), probe) is None
-    X = make_rows(10, 4)
-    merged = merge_moments([None, block_moments(X, probe), None], probe)
-    np.testing.assert_allclose(units(formed_gram(merged)), exact_gram(X), rtol=1e-10)
-
-
-def test_records_tell_their_size():
-    moments = block_moments(make_rows(10, 300), WholeGram())
-    assert isinstance(moments, Moments)
-    assert sys.getsizeof(moments) > moments.second.nbytes
-
-
 @pytest.mark.parametrize("bad", [np.inf, -np.inf])
 @pytest.mark.parametrize("as_sparse", [False, True])
 def test_bad_values_are_refused_and_change_nothing(bad, as_sparse):
@@ -188,7 +141,11 @@ def test_other_widths_and_words_are_refused():
         accumulator.update(np.array([["a", "b", "c"]], dtype=object))
 
 
-def test_accumulators_merge():
+def test_accumulators_merge_and_keep_their_parts():
+    """A scheduler may merge the same part again after a worker is lost."""
     X = make_rows(50, 5, mean=9.0)
-    merged = GramAccumulator().update(X[:20]).merge(GramAccumulator().update(X[20:])).merge(GramAccumulator())
+    part = GramAccumulator().update(X[20:])
+    before = units(part.gram())
+    merged = GramAccumulator().update(X[:20]).merge(part).merge(GramAccumulator())
     np.testing.assert_allclose(units(merged.gram()), exact_gram(X), rtol=1e-9)
+    np.testing.assert_array_equal(units(part.gram()), before)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ufselect.gram import gram_operator
-from ufselect.gram.missing import complete
-from ufselect.gram.rows import RowInfo
+from ufselect.gram import RowInfo, gram_operator
 
 
 def units(gram):
@@ -23,22 +21,6 @@ def low_rank(n, d, rank=2, noise=0.1, seed=0):
 
 def with_gaps(X, share, seed=1):
     return np.where(np.random.default_rng(seed).random(X.shape) < share, np.nan, X)
-
-
-def test_exact_low_rank_is_recovered():
-    A = low_rank(200, 12, noise=0.0)
-    A -= A.mean(axis=0)
-    gapped = with_gaps(A, 0.1)
-    gapped -= np.nanmean(gapped, axis=0)
-    missing = np.isnan(gapped)
-    filled = gapped.copy()
-    complete(filled, missing, RowInfo(np.ones(200)))
-    error = np.linalg.norm((filled - A)[missing]) / np.linalg.norm(A[missing])
-    assert error < 0.3  # the mean leaves 1
-    shift = filled - gapped
-    assert (
-        np.nanmax(np.abs(shift - np.nanmean(shift, axis=0))) < 1e-12
-    )  # observed entries only move as a column
 
 
 @pytest.mark.parametrize("shape", [(300, 20), (40, 80)], ids=["tall", "wide"])
@@ -112,17 +94,13 @@ def test_float32_stays():
     np.testing.assert_allclose(units(gram), units(gram_operator(X.astype(float))), rtol=1e-3, atol=1e-2)
 
 
-@pytest.mark.parametrize("shape", [(400, 30), (60, 300)], ids=["tall", "wide"])
+@pytest.mark.parametrize("shape", [(3000, 30), (60, 2500)], ids=["tall", "wide"])
 def test_few_gaps_are_filled_from_some_of_the_rows_and_columns(shape):
-    A = low_rank(*shape)
-    A -= A.mean(axis=0)
-    missing = np.zeros(shape, dtype=bool)
-    missing[3, 5] = missing[7, 2] = missing[11, 5] = True
-    filled = np.where(missing, np.nan, A)
-    filled -= np.nanmean(filled, axis=0)
-    before = filled.copy()
-    lacking = complete(filled, missing, RowInfo(np.ones(shape[0])), enough=25)
-    assert np.linalg.norm((filled - A)[missing]) < 0.5 * np.linalg.norm(A[missing])  # the mean leaves 1
-    untouched = ~missing.any(axis=0)
-    np.testing.assert_array_equal(filled[:, untouched], before[:, untouched])
-    np.testing.assert_array_equal(lacking[untouched], 0)
+    X = low_rank(*shape)
+    gapped = X.copy()
+    gapped[[3, 7, 11], [5, 2, 5]] = np.nan
+    truth, found = units(gram_operator(X)), units(gram_operator(gapped))
+    filled = units(gram_operator(np.where(np.isnan(gapped), np.nanmean(gapped, axis=0), gapped)))
+    assert np.linalg.norm(found - truth) < 0.5 * np.linalg.norm(filled - truth)
+    whole = np.setdiff1d(np.arange(shape[1]), [2, 5])[:20]
+    np.testing.assert_allclose(found[np.ix_(whole, whole)], truth[np.ix_(whole, whole)], rtol=1e-9, atol=1e-9)

@@ -10,7 +10,6 @@ from scipy import sparse
 from tests.strategies import structured_data
 
 from ufselect.gram import RowInfo, gram_operator, row_info
-from ufselect.gram.rows import order_of_rows
 
 KINDS = {"dense": np.asarray, "sparse": sparse.csr_array}
 
@@ -103,20 +102,3 @@ def test_rows_without_weight_are_left_out():
 def test_bad_weights_are_refused(bad):
     with pytest.raises(ValueError, match="sample_weight"):
         row_info(bad, None, 3)
-
-
-@given(data=structured_data(), seed=st.integers(0, 1000), unit=st.sampled_from([1.0, 1e-5, 1e300, 1e-300]))
-def test_an_order_of_rows_from_their_values_does_not_depend_on_how_they_come(data, seed, unit):
-    rng = np.random.default_rng(seed)
-    rows, columns = rng.permutation(len(data)), rng.permutation(data.shape[1])
-    data = np.where(rng.random(data.shape) < 0.5, data, 0.0)
-    expected = data[order_of_rows(data)]
-    np.testing.assert_array_equal(data[rows][order_of_rows(data[rows])], expected)
-    other = (data * rng.choice([-1, 1], data.shape[1]))[:, columns] * unit
-    np.testing.assert_array_equal(data[order_of_rows(other)], expected)
-    np.testing.assert_array_equal(data[order_of_rows(sparse.csc_array(other))], expected)
-
-
-def test_missing_values_do_not_disturb_the_order_of_rows():
-    X = np.array([[0.0, 5], [np.nan, 1], [2, np.nan], [1, 3]])
-    assert order_of_rows(X).tolist() == order_of_rows(sparse.csr_array(X)).tolist() == [3, 2, 1, 0]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from ufselect import PCALeverage
 from ufselect.gram import gram_operator, suggest_n_components
-from ufselect.gram.spectrum import auto_n_components, component_spectrum
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from ufselect.gram.spectrum import auto_n_components, component_spectrum
 def test_rule_finds_the_known_rank(n, d, rank, noise):
     rng = np.random.default_rng(0)
     signal = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, d))
-    assert auto_n_components(gram_operator(signal + noise * rng.standard_normal((n, d)))) == rank
+    assert PCALeverage().fit(signal + noise * rng.standard_normal((n, d))).n_components_ == rank
 
 
 def test_rule_equals_its_definition():
@@ -36,24 +36,24 @@ def test_spectrum_is_widened_until_the_rule_decides():
     scores = np.linalg.qr(scores - scores.mean(axis=0))[0]
     pieces = np.cumsum((1 / np.arange(1, 201))[::-1])[::-1]
     variances = np.where(np.arange(200) < 40, pieces, 1e-3 * pieces)
-    assert auto_n_components(gram_operator(scores * np.sqrt(variances))) == 40
+    assert PCALeverage().fit(scores * np.sqrt(variances)).n_components_ == 40
 
 
 def test_exactly_low_rank_data_keep_their_rank():
     rng = np.random.default_rng(0)
     data = rng.standard_normal((100, 3)) @ np.linalg.qr(rng.standard_normal((80, 3)))[0].T
-    assert auto_n_components(gram_operator(data)) == 3
+    assert PCALeverage().fit(data).n_components_ == 3
 
 
 def test_more_components_than_rank_are_refused():
     data = np.outer(np.arange(10.0), np.arange(1.0, 6.0))
     with pytest.raises(ValueError, match="more than the rank 1"):
-        component_spectrum(gram_operator(data), 2)
+        PCALeverage(n_components=2).fit(data)
 
 
 def test_constant_data_are_refused():
     with pytest.raises(ValueError, match="constant"):
-        component_spectrum(gram_operator(np.ones((5, 3))), "auto")
+        PCALeverage().fit(np.ones((5, 3)))
 
 
 def decaying_data(variances, n_samples=500, n_features=400):
@@ -71,9 +71,9 @@ def decaying_data(variances, n_samples=500, n_features=400):
 def test_rank_does_not_shrink_with_the_order_of_the_matrix(dtype, shape):
     """A tenth eigenvalue of 2e-5 is 170 times the rounding of float32, and the eleventh is nothing else."""
     data = decaying_data(np.geomspace(1, 2e-5, 10), *shape)
-    assert component_spectrum(gram_operator(data.astype(dtype)), 10).values.size == 10
+    assert PCALeverage(n_components=10).fit(data.astype(dtype)).n_components_ == 10
     with pytest.raises(ValueError, match="more than the rank 10"):
-        component_spectrum(gram_operator(data.astype(dtype)), 11)
+        PCALeverage(n_components=11).fit(data.astype(dtype))
 
 
 @pytest.mark.parametrize("copy", [True, False])

@@ -10,9 +10,9 @@ from scipy import sparse, stats
 
 from ufselect import IFPCA
 from ufselect.exceptions import ConstantDataError
-from ufselect.published.ifpca import empirical_null_pvalues, higher_criticism_count, normality_statistics
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @settings(deadline=None, max_examples=30)
 @given(st.integers(0, 10**6), st.booleans())
 def test_statistics_are_those_of_scipy(seed, has_ties):
@@ -22,8 +22,8 @@ def test_statistics_are_those_of_scipy(seed, has_ties):
     X[0] += 5
     standard = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     expected = [np.sqrt(25) * stats.kstest(column, "norm").statistic for column in standard.T]
-    np.testing.assert_allclose(normality_statistics(X, block_bytes=800), expected, rtol=1e-7)
-    np.testing.assert_allclose(normality_statistics(sparse.csr_array(X)), expected, rtol=1e-7)
+    np.testing.assert_allclose(IFPCA(1).fit(X).scores_, expected, rtol=1e-7)
+    np.testing.assert_allclose(IFPCA(1).fit(sparse.csr_array(X)).scores_, expected, rtol=1e-7)
 
 
 def criticism_by_definition(pvalues, n):
@@ -40,29 +40,26 @@ def criticism_by_definition(pvalues, n):
     return found
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(st.integers(0, 10**6), st.integers(20, 200), st.sampled_from([10, 100]))
 def test_the_count_is_that_of_higher_criticism(seed, d, n):
-    pvalues = np.random.default_rng(seed).random(d) ** 1.5
-    expected = criticism_by_definition(pvalues, n)
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X[: n // 2, : d // 5] += 4.0
+    fitted = IFPCA().fit(X)
+    expected = criticism_by_definition(fitted.pvalues_, n)
     assume(expected is not None)
-    assert higher_criticism_count(pvalues, n) == expected
+    assert fitted.n_influential_ == expected
 
 
 @pytest.mark.parametrize("n_samples", [20, 300])
-def test_pvalues_of_normal_data_are_uniform(n_samples):
+def test_pvalues_of_normal_data_are_uniform_and_fall_with_the_score(n_samples):
     X = np.random.default_rng(1).standard_normal((n_samples, 2000))
-    pvalues = empirical_null_pvalues(normality_statistics(X), n_samples)
-    assert stats.kstest(pvalues, "uniform").statistic < 0.06
-    assert np.all((pvalues > 0) & (pvalues <= 1))
-
-
-def test_pvalues_fall_with_the_statistic_also_where_no_draw_reaches():
-    statistics = np.concatenate([np.full(300, 0.6), np.linspace(0.3, 9.0, 60)])
-    pvalues = empirical_null_pvalues(statistics, 50)
-    order = np.argsort(statistics, kind="stable")
-    assert np.all(np.diff(pvalues[order]) <= 0)
-    assert pvalues[-1] > 0
+    X[:2, 0] *= 1e3  # further than any draw reaches
+    fitted = IFPCA(5).fit(X)
+    assert stats.kstest(fitted.pvalues_, "uniform").statistic < 0.06
+    assert np.all((fitted.pvalues_ > 0) & (fitted.pvalues_ <= 1))
+    assert np.all(np.diff(fitted.pvalues_[np.argsort(fitted.scores_, kind="stable")]) <= 0)
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 from tests.strategies import structured_data
 
 from ufselect import SPCAPSD
-from ufselect._solver.iterate import iterate
-from ufselect.gram import gram_operator
-from ufselect.published.spcapsd import PSDReconstruction
 
 EPS = np.finfo(float).eps
 
@@ -63,27 +60,16 @@ def published(A, gamma, eta, diagonal, n_steps=200):
     return omega
 
 
-def solve(A, gamma, eta, tol=1e-9, start=None, max_iter=300):
-    gram = gram_operator(A)
-    unit = gram.scale**-2
-    start = np.ones(A.shape[1]) if start is None else start
-    spectrum = gram.eigenpairs(min(A.shape[0] - 1, A.shape[1]))
-    method = PSDReconstruction(spectrum, gamma * unit, eta * unit, start, tol)
-    result = iterate(method, max_iter=max_iter, tol=tol)
-    lifted = result.state.basis @ result.state.factor
-    return result, lifted @ lifted.T, gram.scale**2
-
-
 @pytest.mark.parametrize("shape", [(40, 12), (8, 14)])
 @pytest.mark.parametrize(("gamma", "eta"), [(0.1, 10.0), (1.0, 0.1), (100.0, 1.0)])
 def test_reaches_the_convex_optimum(shape, gamma, eta):
     A = centred(*shape)
-    result, omega, unit = solve(A, gamma, eta)
-    reached = objective(A, omega, gamma, eta)
-    best = objective(A, convex_optimum(A, gamma, eta), gamma, eta)
-    assert reached <= best * (1 + 1e-3)
-    assert reached >= best * (1 - 1e-3)  # the oracle has not quite settled either
-    assert result.objective_history[-1] * unit == pytest.approx(reached, rel=1e-9)
+    fitted = SPCAPSD(1, gamma=gamma, eta=eta, tol=1e-9, max_iter=300).fit(A)
+    optimum = convex_optimum(A, gamma, eta)
+    best = objective(A, optimum, gamma, eta)
+    assert fitted.objective_history_[-1] == pytest.approx(best, rel=1e-3)  # neither has quite settled
+    norms = np.linalg.norm(optimum, axis=1)
+    np.testing.assert_allclose(fitted.scores_, norms, atol=0.05 * norms.max())
 
 
 @pytest.mark.parametrize("shape", [(40, 12), (8, 14)])
@@ -92,50 +78,27 @@ def test_is_no_worse_than_the_published_iteration_and_ranks_alike(shape, gamma):
     A = centred(*shape)
     start = np.random.default_rng(0).random(shape[1])
     theirs = published(A, gamma, 1.0, start)
-    _, ours, _ = solve(A, gamma, 1.0, start=start)
-    assert objective(A, ours, gamma, 1.0) <= objective(A, theirs, gamma, 1.0) * (1 + 1e-9)
-    ranked = [np.argsort(-np.linalg.norm(omega, axis=1))[:5] for omega in (ours, theirs)]
-    assert len(set(ranked[0]) & set(ranked[1])) >= 4
+    ours = SPCAPSD(5, gamma=gamma, init=start, tol=1e-9, max_iter=300).fit(A)
+    assert ours.objective_history_[-1] <= objective(A, theirs, gamma, 1.0) * (1 + 1e-9)
+    assert ours.support_[np.argsort(-np.linalg.norm(theirs, axis=1))[:5]].sum() >= 4
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @given(structured_data(), st.floats(-3, 3), st.floats(-3, 0.2))
-def test_objective_never_rises_and_omega_is_semidefinite(X, log_gamma, log_eta):
-    A = X - X.mean(axis=0)
-    top = np.linalg.norm(A, 2) ** 2
-    result, omega, _ = solve(A, 10**log_gamma * top / 10, 10**log_eta * top, max_iter=30)
-    assert np.all(np.diff(result.objective_history) <= 0)
-    assert np.linalg.eigvalsh(omega)[0] >= -1e-12
-    rows = np.sum(omega**2, axis=1)
-    np.testing.assert_allclose(result.state.squared_norms, rows, atol=1e-12 * (1 + rows.max()))
+def test_the_objective_never_rises(X, log_gamma, log_eta):
+    """With large penalties on data of low rank steps go along the faces of the cone."""
+    top = np.linalg.norm(X - X.mean(axis=0), 2) ** 2
+    fitted = SPCAPSD(1, gamma=10**log_gamma * top / 10, eta=10**log_eta * top, max_iter=30, tol=1e-9).fit(X)
+    assert np.all(np.diff(fitted.objective_history_) <= 0)
+    assert fitted.n_components_ <= min(X.shape)
 
 
 def test_without_row_penalty_eigenvalues_are_shrunk():
     A = centred(30, 8)
-    _, omega, _ = solve(A, 0.0, 3.0)
     values, vectors = np.linalg.eigh(A.T @ A)
     expected = (vectors * np.maximum(0, 1 - 1.5 / values)) @ vectors.T
-    np.testing.assert_allclose(omega, expected, atol=1e-10)
-
-
-def test_wide_data_stay_in_few_dimensions():
-    A = centred(6, 200)
-    result, _, _ = solve(A, 1.0, 1.0)
-    assert result.state.factor.shape[0] <= 4 * 5
-
-
-@pytest.mark.parametrize(("gamma", "eta"), [(0.01, 1.9), (0.1, 0.01), (1.0, 1.0)])
-def test_a_step_on_the_face_never_raises_the_objective(gamma, eta):
-    # It is what remains where the projection onto the cone would: with large penalties on data of low rank.
-    A = centred(15, 30, seed=1, rank=6)
-    gram = gram_operator(A)
-    spectrum = gram.eigenpairs(14)
-    top = float(spectrum.values[0])
-    method = PSDReconstruction(spectrum, gamma * top, eta * top, np.ones(30), 1e-9)
-    state = method.init()
-    for _ in range(5):
-        new = method.face_step(state)
-        assert new.objective <= state.objective * (1 + 1e-12)
-        state = method.step(new)
+    scores = SPCAPSD(1, gamma=0.0, eta=3.0).fit(A).scores_
+    np.testing.assert_allclose(scores, np.linalg.norm(expected, axis=1), atol=1e-10)
 
 
 def data(n, d, seed=0):

@@ -57,7 +57,9 @@ def overlap(a, b, count):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize(("gamma", "reg", "k"), [(0.1, 10.0, 5), (1.0, 0.1, 1), (10.0, 1.0, 8)])
+@pytest.mark.parametrize(
+    ("gamma", "reg", "k"), [(0.1, 10.0, 5), (1.0, 0.1, 1), (10.0, 1.0, 8), (1.0, 1.0, 59)]
+)
 def test_follows_the_definition(gamma, reg, k):
     X = data(60, 12)
     fitted = UDFS(n_clusters=3, n_neighbors=k, gamma=gamma, reg=reg, max_iter=7, tol=0.0).fit(X)
