@@ -20,7 +20,7 @@ from ufselect.cli.app import run
 CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 # A call and, in code behind it, the files that it enters; a call named there stands for its own files.
 _, _, SECTION = CONTRIBUTING.read_text(encoding="utf-8").partition("## What runs when")
-WALK = re.compile(r"^- `(.+?)`: (.+?)(?=\n- |\n\n)", re.MULTILINE | re.DOTALL)
+WALK = re.compile(r"^- `(.+?)`: (.+?)(?=\n- |\s*\Z)", re.MULTILINE | re.DOTALL)
 WALKS = dict(WALK.findall(SECTION.partition("\n## ")[0]))
 
 
