@@ -42,6 +42,7 @@ from ufselect.gram.operator import FormedGram
 from ufselect.io import ReadOptions, Table, read_table
 from ufselect.io.columns import columns_named, in_order, without_named
 from ufselect.io.files import readable
+from ufselect.io.roles import role_doubts
 from ufselect.io.stream import is_for_blocks, stream_table
 from ufselect.io.table import clean
 from ufselect.io.totals import without_summaries
@@ -129,7 +130,8 @@ def read_data(
     if path.exists():
         if is_for_blocks(path, options, stream, whole):
             with readable(path, "table"):
-                return stream_table(path, options, exclude)
+                table = stream_table(path, options, exclude)
+            return table.with_doubts(*role_doubts(table, options))
         table = read_table(path, options)
         if options.guess and image is None:
             table = without_summaries(table)
@@ -156,7 +158,8 @@ def read_data(
                 "columns can be selected; give the true size."
             )
         table = replace(table, image_shape=image)
-    return without_named(table, exclude)
+    table = without_named(table, exclude)
+    return table.with_doubts(*role_doubts(table, options))
 
 
 def find_method(name: str) -> type[UnsupervisedSelector]:

@@ -18,12 +18,6 @@ VALUES = np.random.default_rng(0).normal(20, 3, (60, 6)).round(2)
 NAMES = [f"TI-{j}" for j in range(6)]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-
-
 def frame() -> pandas.DataFrame:
     return pandas.DataFrame(VALUES.copy(), columns=NAMES)
 
@@ -159,17 +153,6 @@ def test_currency_and_per_cent_under_both_decimal_marks(decimal, form):
     np.testing.assert_array_equal(read_table("t.csv").data, VALUES)
 
 
-def test_where_most_columns_are_lost_this_is_said_first(capsys):
-    words = pandas.DataFrame({f"q{j}": ["Agree", "Disagree", "Neutral"] * 20 for j in range(9)})
-    shared = np.random.default_rng(5).standard_normal((60, 1))
-    numbers = pandas.DataFrame(shared + 0.1 * VALUES, columns=NAMES)
-    save(pandas.concat([words, numbers], axis=1), "t.csv")
-    _, _, err = call_and_read(f"select t.csv -k 3 {FAST} -o out.csv", capsys)
-    said = "Only 6 of 15 columns can be selected from: 9 do not hold numbers (q0 holds 'Agree')."
-    assert err.startswith(said)
-    assert record("out.json")["assumed"][0] == said
-
-
 @pytest.mark.parametrize("name", ["t.csv", "t.xlsx"])
 def test_titles_above_the_names_are_left_out_and_said(name):
     rows = [["ACME GmbH – report"], ["Exported 2024-01-05"], [], NAMES, *VALUES.tolist()]
@@ -269,13 +252,6 @@ def test_prices_regions_and_positions_are_read_from_files_by_name(capsys):
         assert (code, said in err) == (1, True), err
 
 
-def test_a_distance_needs_no_limit_to_correlations():
-    save(frame(), "t.csv")
-    assert call("select t.csv -k 2 --param min_distance=3 -o out.csv") == 0
-    first, second = (int(name[-1]) for name in chosen("out.json"))
-    assert abs(first - second) >= 3
-
-
 def test_the_cluster_of_each_row_is_written(capsys):
     rng = np.random.default_rng(7)
     kinds = np.repeat([0, 1], 40)
@@ -300,8 +276,40 @@ def test_methods_to_compare_may_stand_in_one_word(capsys):
     assert (code, "LapScore" in out, "Max variance" in out) == (0, True, True)
 
 
-@pytest.mark.parametrize("name", ["t.xlsx", "t.csv"])
-def test_a_table_without_numbers_is_told_what_fits_its_format(name, capsys):
-    save(pandas.DataFrame({"a": ["x", "y"] * 9, "b": ["u", "v"] * 9}), name)
-    code, _, err = call_and_read(f"select {name}", capsys)
-    assert (code, "--separator" in err, "--sheet" in err) == (1, name == "t.csv", name == "t.xlsx")
+def first_said(table, name: str, capsys, flags: str = "") -> str:
+    save(table, name)
+    return call_and_read(f"select {name} -k 2 {FAST} {flags}", capsys)[2]
+
+
+def test_what_may_make_the_result_useless_is_said_first(capsys):
+    """Two codes in a column, words among numbers, genes in rows, a column of totals, lost columns."""
+    rng = np.random.default_rng(8)
+    survey = pandas.DataFrame(rng.integers(1, 8, (90, 4)), columns=[f"q{j}" for j in range(4)])
+    survey.iloc[::7, 1], survey.iloc[3::7, 1] = 98, 99
+    assert first_said(survey, "survey.csv", capsys).count("lies outside 1 to 7 in q1") == 2
+    lab = frame().astype(object)
+    lab.iloc[4, 2] = "<5"
+    assert first_said(lab, "lab.csv", capsys).startswith("TI-2 is mostly numbers but was left out because of")
+    genes = pandas.DataFrame(
+        {"gene": [f"ENSG{i:011}" for i in range(60)], "S1": VALUES[:, 0], "S2": VALUES[:, 1]}
+    )
+    assert first_said(genes, "genes.csv", capsys).startswith("Rows look like genes and columns like samples")
+    sums = frame().assign(Total=VALUES.sum(axis=1))
+    said = "Total looks like a total of other columns; --exclude Total leaves it out."
+    assert first_said(sums, "sums.csv", capsys).startswith(said)
+    assert said not in first_said(sums, "sums.csv", capsys, "--exclude Total")
+    words = pandas.DataFrame({f"q{j}": ["Agree", "Disagree", "Neutral"] * 20 for j in range(9)})
+    said = "Only 6 of 15 columns can be selected from: 9 do not hold numbers (q0 holds 'Agree')."
+    assert first_said(pandas.concat([words, frame()], axis=1), "words.csv", capsys).startswith(said)
+
+
+def test_labels_as_floats_remarks_of_matlab_and_categories_of_pandas():
+    table = frame().assign(**{"class": [0.0, 1.0, 2.0] * 20})
+    table.loc[3, "class"] = np.nan
+    save(table, "t.csv")
+    assert read_table("t.csv").label_name == "class"
+    Path("m.txt").write_text("% measured on Monday\n" + frame().to_csv(index=False), encoding="utf-8")
+    assert read_table("m.txt").feature_names == NAMES
+    pytest.importorskip("pyarrow")
+    frame().assign(kind=pandas.Categorical(["u", "v"] * 30)).to_parquet("t.parquet")
+    assert [column.name for column in read_table("t.parquet").left_out] == ["kind"]

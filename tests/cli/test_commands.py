@@ -15,15 +15,6 @@ from ufselect.cli.app import run
 from ufselect.cli.options import count, parameter
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.delenv("UFSELECT_DATA", raising=False)
-    monkeypatch.setenv("UFSELECT_CACHE", str(tmp_path / "cache"))
-    return tmp_path
-
-
 def test_demo(folder, capsys, monkeypatch):
     pytest.importorskip("matplotlib")
     digits = sklearn.datasets.load_digits()

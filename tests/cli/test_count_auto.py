@@ -11,13 +11,11 @@ from ufselect.cli.app import run
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def folder(folder):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((120, 5)) @ rng.standard_normal((5, 30)) + 0.1 * rng.standard_normal((120, 30))
-    np.savetxt(tmp_path / "t.csv", X, delimiter=",", header=",".join(f"c{j}" for j in range(30)), comments="")
-    return tmp_path
+    np.savetxt(folder / "t.csv", X, delimiter=",", header=",".join(f"c{j}" for j in range(30)), comments="")
+    return folder
 
 
 def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
@@ -70,22 +68,3 @@ def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
     assert run(["select", "t.csv", "-k", "auto", "--for", "reconstruct", "--stream", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["result"]["n_selected"] == record["count"]["chosen"]
-
-
-def test_clusters_have_no_curve(folder, capsys, monkeypatch):
-    monkeypatch.setattr("ufselect.pipeline.read_data", None)  # it is refused before anything is read
-    assert run(["select", "t.csv", "-k", "auto", "--for", "clusters"]) == 2
-    assert "auto works only with --for reconstruct" in capsys.readouterr().err
-
-
-def test_too_few_rows_to_hold_out_are_said_with_flags(folder, capsys):
-    lines = (folder / "t.csv").read_text(encoding="utf-8").splitlines()[:9]
-    (folder / "few.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert run(["select", "few.csv", "-k", "auto", "--for", "reconstruct"]) == 1
-    err = capsys.readouterr().err
-    assert "-k auto holds out rows and needs at least 10 of them, not 8; give -k a number." in err
-
-
-def test_a_method_that_cannot_says_so(folder, capsys):
-    assert run(["select", "t.csv", "-k", "auto", "--method", "DSCOFS"]) != 0
-    assert "DSCOFS does not choose the number of columns" in capsys.readouterr().err

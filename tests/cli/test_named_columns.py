@@ -14,9 +14,7 @@ METHOD = "-m PCALeverage"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def folder(folder):
     rng = np.random.default_rng(0)
     values = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 12)) + 0.3 * rng.standard_normal((60, 12))
     values[:, 8] = values[:, 7] = values[:, 6] = values[:, 5]
@@ -28,8 +26,8 @@ def folder(tmp_path, monkeypatch):
         ",".join([f"s{i}", *(f"{v:.4f}" for v in row), colour[i], f"text {i}", "1"])
         for i, row in enumerate(values)
     ]
-    (tmp_path / "cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return tmp_path
+    (folder / "cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
 
 
 def test_names_patterns_and_files(folder):
@@ -75,11 +73,6 @@ def test_text_columns_become_groups(folder, capsys):
     np.testing.assert_array_equal(written.data[:, written.feature_names.index("colour=blue")], onehot[:, 0])
 
 
-def test_a_report_of_groups_is_written(folder):
-    line = f"select cells.csv -k 3 {METHOD} --categorical onehot --report page.html"
-    assert call(line) == 0
-
-
 def test_every_goal_takes_constraints(folder):
     for goal in ("-m auto", "--clusters 2", "--for redundancy"):
         count = "" if "redundancy" in goal else "-k 4"
@@ -89,29 +82,7 @@ def test_every_goal_takes_constraints(folder):
         assert "g3" not in names
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--keep g33", "--keep g33 matches no column of the table; did you mean g3?"),
-        ("--exclude X-*", "--exclude X-* matches no column"),
-        ("--keep constant", "that column was left out (constant)"),
-        ("--keep g2 --exclude g*", "--keep g2 is not possible: that column was left out (excluded)"),
-        ("--keep @nowhere.txt", "There is no file nowhere.txt for --keep"),
-        ("--max-correlation 0", "above 0 and at most 1"),
-        ("--categorical dummies", "not one of 'onehot'"),
-        ("--param keep=3", "has no parameter 'keep' to set"),
-        ("--exclude g* -k 3", "use -k 2 or less"),
-        ("--keep g* -k 3", "ask for at least"),
-        ("--categorical onehot --stream", "drop --stream"),
-    ],
-)
-def test_what_cannot_be_met_is_said_in_a_sentence(folder, capsys, words, message):
-    assert call(f"select cells.csv {METHOD} {words}") != 0
-    assert message in " ".join(capsys.readouterr().err.split())
-
-
-def test_names_with_line_breaks_are_not_written_one_a_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_names_with_line_breaks_are_not_written_one_a_line(tmp_path, capsys):
     values = np.random.default_rng(0).standard_normal((30, 3))
     rows = "\n".join(",".join(map(str, row)) for row in values)
     (tmp_path / "table.csv").write_text(f'"two\nlines",red,blue\n{rows}\n', encoding="utf-8")
@@ -120,19 +91,3 @@ def test_names_with_line_breaks_are_not_written_one_a_line(tmp_path, monkeypatch
         capsys.readouterr().err.split()
     )
     assert not (tmp_path / "names.txt").exists()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 100_000 + "]" * 100_000,
-        '{"a": 1' + "0" * 5000 + "}",
-        '{"ufselect_record": 1' + "0" * 400 + "}",
-    ],
-)
-def test_records_that_python_cannot_decode_are_refused(text, tmp_path, folder, capsys):
-    (tmp_path / "record.json").write_text(text, encoding="utf-8")
-    assert call("apply record.json cells.csv -o picked.csv") == 1
-    said = " ".join(capsys.readouterr().err.split())
-    assert "the .json file that ufselect select wrote" in said
-    assert "report it" not in said

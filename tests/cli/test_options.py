@@ -13,58 +13,12 @@ FAST = "-m MaxVariance"
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "400")
+def folder(folder):
     values = np.random.default_rng(0).standard_normal((12, 4)).round(3) * [4, 3, 2, 1]
     lines = ["a,b,c,d", *(",".join(map(str, row)) for row in values)]
     Path("t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     Path("t.tsv").write_text("\n".join(lines).replace(",", "\t") + "\n", encoding="utf-8")
-    return tmp_path
-
-
-def files(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("line", "option"),
-    [
-        ("select t.csv -k 2 --names -", "--names"),
-        ("select t.csv -k 2 --record -", "--record"),
-        ("select t.csv -k 2 --report -", "--report"),
-        ("select t.csv -k 2 --ranking -", "--ranking"),
-    ],
-)
-def test_only_a_table_goes_to_standard_output(folder, capsys, line, option):
-    before = files(folder)
-    code, out, err = call(line, capsys)
-    assert (code, out) == (2, "")
-    assert f"{option}: it needs the name of a file; only the table goes to standard output" in err
-    assert files(folder) == before
-
-
-def test_json_and_a_table_do_not_share_a_stream(capsys):
-    code, out, err = call("select t.csv -k 2 --json -o -", capsys)
-    assert (code, out) == (2, "")
-    assert "--json: -o - writes the table to standard output too; give -o a file, or --record one" in err
-
-
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("select t.csv -k 2 --for reconstruct --clusters 3", "--for reconstruct looks for no clusters"),
-        ("select t.csv --for redundancy --clusters 3", "--for redundancy looks for no clusters"),
-        ("select t.csv --for redundancy -k 3", "takes no method and no number"),
-        ("select t.csv --for redundancy -m DSCOFS", "takes no method and no number"),
-        ("select t.csv --clusters 1", "neither a number of at least 2"),
-        ("compare wine --impute keep", "not every method works around missing values"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(capsys, line, sentence):
-    code, _, err = call(line, capsys)
-    assert code == 2
-    assert sentence in err
+    return folder
 
 
 def test_apply_offers_no_filling_and_says_what_it_copies(folder, capsys):
@@ -107,12 +61,6 @@ def test_comparing_all_has_the_default_method_and_says_which_are_left_out(capsys
         call("compare --help", capsys)[1].split()
     )
     assert "Compared are all" not in call(f"{line} -m DSCOFS", capsys)[2]
-
-
-def test_the_last_column_is_no_number_or_less(capsys):
-    Path("one.csv").write_text("a,b\n1,1\n2,1\n4,1\n", encoding="utf-8")
-    assert call("select one.csv -k 4", capsys)[2].endswith("use -k 1.")
-    assert call("select t.csv -k 9", capsys)[2].endswith("use -k 4 or less.")
 
 
 def test_moved_data_are_asked_for_by_the_option_that_names_them(capsys):

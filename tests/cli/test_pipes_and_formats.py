@@ -33,11 +33,9 @@ class Pipe(io.TextIOWrapper):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def folder(folder):
     Path("t.csv").write_bytes(PLAIN)
-    return tmp_path
+    return folder
 
 
 def test_from_pipe_to_pipe(folder, monkeypatch):

@@ -16,10 +16,8 @@ from ufselect.cli.record import checksum, read_record
 
 
 @pytest.fixture(autouse=True)
-def tables(tmp_path, monkeypatch):
+def tables():
     """A table of bent columns in units of their own, and another that has three of them alone."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
     rng = np.random.default_rng(0)
     at = rng.uniform(-1, 1, (260, 3))
     bent = np.column_stack(

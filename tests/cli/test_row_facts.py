@@ -25,8 +25,7 @@ def values() -> np.ndarray:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder):
     frame = pandas.DataFrame(values(), columns=NAMES)
     frame.insert(0, "id", [f"{i:04}" for i in range(ROWS)])
     frame.insert(4, "plate", [f"0{i % 3}" for i in range(ROWS)])
@@ -36,7 +35,7 @@ def folder(tmp_path, monkeypatch):
     gaps.loc[[3, 50], "v1"] = np.nan
     gaps.loc[7, "v6"] = np.nan
     gaps.to_csv("gaps.csv", index=False)
-    return tmp_path
+    return folder
 
 
 def names_of(selector) -> list[str]:

@@ -12,18 +12,16 @@ from ufselect.cli.app import run
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(folder):
     """Three blocks of five columns; the list has two of the first block and none of the third."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
     rng = np.random.default_rng(0)
     factors = rng.standard_normal((200, 3))
     values = np.repeat(factors, 5, axis=1) + 0.2 * rng.standard_normal((200, 15))
     pandas.DataFrame(values, columns=[f"{b}{j}" for b in "abc" for j in range(5)]).to_csv(
         "t.csv", index=False
     )
-    (tmp_path / "panel.txt").write_text("# mine\na0\na1\nb0\n", encoding="utf-8")
-    return tmp_path
+    (folder / "panel.txt").write_text("# mine\na0\na1\nb0\n", encoding="utf-8")
+    return folder
 
 
 def test_a_list_is_compared_and_completed(folder, capsys):

@@ -14,17 +14,15 @@ from ufselect.io import read_table
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
+def folder(folder):
     rng = np.random.default_rng(0)
     values = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 15)) + 0.2 * rng.standard_normal((40, 15))
     lines = ["sample," + ",".join(f"g{j}" for j in range(15)) + ",class,note"]
     lines += [
         f"s{i}," + ",".join(f"{v:.4f}" for v in row) + f",{'uv'[i % 2]},text" for i, row in enumerate(values)
     ]
-    (tmp_path / "cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return tmp_path
+    (folder / "cells.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
 
 
 def test_the_whole_way(folder, capsys):
@@ -77,66 +75,6 @@ def test_parameters_reach_the_method(folder, capsys):
     )
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        ("select", 2, "name a table"),
-        ("select absent.csv", 1, "There is no file absent.csv"),
-        ("select cells.csv -k many", 2, "neither a count"),
-        ("select cells.csv -k 0", 2, "at least 1"),
-        ("select cells.csv -k 1.5", 2, "share in"),
-        ("select cells.csv -k 99", 1, "use -k 15 or less"),
-        ("select cells.csv --impute mean", 2, "not one of 'median', 'drop'"),
-        ("select cells.csv --scale big", 2, "not one of 'auto', 'standard', 'none'"),
-        ("select cells.csv -m dscoffs", 1, "did you mean DSCOFS?"),
-        ("select cells.csv --param mu", 2, "NAME=VALUE"),
-        ("select cells.csv -m DSCOFS --param nu=1", 1, "has no parameter 'nu'"),
-        ("select cells.csv -m DSCOFS --param mu_row=-1 -k 3", 1, "'mu_row' parameter"),
-        ("select cells.csv -o out.xlsx", 1, "must end in .csv"),
-        ("select cells.csv -o cells.csv --force", 1, "is the input"),
-        ("select cells.csv -o no/where.csv", 1, "does not exist; create it first"),
-        ("select cells.csv --labels clas", 1, "did you mean class?"),
-        ("select cells.csv --image 3x4", 1, "12 pixels"),
-        ("select cells.csv --image 3", 2, "ROWSxCOLUMNS"),
-        ("select --from cells.csv", 1, "is not JSON"),
-        ("select cells.csv --nonsense", 2, "No such option"),
-        ("nonsense", 2, "No such command"),
-    ],
-)
-def test_errors_are_one_sentence_with_the_remedy(folder, capsys, arguments, code, sentence):
-    assert call(arguments) == code
-    out, err = capsys.readouterr()
-    assert sentence in " ".join(err.split())
-    assert "Traceback" not in out + err
-
-
-def test_nothing_is_replaced_without_force(folder, capsys):
-    (folder / "picked.json").write_text("mine", encoding="utf-8")
-    assert call("select cells.csv -k 3 -o picked.csv") == 1
-    assert "picked.json exists already" in capsys.readouterr().err
-    assert not (folder / "picked.csv").exists()
-    assert call("select cells.csv -k 3 -o picked.csv --force") == 0
-
-
-def test_debug_shows_the_traceback(folder, capsys):
-    assert call("select absent.csv --debug") == 1
-    assert "Traceback" in capsys.readouterr().err
-
-
-def test_missing_values_name_the_columns_and_the_remedy(folder, capsys):
-    text = (folder / "cells.csv").read_text(encoding="utf-8").splitlines()
-    cells = text[3].split(",")
-    cells[4] = ""
-    text[3] = ",".join(cells)
-    (folder / "holes.csv").write_text("\n".join(text) + "\n", encoding="utf-8")
-    assert call("select holes.csv -k 3 --impute error") == 1
-    assert "g3 (1); add --impute median" in capsys.readouterr().err
-    assert call("select holes.csv -k 3") == 0
-    assert "1 missing value in 1 column was left as it is" in capsys.readouterr().err
-    assert call("select holes.csv -k 3 -m MaxVariance") == 0
-    assert "1 missing value in 1 column was filled" in capsys.readouterr().err
-
-
 def test_names_with_markup_are_printed_as_they_are(folder, capsys):
     text = (folder / "cells.csv").read_text(encoding="utf-8").replace("g3", "[red]g3[/red]", 1)
     (folder / "cells.csv").write_text(text, encoding="utf-8")
@@ -169,9 +107,3 @@ def test_a_record_is_found_from_elsewhere_and_takes_no_other_settings(folder, ca
     assert json.loads(capsys.readouterr().out)["repeats"]["same_features"] is True
     assert call("select --from ../a.json -k 5") == 2
     assert "give no others" in capsys.readouterr().err
-
-
-def test_images_are_drawn(folder, capsys):
-    np.save("faces.npy", np.random.default_rng(0).standard_normal((20, 12)) * [1, 9, *[1] * 8, 0, 9])
-    assert call("select faces.npy -k 2 -m max-variance --image 3x4") == 0
-    assert "··██····\n········\n······██\n" in capsys.readouterr().out

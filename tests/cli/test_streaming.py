@@ -22,8 +22,7 @@ ROWS = 400
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(folder, monkeypatch):
     monkeypatch.setattr(text_module, "BLOCK_BYTES", 2000)
     monkeypatch.setattr(parquet_module, "BLOCK_CELLS", 600)  # so that every form takes several blocks
     rng = np.random.default_rng(0)
@@ -48,7 +47,7 @@ def folder(tmp_path, monkeypatch):
     for part in range(4):
         frame.iloc[part * 100 : part * 100 + 100].to_parquet(f"parts/part-{part}.parquet", index=False)
     Path("parts/.ufselect-00000000-1-x.parquet").write_bytes(b"left by a run that was killed")
-    return tmp_path
+    return folder
 
 
 def test_several_blocks_are_read(folder):

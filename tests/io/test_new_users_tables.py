@@ -13,8 +13,10 @@ from scipy import sparse
 from ufselect.io import ReadOptions, TableError, read_table
 from ufselect.io import text as text_module
 from ufselect.io.roles import counters
+from ufselect.pipeline import read_data
 
 pandas = pytest.importorskip("pandas")
+BARCODES = ["ACGTACGTAC-1", "TTGACCATGG-1", "CCATTGACGA-2"]
 SPECTRA = np.random.default_rng(0).random((20, 8)).round(4)
 
 
@@ -91,6 +93,16 @@ def test_counters_may_have_gaps_but_no_jumps():
             ["1", "2", "3"],
             True,
         ),
+        (
+            ["TP53", "MS4A1", "GNLY", "LYZ", "HES4", "ISG15", "CCR7", "ITGB2"] * 2 + ["CD4"] * 4,
+            BARCODES,
+            True,
+        ),
+        (
+            ["TP53", "MS4A1", "GNLY", "LYZ", "HES4", "ISG15", "CCR7", "ITGB2"] * 2 + ["CD4"] * 4,
+            ["GSM11", "GSM12", "GSM13"],
+            True,
+        ),
         ([f"P{i}" for i in range(20)], ["S1", "S2", "S3"], False),
         ([f"AAACCTGAG-{i}" for i in range(20)], ["ENSG00000000003", "ENSG00000000005", "x"], False),
         (["anna", "bert"] * 10, ["q1", "q2", "q3"], False),
@@ -98,8 +110,8 @@ def test_counters_may_have_gaps_but_no_jumps():
 )
 def test_genes_in_rows_get_a_hint(tmp_path, ids, columns, hint):
     pandas.DataFrame(SPECTRA[:, :3], index=ids, columns=columns).to_csv(tmp_path / "t.csv")
-    notes = read_table(tmp_path / "t.csv", ReadOptions(header=True)).notes
-    assert any("--transpose" in note for note in notes) == hint
+    doubts = read_data(tmp_path / "t.csv", ReadOptions(header=True)).doubts
+    assert any("--transpose" in doubt for doubt in doubts) == hint
 
 
 def test_missing_values_are_kept_and_counted(tmp_path, reader):

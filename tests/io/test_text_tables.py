@@ -143,7 +143,7 @@ def test_a_column_that_turns_to_words_late_is_left_out_and_named(written, monkey
     assert table.feature_names == ["a", "c"]
     np.testing.assert_array_equal(table.data[:, 0], np.arange(202) + 0.5)
     np.testing.assert_array_equal(table.data[:200, 1], np.arange(200) % 5)
-    assert any("b is mostly numbers" in note and "<5" in note for note in table.notes)
+    assert any("b is mostly numbers" in note and "<5" in note for note in table.doubts)
 
 
 def test_blocks_give_the_same_as_one_reading(written, monkeypatch):
@@ -219,7 +219,7 @@ def test_formats_that_are_not_read(tmp_path, name, hint):
 def test_a_stray_quote_spoils_its_cell_alone(written):
     table = read_table(written('a,b,c\n1"5,2,3\n' + "".join(f"{i}.5,{i},{-i}\n" for i in range(9))))
     assert table.feature_names == ["b", "c"]
-    assert "a is mostly numbers" in " ".join(table.notes)
+    assert "a is mostly numbers" in table.doubts[0]
 
 
 @given(

@@ -350,7 +350,7 @@ class Outputs:
 def with_records(command: Callable[..., None]) -> Callable[..., None]:
     """Let a command take each field of its parameters that are records as an option."""
     hints = get_type_hints(command, include_extras=True)
-    records = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    records: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     options = []
     for name, parameter in inspect.signature(command).parameters.items():
         if name not in records:

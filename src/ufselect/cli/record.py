@@ -179,7 +179,7 @@ def data_of(record: Mapping[str, Any], path: Path) -> str:
 
 def write_outputs(
     run: Run,
-    found: dict[str, Any],
+    record: dict[str, Any],
     outputs: Mapping[str, Path],
     drop_text: bool = False,
     force: bool = False,
@@ -190,14 +190,14 @@ def write_outputs(
     if add_clusters:
         table = replace(table, added={"cluster": np.array([row["cluster"] for row in row_clusters(run)])})
     files = {kind: path for kind, path in outputs.items() if str(path) != "-"}
-    found["outputs"] = {kind: str(path) for kind, path in files.items()}
+    record["outputs"] = {kind: str(path) for kind, path in files.items()}
     stored = b""
     if "map" in files:
-        stored, found["map"] = map_of(run, files["map"].name)
+        stored, record["map"] = map_of(run, files["map"].name)
     writers: dict[str, Callable[[Path, Path], Any]] = {
         "table": lambda path, part: write_columns(table, run.selected, part, path, drop_text),
         "report": lambda path, part: part.write_text(
-            page(run, found), encoding="utf-8", errors="backslashreplace"
+            page(run, record), encoding="utf-8", errors="backslashreplace"
         ),
         "ranking": lambda path, part: ranked_rows(ranking(run), path, part),
         "clusters": lambda path, part: ranked_rows(row_clusters(run), path, part),
@@ -205,7 +205,7 @@ def write_outputs(
         "map": lambda path, part: part.write_bytes(stored),
         "record": lambda path, part: part.write_text(
             # file names that are no UTF-8 are escaped, which JSON reads back
-            json.dumps({**found, "checksum": checksum(found)}, indent=2, ensure_ascii=False) + "\n",
+            json.dumps({**record, "checksum": checksum(record)}, indent=2, ensure_ascii=False) + "\n",
             encoding="utf-8",
             errors="backslashreplace",
         ),
@@ -215,12 +215,12 @@ def write_outputs(
         pipe_columns(table, run.selected, drop_text)
 
 
-def page(run: Run, found: Mapping[str, Any]) -> str:
+def page(run: Run, record: Mapping[str, Any]) -> str:
     """Return the page that explains a run."""
     from ufselect.report import report_html
 
     title = "table" if run.table.source is None else run.table.source.name
-    return report_html(run.explanation, title=title, record=found)
+    return report_html(run.explanation, title=title, record=record)
 
 
 def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> None:
@@ -229,9 +229,9 @@ def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> N
     sys.stdout.flush()
 
 
-def print_json(found: Any) -> None:
+def print_json(value: Any) -> None:
     """Print JSON in ASCII, which every encoding can hold."""
-    output().print(json.dumps(found, indent=2), markup=False, soft_wrap=True)
+    output().print(json.dumps(value, indent=2), markup=False, soft_wrap=True)
 
 
 def row_clusters(run: Run) -> list[dict[str, Any]]:

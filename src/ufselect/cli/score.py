@@ -44,8 +44,8 @@ def score(
     options = reading.options(impute=purpose.imputing())
     table = open_data(data, options, stream=False, exclude=request.exclude)
     names = table.feature_names
-    own = columns_named(names_in(columns, "--columns"), table, "--columns")
-    free = len(names) - len(own)
+    listed_columns = columns_named(names_in(columns, "--columns"), table, "--columns")
+    free = len(names) - len(listed_columns)
     if add > free:
         raise TableError(f"--add {add} is more than the {free} other columns; give fewer.")
     if not free:
@@ -54,24 +54,24 @@ def score(
         )
     X, scaler, _ = prepare(table, request.scale, request.normalize)
     X = dense(X, "Scoring")
-    best = make_selector(request, len(names)).set_params(n_features_to_select=len(own))
+    best = make_selector(request, len(names)).set_params(n_features_to_select=len(listed_columns))
     with working("Scoring:"):
         how: dict[str, Any] = {
             "goal": request.goal,
             "n_clusters": request.n_clusters,
             "random_state": request.seed,
         }
-        assessment = assess(own, X, **how)
+        assessment = assess(listed_columns, X, **how)
         if request.goal == "clusters" and assessment.n_clusters is not None:
             how["n_clusters"] = max(assessment.n_clusters, 2)  # the same clusters for both
         rival = assess(best, X, **how)
-        explained = explained_by(np.nan_to_num(centred_sample(X, request.seed)[0]), np.array(own))
+        explained = explained_by(np.nan_to_num(centred_sample(X, request.seed)[0]), np.array(listed_columns))
         more: list[str] = []
         if add:
-            best.set_params(n_features_to_select=len(own) + add, keep=own).fit(X)
-            order = [j for j in best.ranking_.argsort() if best.support_[j] and j not in set(own)]
+            best.set_params(n_features_to_select=len(listed_columns) + add, keep=listed_columns).fit(X)
+            order = [j for j in best.ranking_.argsort() if best.support_[j] and j not in set(listed_columns)]
             more = [names[j] for j in order]
-    others = np.setdiff1d(np.arange(len(names)), own)
+    others = np.setdiff1d(np.arange(len(names)), listed_columns)
     others = others[explained[others] < 0.5]
     lacking = [
         {"name": names[j], "explained": round(float(explained[j]), 3)}
@@ -79,16 +79,18 @@ def score(
     ]
     called = {
         "selected": "your columns",
-        "random columns": f"{len(own)} random columns",
-        "principal components": f"{len(own)} principal components, each a mixture of all columns",
+        "random columns": f"{len(listed_columns)} random columns",
+        "principal components": f"{len(listed_columns)} principal components, each a mixture of all columns",
     }
     rows = [{**row, "columns": called.get(row["columns"], row["columns"])} for row in assessment.table]
-    rows[1:1] = [{**row, "columns": f"{len(own)} columns that ufselect selects"} for row in rival.table[:1]]
+    rows[1:1] = [
+        {**row, "columns": f"{len(listed_columns)} columns that ufselect selects"} for row in rival.table[:1]
+    ]
     result: dict[str, Any] = {
         "goal": request.goal,
         "message": " ".join([*assessment.caveats, assessment.finding]),
         "verdict": assessment.verdict,
-        "columns": [names[j] for j in own],
+        "columns": [names[j] for j in listed_columns],
         "table": plain_value(rows),
         "not_represented": lacking,
         "add": more,

@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +79,17 @@ def tell(console: Console, text: str) -> None:
     console.print(plain_text(text), markup=False, soft_wrap=True)
 
 
+class _Progress(logging.Handler):
+    """Show what is logged."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__(logging.INFO)
+        self.show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.show(record.getMessage())
+
+
 @contextmanager
 def working(title: str) -> Iterator[None]:
     """Show a status line with what the library logs; what is interrupted from here on ends in order."""
@@ -86,9 +97,8 @@ def working(title: str) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     logger = logging.getLogger("ufselect")
     level, propagate = logger.level, logger.propagate
-    handler = logging.Handler(logging.INFO)
     with output(stderr=True).status(title) as status:
-        handler.emit = lambda record: status.update(f"{title} {record.getMessage()}")  # type: ignore[method-assign]
+        handler = _Progress(lambda message: status.update(f"{title} {message}"))
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         logger.propagate = False
@@ -109,13 +119,13 @@ def grid(
     from rich.table import Table as Grid
     from rich.text import Text
 
-    found = Grid(box=SIMPLE_HEAD)
+    table = Grid(box=SIMPLE_HEAD)
     for name in columns:
-        found.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left", overflow="fold")
+        table.add_column(name.rstrip(">"), justify="right" if name.endswith(">") else "left", overflow="fold")
     for row in rows:
-        found.add_row(*(Text(plain_text(str(cell))) for cell in row))
+        table.add_row(*(Text(plain_text(str(cell))) for cell in row))
     above = [Text(title, style="bold")] if title else []
-    return Group(*above, found, *([Text(caption)] if caption else []))
+    return Group(*above, table, *([Text(caption)] if caption else []))
 
 
 def pixel_map(support: NDArray, shape: tuple[int, int], order: str = "C") -> Text:

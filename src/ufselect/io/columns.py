@@ -83,7 +83,7 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
     left_out = {column.name: column.reason for column in table.left_out}
     left_out |= {table.id_name or "": "the row id", table.label_name or "": "the labels"}
     known = {*places, *left_out, *(group for group in table.groups or () if group is not None)}
-    found: set[int] = set()
+    named: set[int] = set()
     for text in asked:
         for name in [text] if text in known else [part.strip() for part in text.split(",")]:
             if name in places:
@@ -104,8 +104,8 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
                     else "check the spelling, capitals included, or the name of the file."
                 )
                 raise TableError(f"{flag} {name} matches no column of the table; {hint}")
-            found.update(matches)
-    return sorted(found)
+            named.update(matches)
+    return sorted(named)
 
 
 def without_named(table: Table, exclude: Sequence[str]) -> Table:

@@ -114,8 +114,8 @@ def _table(matrix: Any, cells: Any, genes: Any, options: ReadOptions, path: Path
     ids, id_name = column("id")
     labels, label_name = column("label")
     if label_name is None and options.guess:
-        found = (name for name in columns if is_label(name, columns, look_at_typed(cells[name])))
-        label_name = next(found, None)
+        suitable = (name for name in columns if is_label(name, columns, look_at_typed(cells[name])))
+        label_name = next(suitable, None)
         labels = None if label_name is None else np.asarray(cells[label_name], dtype=object)
     return Table(
         data=data,
@@ -190,12 +190,12 @@ def read_tenx(folder: Path) -> Table:
         while line.startswith(b"%"):
             line = file.readline(1000)
         n_rows, n_columns, n_entries = map(int, line.split())
-        found = pandas.read_csv(file, sep=r"\s+", header=None, names=[0, 1, 2], index_col=False)
-        if len(found) != n_entries or found.isna().any(axis=None):
-            refuse_damage(f"it holds {len(found)} of {n_entries} entries", matrix)
-        places = tuple(found[j].to_numpy(dtype=np.int64) - 1 for j in (0, 1))
-        values = found[2].to_numpy(dtype=np.float64)
-        counts = sparse.coo_array((values, places), shape=(n_rows, n_columns))
+        entries = pandas.read_csv(file, sep=r"\s+", header=None, names=[0, 1, 2], index_col=False)
+        if len(entries) != n_entries or entries.isna().any(axis=None):
+            refuse_damage(f"it holds {len(entries)} of {n_entries} entries", matrix)
+        positions = tuple(entries[j].to_numpy(dtype=np.int64) - 1 for j in (0, 1))
+        values = entries[2].to_numpy(dtype=np.float64)
+        counts = sparse.coo_array((values, positions), shape=(n_rows, n_columns))
     genes = [row[1] if len(row) > 1 else row[0] for row in _lines(features)]
     return _counted(counts, genes, [row[0] for row in _lines(barcodes)], matrix)
 

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING
+from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING, SOME_WORDS
 
 MISSING = frozenset([
     "", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "None", "<NA>", "#N/A", "#NA",
@@ -25,7 +25,7 @@ MISSING = frozenset([
 ])  # fmt: skip
 # "not determined", "below the limit of detection" and the like: missing, with a note
 LAB_TOKENS = frozenset(
-    ["ND", "N/D", "nd", "n/d", "n.d.", "N.D.", "LOD", "<LOD", "BDL", "BLQ", "BLOQ", "<LLOQ"]
+    ["ND", "N/D", "nd", "n/d", "n.d.", "N.D.", "n.n.", "n.b.", "LOD", "<LOD", "BDL", "BLQ", "BLOQ", "<LLOQ"]
 )
 WORDS = {"true": 1.0, "false": 0.0, "inf": np.inf, "+inf": np.inf, "-inf": -np.inf}
 WORDS |= {"infinity": np.inf, "+infinity": np.inf, "-infinity": -np.inf}
@@ -254,18 +254,30 @@ class NumberReader:
     def not_features(self) -> dict[int, str]:
         """Return, after all rows have been read, the columns that are not numbers, and why."""
         large = dict.fromkeys(self._too_large, "whole numbers too large to be distinct as floats")
-        return {**dict.fromkeys(self._obstacles, NOT_NUMBERS), **large}
+        words = {
+            position: SOME_WORDS if self._is_mostly_numbers(position) else NOT_NUMBERS
+            for position in self._obstacles
+        }
+        return {**words, **large}
 
-    def notes(self, names: Sequence[str]) -> list[str]:
-        """Return what was removed from cells, read as missing or refused, one sentence each."""
-        notes: list[str] = []
+    def _is_mostly_numbers(self, position: int) -> bool:
+        return self._obstacles[position][1] <= (1 - MOSTLY) * self._n_rows
+
+    def doubts(self, names: Sequence[str]) -> list[str]:
+        """Return which columns are lost for a few words among their numbers, one sentence each."""
+        doubts = []
         for position, (example, cells) in sorted(self._obstacles.items()):
-            if cells <= (1 - MOSTLY) * self._n_rows:
+            if self._is_mostly_numbers(position):
                 why, them = ("the cell", "it") if cells == 1 else (f"{cells} cells such as", "them")
-                notes.append(
+                doubts.append(
                     f"{names[position]} is mostly numbers but was left out because of {why} {example!r}; "
                     f"correct {them}, or use --na {quote(example)} to read {them} as missing."
                 )
+        return doubts
+
+    def notes(self, names: Sequence[str]) -> list[str]:
+        """Return what was removed from cells or read as missing, one sentence each."""
+        notes: list[str] = []
         for mark, positions in self._marks.items():
             where = listed([names[position] for position in sorted(positions)])
             words = {"currency": "Currency signs were", "%": "Percent signs were"}.get(mark, f'"{mark}" was')

@@ -81,5 +81,7 @@ class ParquetRows:
             for batch in file.iter_batches(max(1, BLOCK_CELLS // max(1, len(columns))), columns=some):
                 block = batch.to_pandas(ignore_metadata=True)
                 block = block if some is None else block[some]
+                coded = [name for name, kind in block.dtypes.items() if kind == "category"]
+                block = block.astype(dict.fromkeys(coded, object))
                 block.columns = list(positions)
                 yield block

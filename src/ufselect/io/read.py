@@ -198,7 +198,7 @@ class NumberBlocks:
             label_name=named.get("label"),
             left_out=tuple(LeftOut(rows.names[j], reason) for j, reason in texts),
             notes=tuple(notes),
-            doubts=tuple(rows.doubts),
+            doubts=(*rows.doubts, *self.reader.doubts(rows.names)),
             dialect=rows.dialect,
             columns=SourceColumns(rows, features, tuple(j for j, _ in texts), roles.get("id"), self.labels),
             n_rows=None if stride == 1 else n_rows,

@@ -19,7 +19,7 @@ from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table, find_column
 ID_NAMES = frozenset([
     "id", "ids", "index", "idx", "name", "names", "sample", "samples", "sampleid", "sample_name", "cell",
     "cells", "barcode", "barcodes", "row", "row_name", "row_names", "rowname", "rownames", "patient",
-    "subject", "uuid", "key", "nr", "no", "number", "obs", "observation",
+    "subject", "respondent", "participant", "uuid", "key", "nr", "no", "number", "obs", "observation",
 ])  # fmt: skip
 LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
@@ -29,6 +29,13 @@ NUMBERED = ("_no", "_nr", "_num", "_number")  # ids after a word such as "sample
 DATE = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 LOOK_ROWS = 2000  # that decide the roles of columns
 COUNTER_ROWS = 8  # so many numbers are in order by chance once in 40 320 tables
+# English, German, French, Spanish, Italian, Portuguese and Dutch.
+TOTAL = re.compile(
+    r"(grand |sub|zwischen|gesamt|end)?(totals?|totale?s?|totaux|totaal|sums?|summen?|gesamt|insgesamt|somme|"
+    r"suma|soma|som|somma|mean|average|avg|mittel|mittelwert|durchschnitt|moyenne|media|média|promedio|"
+    r"gemiddelde)",
+    re.IGNORECASE,
+)
 GENE = re.compile(
     r"ENS[A-Z]{0,4}G\d{5,}(\.\d+)?|AT[1-5CM]G\d{5}|\d+(_[a-z])?_at|cg\d{8}|[NX][MR]_\d+(\.\d+)?"
 )
@@ -173,16 +180,18 @@ def counters(values: NDArray) -> NDArray[np.bool_]:
     >>> counters(np.column_stack([rows + 1000, -rows, rows**2])).tolist()
     [True, True, False]
     """
-    found = np.zeros(values.shape[1], dtype=bool)
+    are_counters = np.zeros(values.shape[1], dtype=bool)
     if len(values) < COUNTER_ROWS:
-        return found
+        return are_counters
     # the first rows rule out nearly all other columns
     steps = np.abs(np.diff(values[:COUNTER_ROWS], axis=0))
-    for place in np.flatnonzero(np.all((steps == 1) | np.isnan(steps), axis=0)):
-        present = values[~np.isnan(values[:, place]), place]
+    for column in np.flatnonzero(np.all((steps == 1) | np.isnan(steps), axis=0)):
+        present = values[~np.isnan(values[:, column]), column]
         steps = np.diff(present)
-        found[place] = present.size >= COUNTER_ROWS and bool(np.all(steps == 1) or np.all(steps == -1))
-    return found
+        are_counters[column] = present.size >= COUNTER_ROWS and bool(
+            np.all(steps == 1) or np.all(steps == -1)
+        )
+    return are_counters
 
 
 def _folded(name: str) -> str:
@@ -247,9 +256,20 @@ def role_notes(table: Table, options: ReadOptions) -> list[str]:
     if table.batches is not None and (alone := int(np.sum(table.batches == ""))):
         rows = "1 row without a value forms" if alone == 1 else f"{alone} rows without a value form"
         notes.append(f"{options.batch_column}: {rows} a batch.")
-    if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
-        notes.append("Rows look like genes and columns like samples; --transpose swaps them.")
     return notes
+
+
+def role_doubts(table: Table, options: ReadOptions) -> list[str]:
+    """Return what may make a selection from these columns useless: rows that are genes, or a total."""
+    doubts: list[str] = []
+    if not options.guess:
+        return doubts
+    if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
+        doubts.append("Rows look like genes and columns like samples; --transpose swaps them.")
+    totals = [name for name in table.feature_names if TOTAL.fullmatch(name.strip(" :*."))]
+    for name in totals[:1]:
+        doubts.append(f"{name} looks like a total of other columns; --exclude {quote(name)} leaves it out.")
+    return doubts
 
 
 def _are_features(id_name: str, ids: Any, names: Sequence[str]) -> bool:

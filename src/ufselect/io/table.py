@@ -16,12 +16,15 @@ from scipy import sparse
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
 
-NOT_NUMBERS = "not numbers"
+NOT_NUMBERS, SOME_WORDS = "not numbers", "words among its numbers"
 # Beginnings of notes that also explain why values are missing.
 READ_AS_MISSING, SHORT = "Read as missing", "Too short:"
 # Options of the command line, for which tables are read, that name a column by its role.
 FLAGS = {"id": "--id", "label": "--labels", "batch": "--batch", "weight": "--weights"}
-MISSING_CODES = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)  # often mean "no value"
+# Numbers that often mean "no value": -7 to -9, 97 to 99, 997 to 999 and so on.
+MISSING_CODES = [
+    sign * (10**k - far) for sign in (-1, 1) for k in range(1, 6) for far in (1, 2, 3) if sign < 0 or k > 1
+]
 BLOCK_CELLS = 4 << 20  # 32 MiB of float64, small enough for a few temporary copies
 
 
@@ -143,7 +146,7 @@ class Table:
 
     def lost_columns(self) -> list[str]:
         """Return a sentence if most columns were left out because they hold no numbers."""
-        lost = [column.name for column in self.left_out if column.reason == NOT_NUMBERS]
+        lost = [column.name for column in self.left_out if column.reason in (NOT_NUMBERS, SOME_WORDS)]
         if len(lost) <= self.shape[1]:
             return []
         sentence = f"Only {self.shape[1]} of {self.shape[1] + len(lost)} columns can be selected from: "
@@ -315,11 +318,10 @@ def _code_doubts(table: Table, low: NDArray, high: NDArray) -> list[str]:
     seen: dict[float, list[tuple[str, float, float]]] = {}
     for j in np.flatnonzero(np.isin(low, MISSING_CODES) | np.isin(high, MISSING_CODES)):
         column = dense(table.data[:, [j]])
-        for code in {low[j], high[j]}.intersection(MISSING_CODES):
-            others = column[(column != code) & ~np.isnan(column)]
-            if not others.size or np.sum(column == code) < 2:
-                continue
-            least, most = others.min(), others.max()
+        codes = [code for code in MISSING_CODES if np.sum(column == code) > 1]
+        others = column[~np.isin(column, codes) & ~np.isnan(column)]
+        least, most = others.min(initial=np.inf), others.max(initial=-np.inf)
+        for code in codes if others.size else ():
             if 2 * most < code if code > 0 else 2 * least > code:
                 seen.setdefault(code, []).append((table.feature_names[j], least, most))
     doubts = []

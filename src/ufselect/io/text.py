@@ -30,6 +30,7 @@ SAMPLE_BYTES = 1 << 20  # some lines of 100 000 columns, or thousands of short o
 SAMPLE_LINES = 40  # enough to detect separator and header
 SAMPLE_COLUMNS = 2000  # of a wide line; enough to see how numbers are written
 STRAY_LINES = 0.1  # share of lines with another number of fields that a separator may leave
+REMARK_MARKS = ("#", "%")  # of comments above a table
 BLANKS = r"\s+"  # runs of blanks between fields, as pandas names them
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 COMMA_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
@@ -163,7 +164,7 @@ def _records(text: str) -> tuple[list[str], list[int]]:
 def _remarks(lines: Sequence[str], comment: str | None) -> int:
     """Count the comment lines before the table; a header that begins with "#" is none."""
     count = 0
-    while count < len(lines) and lines[count].startswith(comment or "#"):
+    while count < len(lines) and lines[count].startswith(comment or REMARK_MARKS):
         count += 1
     if comment is not None or count == 0 or count == len(lines):
         return count
@@ -176,9 +177,9 @@ def _remarks(lines: Sequence[str], comment: str | None) -> int:
 
 def _without_remark_mark(names: list[str]) -> list[str]:
     """Remove "# " from the first name: programs that write arrays put the names in a comment."""
-    if names[0].strip() == "#" and len(names) > 1:
+    if names[0].strip() in REMARK_MARKS and len(names) > 1:
         return names[1:]
-    return [names[0][2:], *names[1:]] if names[0].startswith("# ") else names
+    return [names[0][2:], *names[1:]] if names[0][:1] in REMARK_MARKS and names[0][1:2] == " " else names
 
 
 def split(line: str, mark: str) -> list[str]:
@@ -490,7 +491,7 @@ class TextRows:
             lines = f"{dialect.remarks} comment line{'s' * many} before the table"
             notes.append(f"{lines} {'were' if many else 'was'} left out.")
         if dialect.units:
-            units = listed([unit.strip() for unit in dialect.units])
+            units = listed([unit.strip() for unit in dialect.units if unit.strip()])
             notes.append(f"The line under the names holds units ({units}) and is not read as a row.")
         if not dialect.encoding.startswith("utf"):
             name = "Windows-1252" if dialect.encoding == "cp1252" else dialect.encoding

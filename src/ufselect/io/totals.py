@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,15 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._utils.messages import listed
+from ufselect.io.roles import TOTAL
 from ufselect.io.table import Table
-
-# English, German, French, Spanish, Italian, Portuguese and Dutch.
-TOTAL = re.compile(
-    r"(grand |sub|zwischen|gesamt|end)?(totals?|totale?s?|totaux|totaal|sums?|summen?|gesamt|insgesamt|somme|"
-    r"suma|soma|som|somma|mean|average|avg|mittel|mittelwert|durchschnitt|moyenne|media|média|promedio|"
-    r"gemiddelde)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)

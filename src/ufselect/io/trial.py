@@ -14,8 +14,8 @@ def try_file(path: Path) -> None:
     """Refuse a file on which its library crashes or hangs; an unchanged file is tried once."""
     from ufselect.exceptions import TableError
 
-    found = path.stat()
-    if _ended(str(path.absolute()), found.st_size, found.st_mtime_ns) not in (0, 1):  # 1: it did not start
+    facts = path.stat()
+    if _ended(str(path.absolute()), facts.st_size, facts.st_mtime_ns) not in (0, 1):  # 1: it did not start
         raise TableError(f"{path} is damaged: its library crashes or hangs; copy it again.")
 
 
@@ -39,7 +39,8 @@ def open_everything(path: str) -> None:
             dict(node.attrs)
         with suppress(Exception):
             if hasattr(node, "chunks") and node.external is None and not node.is_virtual:
-                node.id.chunk_iter(lambda chunk: None) if node.chunks else None
+                if node.chunks:
+                    node.id.chunk_iter(lambda chunk: None)
                 whole = node.nbytes <= READ_BYTES or node.dtype.hasobject
                 step = 0 if whole else max(1, READ_BYTES // 2 // (node.nbytes // len(node)))
                 for part in [()] if whole else [slice(step), slice(len(node) - step, None)]:

@@ -123,17 +123,17 @@ def _typed_frame(table: Table, selected: NDArray[np.intp], drop_text: bool) -> A
     before, behind = _side_columns(table, drop_text)
     sides, values = _cells(table, [*before, *behind]), _values(table, selected)
     names = [] if table.columns is None else table.columns.rows.names
-    found = {names[j]: sides[j] for j in before}
+    columns = {names[j]: sides[j] for j in before}
     if table.columns is None and table.ids is not None:
-        found[free(table.id_name or "id")] = table.ids
+        columns[free(table.id_name or "id")] = table.ids
     for j, column in zip(selected, values.T, strict=True):
         whole = table.whole[j] and np.all(column == np.rint(column))
-        found[table.feature_names[j]] = column.astype(np.int64) if whole else column
-    found |= {names[j]: sides[j] for j in behind}
+        columns[table.feature_names[j]] = column.astype(np.int64) if whole else column
+    columns |= {names[j]: sides[j] for j in behind}
     if table.columns is None and table.labels is not None:
-        found[free(table.label_name or "label")] = table.labels
-    found |= {free(name): values for name, values in table.added.items()}
-    return import_extra("pandas", "Writing tables", "cli").DataFrame(found)
+        columns[free(table.label_name or "label")] = table.labels
+    columns |= {free(name): values for name, values in table.added.items()}
+    return import_extra("pandas", "Writing tables", "cli").DataFrame(columns)
 
 
 def separator_of(kind: str, dialect: Dialect | None) -> str:

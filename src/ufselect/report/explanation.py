@@ -32,9 +32,9 @@ SAMPLE_CELLS = 8 << 20  # 64 MB: correlations of two thousand rows are good to t
 
 def relative_scores(scores: Any) -> NDArray:
     """Return scores rescaled to 0 for the lowest and 100 for the highest."""
-    found = np.nan_to_num(np.asarray(scores, dtype=np.float64), posinf=np.nan, neginf=np.nan)
-    low, high = np.nanmin(found), np.nanmax(found)
-    return np.round(100 * np.nan_to_num(found - low) / ((high - low) or 1.0), 1)
+    finite = np.nan_to_num(np.asarray(scores, dtype=np.float64), posinf=np.nan, neginf=np.nan)
+    low, high = np.nanmin(finite), np.nanmax(finite)
+    return np.round(100 * np.nan_to_num(finite - low) / ((high - low) or 1.0), 1)
 
 
 @dataclass(frozen=True)
@@ -156,17 +156,17 @@ class Explanation:
     def positions(self) -> NDArray | None:
         """Column names as numbers if they are in order, such as wavelengths; None otherwise."""
         try:
-            found = np.array([float(name) for name in self.feature_names])
+            positions = np.array([float(name) for name in self.feature_names])
         except ValueError:
             return None
-        steps = np.diff(found)
-        return found if found.size >= 20 and (np.all(steps > 0) or np.all(steps < 0)) else None
+        steps = np.diff(positions)
+        return positions if positions.size >= 20 and (np.all(steps > 0) or np.all(steps < 0)) else None
 
     def represents(self, place: int) -> NDArray[np.intp]:
         """Return the dropped columns that one selected column represents, closest first."""
         near = np.abs(self.closest_r) >= LEAST_CORRELATION
-        found = np.flatnonzero(self.dropped & near & (self.closest == place))
-        return found[np.argsort(-np.abs(self.closest_r[found]), kind="stable")]
+        represented = np.flatnonzero(self.dropped & near & (self.closest == place))
+        return represented[np.argsort(-np.abs(self.closest_r[represented]), kind="stable")]
 
     @property
     def purpose(self) -> str:
@@ -443,9 +443,9 @@ def closest_selected(sample: NDArray, ranked: NDArray, columns: NDArray) -> tupl
     """
     closest, strongest = np.zeros(columns.size, dtype=np.intp), np.zeros(columns.size)
     for start in range(0, ranked.size if columns.size else 0, 500):
-        found = correlation(sample, ranked[start : start + 500])[:, columns]
-        nearest = np.argmax(np.abs(found), axis=0)
-        largest = found[nearest, np.arange(columns.size)]
+        correlations = correlation(sample, ranked[start : start + 500])[:, columns]
+        nearest = np.argmax(np.abs(correlations), axis=0)
+        largest = correlations[nearest, np.arange(columns.size)]
         closer = np.abs(largest) > np.abs(strongest)
         closest[closer], strongest[closer] = start + nearest[closer], largest[closer]
     return closest, strongest
