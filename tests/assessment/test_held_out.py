@@ -360,3 +360,15 @@ def test_units_are_warned_of_once():
     with pytest.warns(DominatedByUnitsWarning) as caught:
         assess(ReconstructionSelector(3), X, random_state=0)
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("goal", ["reconstruct", "clusters"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e307])
+def test_the_unit_of_all_columns_changes_nothing(scale, goal):
+    X, _ = planted()
+    columns, options = range(6), {"goal": goal, "n_clusters": 4, "n_random": 3, "random_state": 0}
+    expected = assess(columns, X, **options)
+    for kind in (np.asarray, sparse.csr_array):
+        found = assess(columns, kind(scale * X), **options)
+        assert found.verdict == expected.verdict
+        assert found.mean("selected") == pytest.approx(expected.mean("selected"), abs=0.03)

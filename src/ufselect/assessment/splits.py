@@ -24,7 +24,7 @@ class RowSample:
     """Rows of a table as numbers, with missing values replaced by means, and how they can be held out."""
 
     rows: NDArray  # their places in the table
-    data: Any  # dense, or sparse by rows
+    data: Any  # dense, or sparse by rows, in a unit of a power of two in which squares are safe
     units: NDArray  # rows of the same number stay on one side
     is_ordered: bool  # sides must be contiguous runs
     notes: list[str]
@@ -40,8 +40,10 @@ def row_samples(table: Any, groups: Any, most: int, rng: np.random.Generator) ->
         data = table if n_rows <= most else _safe_indexing(table, rows)
         if sparse.issparse(data):
             data = data.astype(np.float64)
+            data = data / power_of_two_near(float(np.abs(data.data).max(initial=0.0)))
         else:
             data = check_array(data, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=2)
+            data = data / power_of_two_near(float(np.nanmax(np.abs(data), initial=0.0)))
             missing = np.isnan(data)
             means = np.where(missing, 0, data).sum(axis=0) / np.maximum(np.sum(~missing, axis=0), 1)
             data = np.where(missing, means, data)
@@ -67,8 +69,7 @@ def far_rows(data: Any) -> NDArray:
 
     They are at most a twentieth of all rows; several of them may be told together.
     """
-    unit = power_of_two_near(float(np.abs(data.data if sparse.issparse(data) else data).max()))
-    distances = euclidean_distances(data / unit)
+    distances = euclidean_distances(data)
     np.fill_diagonal(distances, np.inf)
     nearest = distances.min(axis=1)
     order = np.argsort(-nearest, kind="stable")[: len(nearest) // 20 + 1]
