@@ -7,14 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ufselect import GreedyProjection
 from ufselect._columns import UnitRequest, Units
 from ufselect._solver.determinant import greedy_determinant
-from ufselect.gram import gram_operator
-from ufselect.reconstruct.greedy import (
-    AllFeatures,
-    GivenTargets,
-    greedy_projection,
-)
 
 
 def explained(A, chosen, target):
@@ -37,23 +32,26 @@ def centred_data(seed, n, d):
     return A - A.mean(axis=0)
 
 
+def selected(A, count, of_scores, **rules):
+    """Return the order of selection, and what each other column would add as a share of what all would."""
+    target = "scores" if of_scores else "features"
+    selector = GreedyProjection(count, target=target, **{"n_components": 3} if of_scores else {}, **rules)
+    selector.fit(A)
+    order = np.argsort(selector.ranking_)[: np.count_nonzero(selector.support_)]
+    gains = np.where(selector.support_, 0.0, selector.scores_)
+    return order, gains / gains.sum()
+
+
 @settings(max_examples=20)
-@given(seed=st.integers(0, 10**6), shape=st.sampled_from([(30, 9), (8, 14)]))
-def test_projection_equals_brute_force(seed, shape):
+@given(seed=st.integers(0, 10**6), shape=st.sampled_from([(30, 9), (8, 14)]), of_scores=st.booleans())
+def test_projection_equals_brute_force(seed, shape, of_scores):
     A = centred_data(seed, *shape)
-    gram = gram_operator(A)
-    everything = np.ones(A.shape[1], dtype=bool)
-    request = UnitRequest.single(5, A.shape[1])
-    order, gains = greedy_projection(gram, AllFeatures(gram, request.units), request, everything)
-    assert order.tolist() == greedy_by_brute_force(A, A, 5)
-    by_lstsq = [explained(A, [*order, j], A) - explained(A, order, A) for j in range(A.shape[1])]
-    np.testing.assert_allclose(gains * gram.scale**2, by_lstsq, atol=1e-8 * np.square(A).sum())
-    U = np.linalg.svd(A)[0][:, :3]
-    target = GivenTargets(U.T @ A / gram.scale, request.units)
-    order, gains = greedy_projection(gram, target, request, everything)
-    assert order.tolist() == greedy_by_brute_force(A, U, 5)
-    by_lstsq = [explained(A, [*order, j], U) - explained(A, order, U) for j in range(A.shape[1])]
-    np.testing.assert_allclose(gains, by_lstsq, atol=1e-8)
+    target = np.linalg.svd(A)[0][:, :3] if of_scores else A
+    order, gains = selected(A, 5, of_scores)
+    assert order.tolist() == greedy_by_brute_force(A, target, 5)
+    before = explained(A, order, target)
+    by_lstsq = np.array([explained(A, [*order, j], target) - before for j in range(A.shape[1])])
+    np.testing.assert_allclose(gains, by_lstsq / by_lstsq.sum(), atol=1e-7)
 
 
 @settings(max_examples=40)
@@ -77,15 +75,6 @@ def test_determinant_equals_brute_force_and_gains_fall(seed, ridge):
     np.testing.assert_allclose(gains[rest], final, atol=1e-9)
 
 
-def test_only_allowed_features_are_chosen_and_the_span_ends_the_choice():
-    A = centred_data(1, 6, 12)
-    allowed = np.arange(12) >= 4
-    gram, request = gram_operator(A), UnitRequest.single(8, 12)
-    order, _ = greedy_projection(gram, AllFeatures(gram, request.units), request, allowed)
-    assert order.size == 5  # the rank of six centred samples
-    assert np.all(allowed[order])
-
-
 UNITS = Units(np.array([0, 1, 0, 2, 3, 3, 3, 4, 5, 5]))
 
 
@@ -104,20 +93,13 @@ def features_of(units):
 
 
 @settings(max_examples=20)
-@given(seed=st.integers(0, 10**6), first=st.sampled_from([[], [3], [4, 0]]), of_scores=st.booleans())
-def test_groups_and_given_features_equal_brute_force(seed, first, of_scores):
+@given(seed=st.integers(0, 10**6), first=st.sampled_from([[], [3], [0, 4]]), of_scores=st.booleans())
+def test_groups_and_kept_features_equal_brute_force(seed, first, of_scores):
     A = centred_data(seed, 40, 10)
-    gram = gram_operator(A)
-    U = np.linalg.svd(A)[0][:, :3]
-    target = GivenTargets(U.T @ A / gram.scale, UNITS) if of_scores else AllFeatures(gram, UNITS)
-    request = UnitRequest(4, UNITS, np.array(first, dtype=np.intp))
-    order, gains = greedy_projection(gram, target, request, np.ones(10, dtype=bool))
-    expected, last = unit_greedy_by_brute_force(
-        lambda units: explained(A, features_of(units), U if of_scores else A), first, 4
-    )
-    assert order.tolist() == expected
-    scale = 1.0 if of_scores else gram.scale**2
-    np.testing.assert_allclose(gains * scale, last, atol=1e-8 * np.square(A).sum())
+    target = np.linalg.svd(A)[0][:, :3] if of_scores else A
+    expected, _ = unit_greedy_by_brute_force(lambda units: explained(A, features_of(units), target), first, 4)
+    order, _ = selected(A, 4, of_scores, feature_groups=UNITS.codes, keep=features_of(first))
+    assert list(dict.fromkeys(UNITS.codes[order].tolist())) == expected
 
 
 @settings(max_examples=20)
@@ -137,13 +119,9 @@ def test_determinant_of_groups_equals_brute_force(seed, first, ridge):
     np.testing.assert_allclose(gains[rest], np.array(last)[rest], atol=1e-9)
 
 
-def test_a_given_feature_in_the_span_of_others_is_taken_without_effect():
+def test_a_kept_feature_in_the_span_of_others_is_taken_without_effect():
     A = centred_data(3, 20, 10)
     A[:, 1] = A[:, 0] + A[:, 2]
-    gram = gram_operator(A)
-    singles = Units.single(10)
-    request = UnitRequest(4, singles, np.array([0, 2, 1]))
-    order, _ = greedy_projection(gram, AllFeatures(gram, singles), request, np.ones(10, dtype=bool))
-    assert order[:3].tolist() == [0, 2, 1]
+    order, _ = selected(A, 4, False, keep=[0, 1, 2])
     best = max(range(3, 10), key=lambda j: explained(A, [0, 2, j], A))
     assert order[3] == best

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -10,20 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect._columns import UnitRequest, Units
+from ufselect._columns import Units
 from ufselect._utils.arrays import row_blocks
 from ufselect._utils.validation import has_missing
 from ufselect.gram import FactoredGram, GramOperator, RowInfo, SparseGram, gram_operator
 from ufselect.gram.operator import FORM_RATIO
-from ufselect.reconstruct.greedy import (
-    AllFeatures,
-    block_gains,
-    choose_in_rounds,
-    crossed,
-    gram_blocks,
-    outer,
-    squared_blocks,
-)
 from ufselect.reconstruct.placement import Placement
 from ufselect.reconstruct.ridge import (
     RIDGES,
@@ -55,6 +47,23 @@ def centred_rows(X: Any, gram: GramOperator, rows: RowInfo | None) -> tuple[NDAr
         return gram.factor, rows.weights
     data = dense(X) / gram.scale  # before sums, which could overflow in the user's units
     return rows.rooted(data - rows.expand(rows.means(data))), rows.weights
+
+
+def outer(vectors: NDArray) -> NDArray:
+    """Return the outer product of each row with itself."""
+    return vectors[:, :, None] * vectors[:, None, :]
+
+
+def block_gains(variances: NDArray, products: NDArray, floors: NDArray) -> NDArray:
+    r"""Return :math:`\mathrm{Tr}(R_{GG}^{+} N_{GG})` of each unit G: what it adds to the explained target.
+
+    For each unit, ``variances`` has a block of R, the residual of S, and ``products`` one of N, its inner
+    products through the target. An eigenvalue of R up to the unit's floor counts as spanned.
+    """
+    values, vectors = np.linalg.eigh(variances)
+    seen = np.sum(vectors * (products @ vectors), axis=1)
+    outside = values > floors[:, None]
+    return np.sum(np.where(outside, np.maximum(seen, 0) / np.where(outside, values, 1.0), 0.0), axis=1)
 
 
 class DenseRows:
@@ -114,7 +123,8 @@ class Problem:
     ``start`` has the units that are always selected. ``rows`` are those of `centred_rows`. With more than
     ``most_targets`` sparse columns and at most ``most_rows`` rows, the products of the rows are held. With
     more rows, a product of S with a vector costs more than one with an array of ``most_targets`` columns of
-    S, which then represent all: enough for counts up to about a thousand.
+    S, which then represent all: enough for counts up to about a thousand. ``targets`` are products of all
+    columns with orthonormal ones that are to be explained instead.
     """
 
     def __init__(
@@ -124,11 +134,13 @@ class Problem:
         units: Units | None = None,
         start: Sequence[int] = (),
         rows: tuple[NDArray, NDArray] | None = None,
+        targets: NDArray | None = None,
         most_targets: int = 2000,
         most_rows: int = 5000,
     ) -> None:
-        few = isinstance(gram, SparseGram) and gram.data.shape[0] <= MOST_LEFT_OUT
-        if few and gram.shape[0] > FORM_RATIO * gram.data.shape[0]:  # as dense rows of the same values
+        if isinstance(gram, SparseGram) and gram.data.shape[0] <= min(
+            MOST_LEFT_OUT, gram.shape[0] / FORM_RATIO
+        ):  # treated as dense rows of the same values
             gram = gram_operator(gram.data.toarray(), rows=None if gram.rows.is_plain else gram.rows)
         self.noise: NDArray | float = 0.0  # n times the variances of the noise of columns, if they have any
         self.gram, self.placement, self.start, self.rows = gram, placement, list(start), rows
@@ -137,11 +149,13 @@ class Problem:
         self.total = gram.trace()
         self.wide: Any = None  # A, if it has few rows
         self.weights: Any = None  # of the rows, if these are so few that the leave-one-out error is used
-        self.targets: Any = None  # weighted columns of S that represent all, if there are many sparse ones
+        self.targets: Any = targets  # else weighted columns of S that represent all, if many are sparse
         # Whether rows are as few and some have more of the variance than in any normal data. They dominate
         # both the covariances and the held-out error, and say little about new rows.
         self.is_heavy_tailed = False
-        if type(gram) is FactoredGram:  # the diagonal of a subclass is not that of its rows
+        if targets is not None:
+            self.total = float(targets.shape[1])
+        elif type(gram) is FactoredGram:  # the diagonal of a subclass is not that of its rows
             self.wide = DenseRows(gram.factor)
             self._look_at_rows(gram)
         elif isinstance(gram, SparseGram) and most_targets < gram.shape[0] > gram.data.shape[0] <= most_rows:
@@ -180,19 +194,18 @@ class Problem:
         if not self.is_heavy_tailed:
             self.weights, self.rows = weights, (self.wide.factor, weights)
 
-    def greedy(self) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the units that ``GreedyProjection(target="features")`` selects, their columns, and gains."""
-        if self.targets is not None or isinstance(self.wide, SparseRows):
-            search = Search(self, 0.0)
-            search.grow()
-            return np.array(search.chosen, dtype=np.intp), np.array(search.members), search.gains_outside()
-        request = UnitRequest(self.placement.size, self.units, np.array(self.start, dtype=np.intp))
-        rules = self.placement if self.units.is_single else None
-        order, gains = choose_in_rounds(
-            self.gram, lambda: AllFeatures(self.gram, self.units, self.norms), request, rules
-        )
-        gains[order] = 0.0
-        return order, np.flatnonzero(np.isin(self.units.codes, order)), gains
+    def grown(self) -> tuple[NDArray, NDArray]:
+        """Return units by greedy steps without penalty, best first, and what each other one would add.
+
+        Once the selected units span all others, a new round begins among the rest.
+        """
+        search = Search(self, 0.0, leaves_out=False).grow()
+        while len(search.chosen) < self.placement.size:
+            last = search
+            search = Search(self, 0.0, leaves_out=False, earlier=last.chosen).grow()
+            if len(search.chosen) == len(last.chosen):
+                return np.array(last.chosen, dtype=np.intp), last.gains_outside()
+        return np.array(search.chosen, dtype=np.intp), search.gains_outside()
 
     def share_left(self, columns: NDArray) -> Callable[[float], float]:
         """Return the unexplained share of the variance as a function of the weight of penalties."""
@@ -328,15 +341,22 @@ class Search:
 
     ``penalty`` is the weight of the penalties π in units of the variances. With ``compares_prices``, greedy
     steps compare gains with the prices of columns; with ``leaves_out``, few rows are left out one at a time.
+    Units of ``earlier`` rounds count for the rules, but explain nothing.
     """
 
     def __init__(
-        self, problem: Problem, penalty: float, *, compares_prices: bool = True, leaves_out: bool = True
+        self,
+        problem: Problem,
+        penalty: float,
+        *,
+        compares_prices: bool = True,
+        leaves_out: bool = True,
+        earlier: Sequence[int] = (),
     ) -> None:
         self.problem = problem
         self.units, self.placement = problem.units, problem.placement
         self.penalties = penalty * problem.variances + problem.noise
-        self.chosen: list[int] = []
+        self.chosen, self._n_earlier = list(earlier), len(earlier)
         self.members: list[int] = []
         self.inverse = np.empty((0, 0))  # of the members' covariances, penalties included
         self.variance = problem.variances + self.penalties
@@ -358,30 +378,35 @@ class Search:
             self._squares = problem.wide.products.diagonal().copy()  # the squared errors of the rows
             self._free = np.full(size, 1 - 1 / problem.weights.sum())  # one less their leverages
         for unit in problem.start:
-            self.add(unit)
+            if unit not in earlier:
+                self.add(unit)
 
     def _first_blocks(self) -> list[tuple[NDArray, NDArray]]:
         """Return the blocks of units of several columns before any column has joined."""
-        covariances = gram_blocks(self.problem.gram, self.units)
-        for blocks, (_, members) in zip(covariances, self.units.batches, strict=True):
-            blocks[:, np.arange(members.shape[1]), np.arange(members.shape[1])] += self.penalties[members]
-        if self.problem.targets is None:
-            return list(zip(covariances, squared_blocks(self.problem.gram, self.units), strict=True))
-        rows = [self.problem.targets[members].astype(np.float64) for _, members in self.units.batches]
-        return [(own, row @ row.transpose(0, 2, 1)) for own, row in zip(covariances, rows, strict=True)]
+        found, gram, targets = [], self.problem.gram, self.problem.targets
+        for _, members in self.units.batches:
+            covariances = np.array([gram.subgram(rows) for rows in members], dtype=np.float64)
+            diagonal = np.arange(members.shape[1])
+            covariances[:, diagonal, diagonal] += self.penalties[members]
+            through = [gram.columns(rows).T if targets is None else targets[rows] for rows in members]
+            rows = np.array(through, dtype=np.float64)
+            found.append((covariances, rows @ rows.transpose(0, 2, 1)))
+        return found
 
-    def grow(self) -> None:
-        """Add the best unit until there are as many as requested, or none may join.
+    def grow(self) -> Search:
+        """Return a search with the best units added until there are as many as requested, or none may join.
 
-        If that leaves a rule unmet, begin anew with a plan that leaves room for all columns.
+        If that leaves a rule unmet, steps begin anew with a plan that leaves room for all columns.
         """
-        before = dict(vars(self))
-        self._grow()
-        if not self.placement.is_plain and not self.placement.is_met_by(self.chosen):
-            guided = self.placement.guided(before["chosen"])
+        grown = copy(self)
+        grown._grow()
+        if not self.placement.is_plain and not self.placement.is_met_by(grown.chosen):
+            guided = self.placement.guided(self.chosen)
             if guided.plan is not None:
-                vars(self).update(before, placement=guided)
-                self._grow()
+                grown = copy(self)
+                grown.placement = guided
+                grown._grow()
+        return grown
 
     def _grow(self) -> None:
         while len(self.chosen) < self.placement.size:
@@ -398,38 +423,38 @@ class Search:
         """Add the columns of a unit; those that lie in the span have no effect."""
         self.chosen = [*self.chosen, unit]
         # columns that lay in the span before others left may no longer do so
-        columns = [unit] if self.units.is_single else np.flatnonzero(np.isin(self.units.codes, self.chosen))
+        chosen = self.chosen[self._n_earlier :]
+        columns = [unit] if self.units.is_single else np.flatnonzero(np.isin(self.units.codes, chosen))
         for column in columns:
             if column not in self.members and self.variance[column] > self._floor[column]:
                 self._join(int(column))
 
-    def sweep(self) -> int:
-        """Exchange units, except kept ones, for better ones; return how many were exchanged.
+    def sweep(self) -> Search:
+        """Return a search with units, except kept ones, exchanged for better ones.
 
         Single columns for which none was better when the sweep began are skipped.
         """
-        worth, before_sweep = MIN_RELATIVE_GAIN * max(self.error(), 0.0), self.n_exchanged
+        search, worth = self, MIN_RELATIVE_GAIN * max(self.error(), 0.0)
         units = [unit for unit in self.chosen if unit not in self.problem.start]
         for unit in self._exchangeable(units, worth) if self.units.is_single else units:
-            columns = [column for column in self.units.members(unit) if column in self.members]
+            columns = [column for column in self.units.members(unit) if column in search.members]
             if not columns:  # the unit lies in the span of the others
                 continue
-            limit = (1 - MIN_RELATIVE_GAIN) * self.error_left_out() if self.leaves_out else 0.0
+            limit = (1 - MIN_RELATIVE_GAIN) * search.error_left_out() if search.leaves_out else 0.0
             saved = self._fees[unit] - self._fees
-            self._put_last(columns)
-            before = dict(vars(self))
-            lost = self._leave(unit, len(columns))
-            gains = self._gains(self.placement.open_to(self.chosen, is_last=True)) + saved
+            search._put_last(columns)
+            without = copy(search)
+            lost = without._leave(unit, len(columns))
+            gains = without._gains(without.placement.open_to(without.chosen, is_last=True)) + saved
             gains[unit] = -np.inf
             gains[gains <= lost + worth] = -np.inf
-            best = self._best(gains, saved=saved, limit=limit)
+            best = without._best(gains, saved=saved, limit=limit)
             # a column that lies in the span of the others up to rounding is not exchanged
-            if best >= 0 and np.all(self.variance[columns] > self._floor[columns]):
-                self.add(best)
-                self.n_exchanged += 1
-            else:
-                vars(self).update(before)
-        return self.n_exchanged - before_sweep
+            if best >= 0 and np.all(without.variance[columns] > self._floor[columns]):
+                without.add(best)
+                without.n_exchanged += 1
+                search = without
+        return search
 
     def error(self) -> float:
         """Return the regularised error of the set."""
@@ -524,7 +549,7 @@ class Search:
         weights = self.inverse @ overlap
         left = problem.variances[column] + self.penalties[column] - float(overlap @ weights)
         if left <= self._floor[column]:  # its updated variance had accumulated rounding
-            self.variance[column] = 0.0
+            self.variance = np.where(np.arange(self.variance.size) == column, 0.0, self.variance)
             return
         self._own[:, size], self._images[:, size] = own, image
         self.members = [*self.members, column]
@@ -585,7 +610,8 @@ class Search:
             variances, products = variances.copy(), products.copy()
             for own, other in zip(along.T, half.T, strict=True):
                 variances += sign * outer(own[members])
-                products += crossed(own[members], other[members]) / 2
+                crossed = own[members][:, :, None] * other[members][:, None, :]
+                products += (crossed + crossed.transpose(0, 2, 1)) / 2
             blocks.append((variances, products))
         self.blocks = blocks
         self.inverse = self.inverse - sign * (weights @ weights.T)

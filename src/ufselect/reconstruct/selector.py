@@ -174,7 +174,8 @@ class ReconstructionSelector(PlacedSelector):
         problem.noise = self._noise(problem.gram, request)
         penalty, n_sweeps = 0.0 if self.penalty == "auto" else float(self.penalty), 0
         if not is_given:
-            order, columns, gains = problem.greedy()
+            order, gains = problem.grown()
+            columns = np.flatnonzero(np.isin(request.units.codes, order))
             # With heavy tails, neither the shrinkage, which is that of normal data, nor held-out rows predict
             # new rows.
             is_greedy = order.size == 0 or problem.is_heavy_tailed
@@ -206,17 +207,18 @@ class ReconstructionSelector(PlacedSelector):
         for compares_prices in (True, False) if has_ratio else (True,):
             leaves_out = self.noise_variance is None  # the leave-one-out error is that without noise
             search = Search(problem, penalty, compares_prices=compares_prices, leaves_out=leaves_out)
-            search.grow()
+            search = search.grow()
             errors = [max(search.error() / problem.total, 0.0)]  # below 0 only by rounding
             # any as many columns as the rank reconstruct the rows of the fit
             spans = len(search.members) >= rank_limit(problem.gram)
             for sweep in range(1, 1 + (0 if spans else self.max_iter)):
-                n_swaps = search.sweep()
-                search.grow()
+                before, search = search, search.sweep().grow()
                 errors.append(max(search.error() / problem.total, 0.0))
                 if compares_prices and request.progress is not None:
                     request.progress(sweep, errors[-1])
-                if n_swaps == 0 or errors[-1] > 0.99 * errors[-2]:  # the next would lower it by less
+                if (
+                    search.n_exchanged == before.n_exchanged or errors[-1] > 0.99 * errors[-2]
+                ):  # the next would lower it by less
                     break
             found.append((search, errors))
         return min(found, key=lambda pair: pair[1][-1])
@@ -240,9 +242,9 @@ class ReconstructionSelector(PlacedSelector):
             problem = Problem(gram, placement, request.units, request.kept.tolist())
             problem.noise = self._noise(problem.gram, request)
             if penalty is None:
-                penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(problem.greedy()[1])
-            search = Search(problem, penalty, leaves_out=False)
-            search.grow()
+                columns = np.flatnonzero(np.isin(request.units.codes, problem.grown()[0]))
+                penalty = 0.0 if problem.is_heavy_tailed else problem.penalty(columns)
+            search = Search(problem, penalty, leaves_out=False).grow()
             return np.array(search.chosen[:count], dtype=np.intp)
 
         return first_units

@@ -326,7 +326,8 @@ def explain(
     fitted = getattr(selector, "best_estimator_", selector)
     history = getattr(fitted, "objective_history_", None)
     counts, others = getattr(selector, "count_curve_", None), []
-    is_whole = not has_missing(data.data if hasattr(data, "tocsr") else data)
+    values: Any = data.data if hasattr(data, "tocsr") else data
+    is_whole = not has_missing(values)
     if (
         goal == "reconstruct"
         and isinstance(assessment, Assessment)
