@@ -98,8 +98,8 @@ class Units:
     @cached_property
     def batches(self) -> list[tuple[NDArray, NDArray]]:
         """The units of more than one row, by size: their numbers, and their rows, one line per unit."""
-        found = [np.flatnonzero(self.sizes == size) for size in np.unique(self.sizes) if size > 1]
-        return [(units, np.array([self.members(int(unit)) for unit in units])) for units in found]
+        shared = [np.flatnonzero(self.sizes == size) for size in np.unique(self.sizes) if size > 1]
+        return [(units, np.array([self.members(int(unit)) for unit in units])) for units in shared]
 
     @cached_property
     def _members(self) -> list[NDArray]:
@@ -266,32 +266,29 @@ def apart(
     units: Units,
     limit: float,
     correlations_with: Callable[[NDArray], NDArray],
-    block_size: int = 64,
 ) -> Iterator[tuple[int, NDArray]]:
     """Yield units in order, skipping those that repeat others, and their columns' correlations with all.
 
     A unit is skipped if each of its columns is correlated above the limit with a column of a unit yielded
-    before it; kept units are never skipped. Correlations are computed for a block of units at once, so that
-    some are not used.
+    before it; kept units are never skipped. Correlations are computed for 64 units at once, so that some
+    are not used.
     """
     is_near = np.zeros(units.codes.size, dtype=bool)  # to a column yielded before
     while order.size:
-        places = np.flatnonzero(is_kept[order] | (units.sums(~is_near)[order] > 0))[:block_size]
+        places = np.flatnonzero(is_kept[order] | (units.sums(~is_near)[order] > 0))[:64]
         if places.size == 0:
             return
         block, order = order[places], order[places[-1] + 1 :]
         columns = np.flatnonzero(np.isin(units.codes, block))
-        found = correlations_with(columns)
+        near = correlations_with(columns)
         for unit in block:
             if is_kept[unit] or not np.all(is_near[units.members(int(unit))]):
-                own = found[:, units.codes[columns] == unit]
-                is_near |= np.any(np.abs(own) > limit, axis=1)
-                yield int(unit), own
+                correlated = near[:, units.codes[columns] == unit]
+                is_near |= np.any(np.abs(correlated) > limit, axis=1)
+                yield int(unit), correlated
 
 
-def least_redundant(
-    order: NDArray, request: SelectionRequest, gram: GramOperator, block_size: int = 64
-) -> NDArray:
+def least_redundant(order: NDArray, request: SelectionRequest, gram: GramOperator) -> NDArray:
     """Reorder units so that those that repeat better ones come after the selected ones.
 
     Units are selected in their order by :func:`apart`. If too few remain, a further round begins among those
@@ -303,7 +300,7 @@ def least_redundant(
     selected: list[int] = []
     while True:
         is_near = np.zeros(units.codes.size, dtype=bool)
-        for unit, own in apart(order, is_kept, units, limit, partial(correlations, gram), block_size):
+        for unit, own in apart(order, is_kept, units, limit, partial(correlations, gram)):
             is_near |= np.any(np.abs(own) > limit, axis=1)
             selected.append(unit)
             if len(selected) == request.n_selected:
@@ -326,7 +323,7 @@ def identical_columns(X: Any) -> list[NDArray]:
     else:
         parts = row_blocks(X.shape[1], X.shape[0] * X.itemsize, 2**26, min_rows=1)
         contents = (column for part in parts for column in np.ascontiguousarray(X[:, part].T) + 0.0)
-    found: dict[bytes, list[int]] = {}
+    by_content: dict[bytes, list[int]] = {}
     for column, content in enumerate(contents):
-        found.setdefault(blake2b(content, digest_size=16).digest(), []).append(column)
-    return [np.array(same) for same in found.values() if len(same) > 1]
+        by_content.setdefault(blake2b(content, digest_size=16).digest(), []).append(column)
+    return [np.array(same) for same in by_content.values() if len(same) > 1]

@@ -65,10 +65,10 @@ def all_selectors() -> dict[str, type[UnsupervisedSelector]]:
     """
     from importlib.metadata import entry_points  # its import takes half as long as that of ufselect
 
-    found = {name: getattr(import_module(module), name) for name, module in SELECTORS.items()}
+    selectors = {name: getattr(import_module(module), name) for name, module in SELECTORS.items()}
     for entry_point in entry_points(group="ufselect.selectors"):
-        _add(found, entry_point.load())
-    return dict(sorted({**found, **_registered}.items()))
+        _add(selectors, entry_point.load())
+    return dict(sorted({**selectors, **_registered}.items()))
 
 
 def register(selector: type[UnsupervisedSelector]) -> type[UnsupervisedSelector]:

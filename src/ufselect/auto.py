@@ -11,13 +11,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import seed_from
 from ufselect.assessment.held_out import Assessment, assess, is_assessing
-from ufselect.base import Columns, FitResult, Groups, UnsupervisedSelector, for_all_columns
+from ufselect.base import (
+    Columns,
+    FitResult,
+    Groups,
+    Interval,
+    StrOptions,
+    UnsupervisedSelector,
+    for_all_columns,
+)
 from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._array_api import supported_float_dtypes
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions  # noqa: F401
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -252,7 +252,7 @@ Columns = Sequence[str] | Sequence[int] | NDArray
 Groups = Sequence[Any] | Mapping[Any, Columns] | NDArray
 FitResult = NDArray | tuple[NDArray, dict[str, Any]]
 
-# Constraints of parameters, for ``_parameter_constraints``.
+# Constraints of parameters, for ``_parameter_constraints``; scikit-learn has no public ones.
 SEED = Interval(Integral, 0, None, closed="left")
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 NON_NEGATIVE = Interval(Real, 0, None, closed="left")
@@ -611,9 +611,9 @@ def warn_if_repeated(X: Any, fitted: Mapping[str, Any], columns: NDArray, names:
             return np.abs(part.T @ part)
 
     pairs = best[np.argwhere(np.triu(correlated(X[:: -(-n_rows // 100)], best) > 0.99, 1))]
-    found = [pair for pair in pairs[:20] if correlated(X, pair)[0, 1] > 0.999]
-    if found:
-        one, other = (f"column {j}" if names is None else str(names[j]) for j in columns[found[0]])
+    repeated = [pair for pair in pairs[:20] if correlated(X, pair)[0, 1] > 0.999]
+    if repeated:
+        one, other = (f"column {j}" if names is None else str(names[j]) for j in columns[repeated[0]])
         more = "" if len(pairs) == 1 else ", and there may be more such pairs"
         warn_user(
             f"Selected columns repeat each other: {one} and {other} are correlated above 0.999{more}. Set "

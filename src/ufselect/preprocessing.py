@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ufselect._utils.columns import ColumnTable
 from ufselect._utils.validation import tabular
+from ufselect.base import StrOptions
 
 
 class _ColumnTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -11,11 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest, apart, identical_columns
 from ufselect._utils.validation import has_missing
-from ufselect.base import Columns, FitResult, GramSelector
+from ufselect.base import Columns, FitResult, GramSelector, Interval, StrOptions
 from ufselect.gram import GramOperator, correlations
 from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.operator import MissingSummary
@@ -172,11 +171,11 @@ class RedundancyFilter(GramSelector):
         selected, closest = np.zeros(order.size, dtype=bool), np.zeros(order.size, dtype=np.intp)
         limit = min(self.max_correlation, 1 - 1e-15)  # of exact repeats it is 1
         strongest = np.zeros(order.size)  # correlation with the closest of the other selected columns
-        for column, found in apart(order, is_kept, request.units, limit, correlations_with):
+        for column, correlated in apart(order, is_kept, request.units, limit, correlations_with):
             selected[column] = True
-            found[column] = 0.0
-            closer = np.abs(found[:, 0]) > np.abs(strongest)
-            strongest[closer], closest[closer] = found[closer, 0], column
+            correlated[column] = 0.0
+            closer = np.abs(correlated[:, 0]) > np.abs(strongest)
+            strongest[closer], closest[closer] = correlated[closer, 0], column
         ranking = np.empty(order.size, dtype=np.intp)
         ranking[np.append(order[selected[order]], order[~selected[order]])] = np.arange(1, order.size + 1)
         own = np.arange(order.size)

@@ -18,7 +18,7 @@ from ufselect.gram import GramAccumulator
 # Weights in units of the data squared, which go with the unit of X.
 IN_UNITS_OF_X = {"SPCAFS": ("gamma",), "SPCAPSD": ("gamma", "eta"), "UDFS": ("reg",)}
 FEELS_SHIFTS, FEELS_SIGNS = ("RNE", "SPEC"), ("RNE",)
-NEEDS_ROWS_IN_ORDER = ("AutoSelector", "PartitionSelector")
+NEEDS_ROWS_IN_ORDER = ("AutoSelector",)
 
 
 def table(seed, kind):

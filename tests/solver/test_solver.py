@@ -20,7 +20,7 @@ from ufselect._solver.reweighted import (
     FormedQuadratic,
     ReweightedEigenproblem,
 )
-from ufselect._solver.sets import largest, project_capped_simplex, project_entries, project_rows
+from ufselect._solver.sets import largest, project_entries, project_rows
 from ufselect._utils.arrays import is_orthonormal, polar_factor
 from ufselect.gram import gram_operator
 from ufselect.published.spcafs import NegativeGram
@@ -179,26 +179,6 @@ def test_polar_factor_is_orthonormal_and_that_of_scipy(condition, dtype):
     if condition * np.finfo(dtype).eps < 1e-3:
         expected, _ = linalg.polar(matrix.astype(np.float64))
         np.testing.assert_allclose(polar, expected, atol=20 * condition * np.finfo(dtype).eps)
-
-
-@given(
-    point=st.lists(st.floats(-5, 5), min_size=2, max_size=12),
-    scale=st.sampled_from([1.0, 1e3, 1e6]),
-    share=st.floats(0.05, 1.0),
-    seed=st.integers(0, 10**6),
-)
-def test_projection_onto_the_capped_simplex_is_nearest(point, scale, share, seed):
-    point = scale * np.array(point)
-    total = share * point.size
-    nearest = project_capped_simplex(point, total)
-    assert nearest.sum() == pytest.approx(total, rel=1e-8)
-    assert np.all((nearest >= 0) & (nearest <= 1))
-    other = project_capped_simplex(np.random.default_rng(seed).standard_normal(point.size), total)
-    assert np.linalg.norm(point - nearest) <= np.linalg.norm(point - other) + 1e-6 * scale
-
-
-def test_projection_onto_the_capped_simplex_crosses_flat_pieces():
-    np.testing.assert_allclose(project_capped_simplex(np.array([0.0, 0.0, 1e3]), 2.0), [0.5, 0.5, 1])
 
 
 class LassoProblem:

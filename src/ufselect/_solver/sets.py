@@ -1,4 +1,4 @@
-"""Projections onto sets: few non-zero entries or rows, the simplex, and weights in [0, 1] of given sum."""
+"""Projections onto sets: few non-zero entries or rows, and the simplex."""
 
 from __future__ import annotations
 
@@ -86,26 +86,3 @@ def project_simplex(points: NDArray) -> NDArray:
     n_positive = np.count_nonzero(ordered > thresholds, axis=1)
     threshold = np.take_along_axis(thresholds, n_positive[:, None] - 1, axis=1)
     return np.maximum(points - threshold, 0)
-
-
-def project_capped_simplex(point: NDArray, total: float) -> NDArray:
-    """Return the nearest weights in [0, 1] that sum to ``total``, at most the number of weights.
-
-    With ``total`` features to select these weights are the convex hull of all selections. The projection is
-    ``clip(point − shift, 0, 1)``. Its sum falls with the shift, in straight pieces: Newton's method, kept in
-    the interval that holds the shift, is exact once it has found the right piece.
-    """
-    low, high = float(point.min()) - 1.0, float(point.max())
-    shift = (low + high) / 2
-    for _ in range(60):  # halve the interval beyond the 53 binary digits of a float
-        weights = np.clip(point - shift, 0, 1)
-        excess = float(weights.sum()) - total
-        if abs(excess) <= 1e-12 * total:  # rounding
-            break
-        low, high = (shift, high) if excess > 0 else (low, shift)
-        n_between = int(np.count_nonzero((weights > 0) & (weights < 1)))
-        # If the sum is flat here, there is no slope, and the interval is halved.
-        shift = shift + excess / n_between if n_between else low
-        if not low < shift < high:
-            shift = (low + high) / 2
-    return np.clip(point - shift, 0, 1)

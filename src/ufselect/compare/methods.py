@@ -185,9 +185,9 @@ def published_points(selector: type[UnsupervisedSelector], problem: Problem) -> 
 def class_count(selector: type[UnsupervisedSelector], problem: Problem) -> Point:
     """Return the number of classes as the number of components and clusters, if a selector has them."""
     parameters = inspect.signature(selector).parameters
-    found: Point = {}
+    numbers: Point = {}
     if "n_components" in parameters and parameters["n_components"].default == "auto":
-        found["n_components"] = problem.n_components
+        numbers["n_components"] = problem.n_components
     if "n_clusters" in parameters:
-        found["n_clusters"] = problem.n_classes
-    return found
+        numbers["n_clusters"] = problem.n_classes
+    return numbers

@@ -34,14 +34,14 @@ def grouped(rows: Iterable[Row], *names: str) -> dict[tuple, list[Row]]:
 
 def statistics(runs: Mapping[str, Sequence[Sequence[float]]]) -> Row:
     """Return mean, standard deviations and all runs of each metric, from the runs of each start."""
-    found: Row = {}
+    row: Row = {}
     for metric, starts in runs.items():
         means, together = [np.mean(start) for start in starts], [run for start in starts for run in start]
-        found[f"{metric}_mean"] = float(np.mean(means))
-        found[f"{metric}_std"] = float(np.std(together))
-        found[f"{metric}_start_std"] = float(np.std(means))
-        found[f"{metric}_runs"] = together
-    return found
+        row[f"{metric}_mean"] = float(np.mean(means))
+        row[f"{metric}_std"] = float(np.std(together))
+        row[f"{metric}_start_std"] = float(np.std(means))
+        row[f"{metric}_runs"] = together
+    return row
 
 
 def choose(

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ufselect._columns import SelectionRequest, Units, choose
@@ -25,6 +24,9 @@ from ufselect.base import (
     FitResult,
     GramSelector,
     Groups,
+    Interval,
+    RealNotInt,
+    StrOptions,
 )
 from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION, MIN_RELATIVE_SCORE, GuidedGram, guided_gram
 from ufselect.dscofs.pam import EARLY_ONSET, LATE_ONSET, PamState, ProximalAlternatingMinimisation

@@ -84,16 +84,16 @@ def krylov_gram(
     for n_passes in range(1, max_passes + 1):
         moments = multiply(GramTimes(fresh, with_diagonal=n_passes == 1))
         diagonal = moments.second[:, -1] if n_passes == 1 else diagonal
-        found = moments.second[:, :-1]
-        product = np.hstack([product, found])
+        image = moments.second[:, :-1]
+        product = np.hstack([product, image])
         resolution = n_features * float(np.finfo(moments.dtype).eps)
         if n_passes == max_passes:
             break
         # Orthonormal columns for what the product adds to the basis.
-        new = found - basis @ (basis.T @ found)
+        new = image - basis @ (basis.T @ image)
         new -= basis @ (basis.T @ new)
         directions, sizes, _ = linalg.svd(new, full_matrices=False, check_finite=False)
-        least = resolution * max(float(np.linalg.norm(found, 2)), np.finfo(float).tiny)
+        least = resolution * max(float(np.linalg.norm(image, 2)), np.finfo(float).tiny)
         kept = directions[:, sizes > least]
         fresh = np.linalg.qr(kept - basis @ (basis.T @ kept))[0]
         if fresh.shape[1] == 0:

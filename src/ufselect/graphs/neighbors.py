@@ -54,8 +54,8 @@ def nearest_neighbors(
         beyond = approximate[:, -1] ** 2 - _rounding(centred)
         doubtful = np.flatnonzero(beyond <= squared[:, -1])
         if doubtful.size:
-            found = _compare_with_all(scaled, centred, doubtful, n_neighbors, block_bytes)
-            indices[doubtful], squared[doubtful] = found
+            exact = _compare_with_all(scaled, centred, doubtful, n_neighbors, block_bytes)
+            indices[doubtful], squared[doubtful] = exact
     return indices, np.sqrt(squared) * scale
 
 
@@ -71,7 +71,7 @@ def balanced_neighbors(
     shifted = X if sparse.issparse(X) else X - X.mean(axis=0)
     n_batches = int(batches.max()) + 1
     share = -(-n_neighbors // n_batches)
-    found = []
+    by_batch = []
     for batch in range(n_batches):
         members = np.flatnonzero(batches == batch)
         count = min(share, members.size - 1)
@@ -81,8 +81,8 @@ def balanced_neighbors(
         # Drop the sample itself if it is in this batch, else the farthest neighbour.
         out = indices == np.arange(X.shape[0])[:, None]
         out[~out.any(axis=1), -1] = True
-        found.append((indices[~out].reshape(-1, count), distances[~out].reshape(-1, count)))
-    return np.hstack([part[0] for part in found]), np.hstack([part[1] for part in found])
+        by_batch.append((indices[~out].reshape(-1, count), distances[~out].reshape(-1, count)))
+    return np.hstack([part[0] for part in by_batch]), np.hstack([part[1] for part in by_batch])
 
 
 def neighbors_by_products(X: NDArray, n_neighbors: int) -> NDArray[np.intp]:
@@ -103,9 +103,9 @@ def neighbors_by_products(X: NDArray, n_neighbors: int) -> NDArray[np.intp]:
         own = np.arange(rows.start, rows.stop)
         distances[own - rows.start, own] = np.inf
         bounds = np.partition(distances, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
-        found = np.flatnonzero(distances <= bounds)
-        if found.size == n_neighbors * len(distances):
-            indices[rows] = (found % n_samples).reshape(-1, n_neighbors)
+        near = np.flatnonzero(distances <= bounds)
+        if near.size == n_neighbors * len(distances):
+            indices[rows] = (near % n_samples).reshape(-1, n_neighbors)
         else:  # equal distances; without them the branch above is faster
             indices[rows] = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
     return indices

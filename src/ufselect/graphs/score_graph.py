@@ -46,8 +46,8 @@ def score_graph(scores: NDArray, widths: Sequence[int], n_neighbors: int = N_NEI
 
 def joined(neighbours: dict[int, NDArray], widths: Sequence[int]) -> sparse.csr_array:
     """Return the graph of `score_graph` from neighbours that are already known for each width."""
-    found = [neighbor_matrix(neighbours[width], np.ones(neighbours[width].shape)) for width in widths]
-    graphs = [directed.maximum(directed.T) for directed in found]
+    one_way = [neighbor_matrix(neighbours[width], np.ones(neighbours[width].shape)) for width in widths]
+    graphs = [directed.maximum(directed.T) for directed in one_way]
     graph = sparse.csr_array(sum(graphs[1:], start=graphs[0]) / len(graphs))
     graph.sort_indices()
     return graph

@@ -64,12 +64,12 @@ def feature_names_of(
     selector: Any, given: Sequence[str] | None, n_features: int, shown: NDArray
 ) -> list[str]:
     """Return the given names of some features, else those seen in ``fit``, else positions."""
-    found = given if given is not None else getattr(selector, "feature_names_in_", range(n_features))
-    if len(found) != n_features:
+    names = given if given is not None else getattr(selector, "feature_names_in_", range(n_features))
+    if len(names) != n_features:
         raise ValueError(
-            f"{len(found)} feature names were given for {n_features} features; give one for each feature."
+            f"{len(names)} feature names were given for {n_features} features; give one for each feature."
         )
-    return [str(found[j]) for j in shown]
+    return [str(names[j]) for j in shown]
 
 
 class Display(ABC):
@@ -405,11 +405,11 @@ class RedundancyDisplay(Display):
             Axes to draw into; new ones by default.
         """
         check_is_fitted(selector)
-        found = selector.representatives_
-        columns, counts = np.unique(found[found >= 0], return_counts=True)
+        representatives = selector.representatives_
+        columns, counts = np.unique(representatives[representatives >= 0], return_counts=True)
         order = np.argsort(-counts, kind="stable")[:n_shown]
-        names = feature_names_of(selector, feature_names, found.size, columns[order])
-        return cls(counts[order], names, columns.size, found.size).plot(ax=ax)
+        names = feature_names_of(selector, feature_names, representatives.size, columns[order])
+        return cls(counts[order], names, columns.size, representatives.size).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
         places = np.arange(len(self.counts))

@@ -8,12 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import iterate, run_attributes
 from ufselect._solver.sets import Support
-from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, GramSelector
+from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, GramSelector, Interval, StrOptions
 from ufselect.dscofs.pam import EARLY_ONSET, LATE_ONSET, ProximalAlternatingMinimisation
 from ufselect.dscofs.problem import SplitPCA, penalty_unit, proximal_average
 from ufselect.dscofs.start import pca_start

@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.utils._param_validation import Interval
 
 from ufselect._columns import SelectionRequest
-from ufselect.base import FitResult, UnsupervisedSelector
+from ufselect.base import FitResult, Interval, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.spectrum import symmetric_pairs

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import Descent, iterate, run_attributes
@@ -20,7 +19,7 @@ from ufselect._solver.reweighted import (
     smoothness_quadratic,
 )
 from ufselect._solver.sets import project_simplex
-from ufselect.base import POSITIVE, FitResult, UnsupervisedSelector
+from ufselect.base import POSITIVE, FitResult, Interval, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import centre_and_scale
@@ -116,12 +115,12 @@ class StructuredOptimalGraph(Descent):
             neighbors, _ = nearest_neighbors(projected, self.n_neighbors)
         distances = _squared_to(projected, neighbors) + rank_weight * _squared_to(state.indicators, neighbors)
         weights = project_simplex(-distances / (2 * self.regulariser))
-        found = self._state(neighbors, weights, rank_weight, state.iteration + 1)
-        if found.n_connected < self.n_clusters:
-            return replace(found, rank_weight=2 * rank_weight)
-        if found.n_connected > self.n_clusters:
-            return replace(found, rank_weight=rank_weight / 2, indicators=state.indicators)
-        return found
+        new = self._state(neighbors, weights, rank_weight, state.iteration + 1)
+        if new.n_connected < self.n_clusters:
+            return replace(new, rank_weight=2 * rank_weight)
+        if new.n_connected > self.n_clusters:
+            return replace(new, rank_weight=rank_weight / 2, indicators=state.indicators)
+        return new
 
     def is_settled(self, last: StructuredGraph, state: StructuredGraph, tol: float | None) -> bool:
         """Return whether the graph has c components, after at least two steps."""
@@ -155,10 +154,10 @@ class StructuredOptimalGraph(Descent):
     ) -> StructuredGraph:
         affinity = mean_graph(neighbors, weights)
         indicators, n_connected = smoothest_vectors(affinity, self.n_clusters)
-        found = self.project(affinity)
-        W = found.vectors[:, : self.n_components]
+        projection = self.project(affinity)
+        W = projection.vectors[:, : self.n_components]
         return StructuredGraph(
-            affinity, n_connected, indicators, W, rank_weight, neighbors, iteration, found.objective
+            affinity, n_connected, indicators, W, rank_weight, neighbors, iteration, projection.objective
         )
 
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import in_units_of, iterate, run_attributes
@@ -18,7 +17,7 @@ from ufselect._solver.reweighted import (
     ReweightedEigenproblem,
     lowest_eigenvectors,
 )
-from ufselect.base import NON_NEGATIVE, FitResult, GramSelector
+from ufselect.base import NON_NEGATIVE, FitResult, GramSelector, Interval
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils._param_validation import StrOptions
 
 from ufselect._columns import SelectionRequest
-from ufselect.base import FitResult, UnsupervisedSelector
+from ufselect.base import FitResult, StrOptions, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.graphs import (
     clusters_asked,

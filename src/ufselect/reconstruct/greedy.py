@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.determinant import greedy_determinant
-from ufselect.base import Columns, FitResult, GramSelector, Groups
+from ufselect.base import Columns, FitResult, GramSelector, Groups, Interval, StrOptions
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 from ufselect.reconstruct.placement import PlacedSelector

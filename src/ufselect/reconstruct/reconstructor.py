@@ -12,7 +12,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.utils import check_array, get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._set_output import _get_container_adapter
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
@@ -27,7 +26,7 @@ from ufselect._utils.validation import (
     like,
     tabular,
 )
-from ufselect.base import NON_NEGATIVE, check_columns, unchanged_on_error
+from ufselect.base import NON_NEGATIVE, HasMethods, StrOptions, check_columns, unchanged_on_error
 from ufselect.gram import gram_operator, reduce_data
 from ufselect.gram.centring import power_of_two_near
 from ufselect.reconstruct.kernel import MOST_LANDMARKS, ColumnMap, bend, linear_errors, some_rows

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from ufselect._columns import SelectionRequest, kept_first
-from ufselect.base import NON_NEGATIVE, Columns, FitResult, Groups
+from ufselect.base import NON_NEGATIVE, Columns, FitResult, Groups, Interval, StrOptions
 from ufselect.gram import GramOperator, RowInfo, in_memory_if_small
 from ufselect.gram.spectrum import rank_limit
 from ufselect.reconstruct.placement import PlacedSelector
