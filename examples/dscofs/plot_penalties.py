@@ -43,7 +43,7 @@ supports = {
         .support_
         for penalty in penalties
     ]
-    for init in ("pca", "graph", "random")
+    for init in ("pca", "random")
 }
 random_accuracies = [accuracy(RandomSubset(16, random_state=seed).fit(X).support_) for seed in range(10)]
 

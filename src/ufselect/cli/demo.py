@@ -86,7 +86,7 @@ def draw_digits(table: Table, new: NDArray, ours: Any, random: Any, assessment: 
     X, labels = table.data, np.asarray(table.labels)
     shown = [int(new[np.argmax(labels[new] == digit)]) for digit in range(10)]
     selected = np.isin(np.arange(X.shape[1]), ours.column_map_.columns)
-    shares = [f"{percent(assessment.mean(name))} of the variance" for name in ("selected", "random columns")]
+    shares = [percent(assessment.mean(name)) for name in ("selected", "random columns")]
     rows = {
         "original": X[shown],
         f"{N_PIXELS} selected\npixels": np.where(selected, X[shown], np.nan),
