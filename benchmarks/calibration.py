@@ -200,9 +200,9 @@ def verdict(goal: str, make: Callable[[Rng], Draw], seed: int) -> str:
 
 
 def tables(verdicts: dict[str, list[str]]) -> dict[str, dict[str, list]]:
-    """Return the share of each verdict by kind."""
+    """Return the share of each verdict by kind, and over all kinds."""
     names = ("yes", "no", "unclear")
-    found = {}
+    found, whole = {}, []
     for (goal, structure), kinds in STUDY.items():
         rows = []
         for kind in kinds:
@@ -212,7 +212,10 @@ def tables(verdicts: dict[str, list[str]]) -> dict[str, dict[str, list]]:
                     [kind, str(len(said)), *(f"{said.count(name) / len(said):.0%}" for name in names)]
                 )
         found[f"{goal}, {structure}"] = {"columns": ["data", "draws", *names], "rows": rows}
-    return found
+        all_said = [each for kind in kinds for each in verdicts.get(f"{goal}: {kind}", [])]
+        counts = (str(all_said.count(name)) for name in names)
+        whole.append([f"{goal}, {structure}", str(len(all_said)), *counts])
+    return {"all": {"columns": ["tables", "number", *names], "rows": whole}, **found}
 
 
 def main() -> None:
