@@ -242,7 +242,7 @@ def choose(
         n_tried = order.size
         if least is not None:
             n_tried = request.n_selected
-            n_tried += np.count_nonzero(means[order[n_tried:]] >= least * means[order[n_tried - 1]])
+            n_tried += int(np.sum(means[order[n_tried:]] >= least * means[order[n_tried - 1]]))
         order = np.append(least_redundant(order[:n_tried], request, gram()), order[n_tried:])
     places = request.units.of_rows(places_in(order))
     ranking = places_in(np.lexsort((-scores, places))) + 1

@@ -272,10 +272,10 @@ class AutoSelector(UnsupervisedSelector):
         if self.candidates is None and self._goal == "reconstruct":
             pool = [("ReconstructionSelector", ReconstructionSelector())]
         elif self.candidates is None:
-            is_auto = isinstance(self.n_clusters, str)
+            count = self.n_clusters  # clusters in general position span one direction less
             guided = DSCOFS(
                 guide="graph",
-                n_components="auto" if is_auto else max(1, self.n_clusters - 1),
+                n_components=count if isinstance(count, str) else max(1, count - 1),
                 max_samples=self.max_samples,
                 random_state=seed,
                 max_correlation=min(self.max_correlation or 1.0, MAX_PARTIAL_CORRELATION),

@@ -172,7 +172,8 @@ class DSCOFS(DoubleSparseSelector):
     ----------
     {n_features_to_select}
     {n_components}
-        With ``guide="graph"`` also the number of its vectors: give the number of clusters if you know it.
+        With ``guide="graph"`` also the number of its vectors, and ``"auto"`` is at least 5; c clusters span
+        c − 1 directions.
     guide : None, "graph" or array-like of shape (n_samples, n_vectors), default=None
         What the rows should show by the selected features. ``"graph"``, for clusters: the smoothest vectors
         of the graph of neighbours in whitened principal-component scores. An array holds vectors of your own,

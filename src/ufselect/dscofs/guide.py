@@ -17,11 +17,12 @@ from ufselect.gram.spectrum import auto_n_components
 from ufselect.graphs.score_graph import centred_basis, smooth_vectors
 from ufselect.graphs.scores import Rows, clear_powers, mean_graph, rows_of, sampled_rows, score_ladder
 
-# Chosen on 26 labelled sets, see benchmarks/guide.py: the power of the noise by which columns are divided,
-# among 1, 1.25, 1.5 and 2, and the limit to partial correlations, among 0.3, 0.4, …, 1.
+# Chosen on 26 labelled sets, see benchmarks/guide.py.
 NOISE_POWER = 1.5
 MAX_PARTIAL_CORRELATION = 0.5
+MIN_AUTO_VECTORS = 5
 MIN_RELATIVE_SCORE = 0.5  # of the last column by score; below, a column does not replace a better one
+CHANCE_FACTOR = 2.0  # products are shrunk as if a random guide explained so many times its share
 LEAST_NOISE = 0.1  # of the median deviation: a column with hardly any noise must not outweigh all others
 
 
@@ -44,7 +45,7 @@ class GuidedGram(FactoredGram):
         # zero, so that columns that the guide does not explain are ranked too.
         doubt = max(len(rows) - 1 - len(products), 1) / len(products)
         explained = np.maximum(explained, np.finfo(float).tiny)
-        table *= np.sqrt(np.maximum(1 - 2 * np.square(noise) / (doubt * explained), 0.01))
+        table *= np.sqrt(np.maximum(1 - CHANCE_FACTOR * np.square(noise) / (doubt * explained), 0.01))
         table /= power_of_two_near(float(np.abs(table).max()))
         super().__init__(table, len(rows))
         in_order = np.argsort(rows)
@@ -92,8 +93,9 @@ def guided_gram(
     if not isinstance(guide, str):
         return GuidedGram(rows_of(X), targets(guide, X.shape[0]), np.arange(X.shape[0]))
     rows, places = sampled_rows(X, max_samples, seed)
-    count = n_components if not isinstance(n_components, str) else auto_n_components(rows.gram)
-    return GuidedGram(rows, graph_vectors(rows, int(count)), places)
+    if isinstance(n_components, str):  # a single component may be a nuisance
+        n_components = max(MIN_AUTO_VECTORS, auto_n_components(rows.gram))
+    return GuidedGram(rows, graph_vectors(rows, n_components), places)
 
 
 def targets(guide: Any, n_rows: int) -> NDArray:
