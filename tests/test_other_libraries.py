@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +10,7 @@ from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import FeatureUnion
 
 from tests.conftest import frame_class
 from tests.selectors import RUNNABLE, make
@@ -416,36 +413,6 @@ def test_selected_columns_keep_their_type(dtype):
     assert MaxVariance(4).fit(values).inverse_transform(small).dtype == dtype
 
 
-def test_a_kept_selection_is_extended():
-    """A warm start: with the earlier columns kept, greedy steps go on where they stopped."""
-    first = GreedyProjection(3).fit(X)
-    more = GreedyProjection(6, keep=first.get_support(indices=True)).fit(X)
-    np.testing.assert_array_equal(more.support_, GreedyProjection(6).fit(X).support_)
-
-
-def test_as_many_columns_as_the_rank_reconstruct_everything():
-    rows = RNG.standard_normal((80, 4)) @ RNG.standard_normal((4, 12))
-    reconstructor = Reconstructor(ReconstructionSelector(4)).fit(rows[:60])
-    np.testing.assert_allclose(
-        reconstructor.inverse_transform(reconstructor.transform(rows[60:])), rows[60:], atol=1e-4
-    )
-    assert np.all(np.diff(reconstructor.curve(rows[60:])["score"]) > 0)
-
-
-def test_a_row_is_reconstructed_as_among_others():
-    reconstructor = Reconstructor(ReconstructionSelector(3)).fit(X)
-    small = reconstructor.transform(X)
-    together = reconstructor.inverse_transform(small)
-    one_by_one = [reconstructor.inverse_transform(small[i : i + 1])[0] for i in range(0, 120, 40)]
-    np.testing.assert_allclose(one_by_one, together[::40])
-
-
-def test_all_columns_reconstruct_themselves():
-    every = Reconstructor(MaxVariance(10)).fit(X)
-    np.testing.assert_allclose(every.inverse_transform(every.transform(X)), X)
-    assert every.score(X) == 1
-
-
 # Storing
 
 
@@ -476,44 +443,3 @@ def test_skops_stores_what_is_fitted(estimator):
     np.testing.assert_array_equal(getattr(again, attribute), getattr(fitted, attribute))
     if hasattr(fitted, "transform"):
         np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
-
-
-# Blocks of the page on other engines, where the libraries they need are installed
-
-
-def block_of_page(heading):
-    """Return the first block of code under a heading of the page on other engines."""
-    page = (Path(__file__).parents[1] / "docs/data/other_engines.md").read_text(encoding="utf-8")
-    return page.split(f"## {heading}\n")[1].split("```{code-block} python")[1].split("```")[0]
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_page_adds_up_what_spark_holds(monkeypatch):
-    """With an empty partition, whole numbers and nulls."""
-    pyspark = pytest.importorskip("pyspark", reason="PySpark is no test dependency: it needs Java")
-    rows = np.round(100 * RNG.standard_normal((200, 4)) @ RNG.standard_normal((4, 60))).astype(int)
-    pandas = pytest.importorskip("pandas")
-    whole = pandas.DataFrame(rows, columns=[f"sensor {j}" for j in range(60)]).convert_dtypes()
-    whole.iloc[3, 0] = pandas.NA
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    session = pyspark.sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    with session.getOrCreate() as spark:
-        table = spark.createDataFrame(whole)
-        names = {"table": table.repartition(3).union(table.limit(0))}
-        exec(block_of_page("Spark"), names)
-        assert names["total"].n_samples == 200
-        assert names["small"].columns == names["selector"].get_feature_names_out().tolist()
-        expected = DSCOFS(50).fit(GramAccumulator().update(whole))
-    np.testing.assert_array_equal(names["selector"].support_, expected.support_)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_page_exports_to_onnx():
-    pytest.importorskip("skl2onnx", reason="skl2onnx is no test dependency")
-    runtime = pytest.importorskip("onnxruntime")
-    rows = X.astype(np.float32)
-    pipeline = make_pipeline(StandardScaler(), DSCOFS(4)).fit(rows)
-    names = {"X": rows, "pipeline": pipeline}
-    exec(block_of_page("Export a pipeline to ONNX"), names)
-    (found,) = runtime.InferenceSession(names["model"].SerializeToString()).run(None, {"X": rows})
-    np.testing.assert_allclose(found, pipeline.transform(rows), atol=1e-5)

@@ -29,14 +29,6 @@ def dense_scores(X, W):
     return np.diag(centred.T @ (D - W) @ centred) / np.diag(centred.T @ D @ centred)
 
 
-@pytest.mark.parametrize("t", [None, 0.7, 3.0])
-@pytest.mark.parametrize("shape", [(50, 6), (15, 40)])
-def test_scores_are_the_negative_of_the_definition(shape, t):
-    X = np.random.default_rng(0).standard_normal(shape)
-    fitted = LaplacianScore(bandwidth="auto" if t is None else t).fit(X)
-    np.testing.assert_allclose(-fitted.scores_, dense_scores(X, dense_graph(X, 5, t)), rtol=1e-9)
-
-
 def test_agrees_with_the_original_program(real, reference_path):
     X, _ = real("lung_discrete")
     reference = json.loads((reference_path / "lung_discrete_rankings.json").read_text())["LapScore_tauto"]
@@ -80,12 +72,6 @@ def test_degenerate_graphs_give_finite_scores(bandwidth):
         scores = LaplacianScore(bandwidth=bandwidth).fit(X).scores_
         assert np.all(np.isfinite(scores))
         assert np.all((scores <= 0) & (scores >= -3))
-
-
-@pytest.mark.parametrize("bandwidth", [0, -1.0, np.inf, np.nan, "wide", None])
-def test_a_bad_bandwidth_is_refused(bandwidth):
-    with pytest.raises(ValueError, match="'bandwidth' parameter"):
-        LaplacianScore(bandwidth=bandwidth).fit(np.eye(10))
 
 
 def test_another_real_set_matches_the_dense_definition(real):

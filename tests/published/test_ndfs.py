@@ -188,13 +188,6 @@ def test_finds_the_features_that_make_the_clusters(selector):
 
 
 @BOTH
-def test_more_clusters_than_rows_are_refused(selector):
-    X, _ = clusters(10, 4)
-    with pytest.raises(ValueError, match="n_clusters=11 is too many for the 10 samples"):
-        selector(2, n_clusters=11).fit(X)
-
-
-@BOTH
 @pytest.mark.filterwarnings("ignore::ufselect.exceptions.RepeatedColumnsWarning")
 @pytest.mark.filterwarnings("ignore::ufselect.exceptions.DominatedByUnitsWarning")
 def test_fewer_clusters_than_asked_for(selector):

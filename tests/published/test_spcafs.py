@@ -83,36 +83,6 @@ def test_a_large_penalty_leaves_as_many_rows_as_components():
     assert np.unique(small).size == 12  # the rest is still ranked
 
 
-def test_units_do_not_matter_if_gamma_follows_them():
-    X = data(40, 15)
-    base = SPCAFS(n_components=3, gamma=2.0).fit(X)
-    for unit in (1e-3, 1024.0, 1e100):
-        scaled = SPCAFS(n_components=3, gamma=2.0 * unit**2).fit(X * unit)
-        np.testing.assert_allclose(scaled.scores_, base.scores_, atol=1e-7)
-
-
-def test_single_precision_gives_the_same_selection():
-    X = data(30, 80)
-    double = SPCAFS(10, n_components=3, gamma=20.0).fit(X)
-    single = SPCAFS(10, n_components=3, gamma=20.0).fit(X.astype(np.float32))
-    np.testing.assert_allclose(single.scores_, double.scores_, atol=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"gamma": -1.0}, "'gamma' parameter"),
-        ({"gamma": np.nan}, "'gamma' parameter"),
-        ({"p": 0.0}, "'p' parameter"),
-        ({"p": 2.5}, "'p' parameter"),
-        ({"n_components": 30}, "more than the rank"),
-    ],
-)
-def test_meaningless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        SPCAFS(**parameters).fit(data(20, 10))
-
-
 def test_a_penalty_beyond_comparison_with_the_data_is_refused():
     with pytest.raises(ValueError, match=r"gamma=1.0 is too large .* rescale X"):
         SPCAFS().fit(1e-200 * data(20, 10))

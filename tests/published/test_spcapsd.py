@@ -135,26 +135,3 @@ def test_the_start_changes_nothing():
     expected = SPCAPSD(gamma=5.0, tol=1e-10).fit(X).scores_
     start = np.random.default_rng(0).uniform(0.1, 5, 15)
     np.testing.assert_allclose(SPCAPSD(gamma=5.0, tol=1e-10, init=start).fit(X).scores_, expected, atol=1e-4)
-
-
-def test_units_do_not_matter_if_the_penalties_follow_them():
-    X = data(40, 15)
-    base = SPCAPSD(gamma=2.0, eta=3.0).fit(X)
-    for unit in (1e-3, 1024.0, 1e100):
-        scaled = SPCAPSD(gamma=2.0 * unit**2, eta=3.0 * unit**2).fit(X * unit)
-        np.testing.assert_allclose(scaled.scores_, base.scores_, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"gamma": -1.0}, "'gamma' parameter"),
-        ({"eta": np.inf}, "'eta' parameter"),
-        ({"eta": 1e6}, r"eta=1000000.0 is too large .* well below"),
-        ({"init": np.zeros(10)}, "init must be None or 10 positive numbers"),
-        ({"init": np.ones(9)}, "init has 9 entries and X has 10 columns"),
-    ],
-)
-def test_meaningless_parameters_are_refused(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        SPCAPSD(**parameters).fit(data(20, 10))

@@ -8,7 +8,6 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from ufselect import SPEC, LaplacianScore
-from ufselect.exceptions import ConstantDataError
 
 
 def heat_graph(X, k):
@@ -98,12 +97,3 @@ def test_eigenvectors_leave_out_the_trivial_one_also_of_a_graph_in_parts(n_parts
     trivial = np.sqrt(degrees / degrees.sum())
     expected = (2 - values[:6]) @ (vectors[:, :6].T @ scaled) ** 2 - 2 * (trivial @ scaled) ** 2
     np.testing.assert_allclose(SPEC(1, n_clusters=6).fit(X).scores_, expected, atol=1e-9)
-
-
-def test_what_cannot_be_is_refused(clusters):
-    with pytest.raises(ValueError, match="n_clusters=60 is too many for the 60 samples"):
-        SPEC(n_clusters=60).fit(clusters)
-    with pytest.raises(ConstantDataError):
-        SPEC(n_clusters=2).fit(np.ones((12, 4)))
-    with pytest.raises(ValueError, match="'ranking' parameter"):
-        SPEC(ranking="phi").fit(clusters)
