@@ -100,7 +100,7 @@ def row_units(scores: NDArray, groups: Any = None) -> tuple[NDArray, bool, list[
         return (np.arange(n_rows) // length if is_short else np.arange(n_rows)), not is_short, [note]
     units = near_duplicates(scores)
     n_together = n_rows - int(units.max()) - 1
-    note = f"{n_together} rows nearly repeat another one; they were held out together."
+    note = f"{n_together} rows are near-duplicates; each was held out together with its twin."
     return units, False, [note] if n_together > n_rows / 20 else []  # a few are alike by chance
 
 
