@@ -198,7 +198,7 @@ def test_outputs_appear_together_or_not_at_all(tmp_path):
     outputs = {old: lambda target: target.write_text("other", encoding="utf-8"), new: interrupted}
     with pytest.raises(KeyboardInterrupt):
         files.write_together(outputs, force=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["old.txt"]
+    assert [path.name for path in tmp_path.glob("*.txt")] == ["old.txt"]
     assert old.read_text(encoding="utf-8") == "mine"
 
 

@@ -74,7 +74,7 @@ def test_blocks_give_the_selection_of_memory(folder, data, settings):
     assert record["data"]["n_samples"] == ROWS
     assert {column["name"]: column["reason"] for column in record["data"]["left_out"]} == {
         "flat": "constant",
-        "late": "not numbers",
+        "late": "words among its numbers",
     }
 
 
