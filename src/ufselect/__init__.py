@@ -53,6 +53,7 @@ _ROOMS = frozenset(
         "datasets",
         "exceptions",
         "gram",
+        "io",
         "metrics",
         "pipeline",
         "plotting",

@@ -377,10 +377,11 @@ def run_selection(table: Table, request: Request | None = None, verbose: bool = 
     selector.set_params(**{what: value for what, value in constraints.items() if what in known})
     asked = request.n_features
     if isinstance(asked, int) and asked > n_free:
-        raise TableError(
-            f"{asked} columns are asked for, but the table has {n_free} that can be selected; use -k "
-            f"{'1' if n_free == 1 else f'{n_free} or less'}."
+        fewer = "1" if n_free == 1 else f"{n_free} or less"
+        words = (
+            f"{asked} columns are asked for, but the table has {n_free} that can be selected; use -k {fewer}."
         )
+        raise TableError(" ".join([*table.doubts, words]))
     if asked == "auto" and table.data.shape[0] < LEAST_ROWS:
         raise TableError(
             f"-k auto holds out rows and needs at least {LEAST_ROWS} of them, not {table.data.shape[0]}; "

@@ -109,7 +109,7 @@ def test_the_message_is_two_sentences_with_the_figures_of_the_table():
         ),
         ("no", 0.9, 0.9, "They do better than 90 % of random sets of columns, but by too little to matter."),
         ("no", 0.5, 0.9, "Random columns do as well: these are better in only 50 % of comparisons."),
-        ("no", 0.1, 0.9, "Random columns do better in 90 % of comparisons: use another selector."),
+        ("no", 0.1, 0.9, "Random columns do better in 90 % of comparisons: select other columns."),
     ],
 )
 def test_what_follows_depends_on_both_answers(verdict, beaten, share, said):

@@ -313,3 +313,32 @@ def test_labels_as_floats_remarks_of_matlab_and_categories_of_pandas():
     pytest.importorskip("pyarrow")
     frame().assign(kind=pandas.Categorical(["u", "v"] * 30)).to_parquet("t.parquet")
     assert [column.name for column in read_table("t.parquet").left_out] == ["kind"]
+
+
+def test_names_in_two_lines_times_float_ids_and_dates_of_a_workbook():
+    lines = ["sample,Blood,Blood,Urine,Urine", ",Na,K,Na,K"]
+    lines += [f"s{i},{','.join(map(str, row[:4]))}" for i, row in enumerate(VALUES)]
+    Path("two.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert read_table("two.csv").feature_names == ["Blood Na", "Blood K", "Urine Na", "Urine K"]
+    for name, ids in (("time", np.arange(60) * 0.5), ("index", np.arange(60.0)[::-1] * 3)):
+        table = frame()
+        table.insert(0, name, ids)
+        save(table, f"{name}.csv")
+        assert (read_table(f"{name}.csv").id_name, read_table(f"{name}.csv").feature_names) == (name, NAMES)
+    save(frame().rename(columns={"TI-0": pandas.Timestamp(2024, 3, 1)}), "dates.xlsx")
+    assert read_table("dates.xlsx").feature_names[0] == "2024-03-01"
+
+
+def test_advice_says_why_columns_are_few_and_sees_through_capitals(capsys):
+    cells = pandas.DataFrame({"weight": [f"{v} kg" for v in VALUES[:, 0]], "age": VALUES[:, 1]})
+    save(cells.assign(height=[f"{v} cm" for v in VALUES[:, 2]]), "kg.csv")
+    err = call_and_read("select kg.csv -k 2", capsys)[2]
+    assert "Only 1 of 3 columns can be selected from: 2 do not hold numbers (weight holds '" in err
+    save(frame(), "t.csv")
+    assert call(f"select t.csv -k 2 {FAST} --keep TI-0 -o out.csv") == 0
+    save(frame().rename(columns=str.lower), "low.csv")
+    assert "did you mean ti-" in call_and_read("apply out.json low.csv -o x.csv", capsys)[2]
+    labelled = frame().assign(kind=np.random.default_rng(0).permutation(["u", "v", "w"] * 20))
+    save(labelled, "kinds.csv")
+    out = call_and_read("compare kinds.csv --labels kind -k 2 -m MaxVariance --runs 2", capsys)[1]
+    assert "No method finds the classes better than random columns; " in out

@@ -173,7 +173,7 @@ class Assessment:
         these = "this one is" if self.n_selected == 1 else "these are"
         if self.beaten < 0.3:
             worse = percent(1 - self.beaten)
-            return f"Random columns do better in {worse} of comparisons: use another selector."
+            return f"Random columns do better in {worse} of comparisons: select other columns."
         if self.beaten < BEATEN[0]:
             return f"Random columns do as well: {these} better in only {share} of comparisons."
         return f"Whether random columns do as well is unclear: {these} better in {share} of comparisons."

@@ -130,7 +130,8 @@ def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
             "needs them."
         )
     if absent:
-        close = get_close_matches(absent[0], table.feature_names, n=1)
+        folded = {name.lower(): name for name in table.feature_names}
+        close = [folded[name] for name in get_close_matches(absent[0].lower(), folded, n=1)]
         hint = f"; did you mean {close[0]}?" if close else "; give a table with the same columns."
         raise TableError(
             f"{table.source} lacks {len(absent)} of {len(names)} columns: {listed(absent)}{hint}"

@@ -157,6 +157,10 @@ def tell_winner(console: Console, rows: list[dict[str, Any]]) -> None:
         if row["method"] == "AllFeatures"
         or (row["method"] == "RandomSubset" and row["n_features"] == best["n_features"])
     ]
-    words = f"{best['label']} finds the classes best: accuracy {best['acc_mean']:.0f} % with "
+    rivals = [row["acc_mean"] for row in rows if row["method"] == "RandomSubset"]
+    is_lost = bool(rivals) and best["acc_mean"] <= max(rivals)
+    words = "comes next" if is_lost else "finds the classes best"
+    lost = "No method finds the classes better than random columns; " if is_lost else ""
     rest = f" ({', '.join(others)})" if others else ""
-    tell(console, f"{words}{best['n_features']} columns{rest}.")
+    share = f"accuracy {best['acc_mean']:.0f} % with {best['n_features']} columns"
+    tell(console, f"{lost}{best['label']} {words}: {share}{rest}.")

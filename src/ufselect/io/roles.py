@@ -21,6 +21,7 @@ ID_NAMES = frozenset([
     "cells", "barcode", "barcodes", "row", "row_name", "row_names", "rowname", "rownames", "patient",
     "subject", "respondent", "participant", "uuid", "key", "nr", "no", "number", "obs", "observation",
 ])  # fmt: skip
+TIME_NAMES = frozenset(["time", "t", "timestamp", "seconds", "date", "datetime", "zeit", "temps", "tiempo"])
 LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
     "species", "diagnosis", "outcome", "cell_type", "celltype",
@@ -57,6 +58,11 @@ class ColumnLook:
     whole: bool
     coded: bool
     values: Sequence[Any]
+
+    def numbers(self) -> NDArray:
+        """Return the different values as numbers in their order; NaN for those that are none."""
+        read = (read_number(str(value).replace(",", "."), ".") for value in dict.fromkeys(self.values))
+        return np.array([np.nan if number is None else number[0] for number in read])
 
     def distinct(self) -> bool:
         return len(set(self.values)) == len(self.values)
@@ -206,9 +212,13 @@ def _is_numbered(folded: str) -> bool:
 
 def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
     """Whether a column holds row ids: by its name, its position, or because it counts rows."""
-    if look.kind == "empty" or not look.coded:
-        return False
     folded = _folded(name)
+    if look.kind == "empty":
+        return False
+    if not look.coded:  # times of measurements, and ids that pandas has written as floats
+        numbers = look.numbers()
+        is_time = position == 0 and folded in TIME_NAMES and bool(np.all(np.diff(numbers) > 0))
+        return look.distinct() and (is_time or (folded in ID_NAMES and bool(np.all(numbers % 1 == 0))))
     if folded in ID_NAMES or (_is_numbered(folded) and not folded.endswith(NUMBERED)):
         return True
     if folded.rpartition("_")[0] in ID_NAMES and folded.endswith(NUMBERED) and look.distinct():
@@ -232,12 +242,8 @@ def is_label(name: str, names: Sequence[str], look: ColumnLook) -> bool:
         return False
     if folded == "y" and {"x", "z"} & {other.lower() for other in names}:
         return False  # a coordinate
-    if look.kind == "words" or look.whole:
-        return True
-    numbers = [
-        read_number(str(value), ".") for value in values
-    ]  # 0.0 and 1.0, as pandas writes codes with gaps
-    return all(number is not None and number[0] % 1 == 0 for number in numbers)
+    # or 0.0 and 1.0, as pandas writes codes with gaps
+    return look.kind == "words" or look.whole or bool(np.all(look.numbers() % 1 == 0))
 
 
 def role_notes(table: Table, options: ReadOptions) -> list[str]:

@@ -348,7 +348,7 @@ def _counted(missing: NDArray) -> str:
 
 def _nothing_left(table: Table) -> str:
     why = ["No numeric column with varying values is left.", *table.left_out_sentences()]
-    if all(column.reason == "missing values" for column in table.left_out):
+    if table.left_out and all(column.reason == "missing values" for column in table.left_out):
         return " ".join([*why, "Use --impute median or --impute keep."])
     if table.dialect is None:
         return " ".join(why)

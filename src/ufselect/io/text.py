@@ -323,6 +323,11 @@ class TextRows:
         written = [f"column_{j}" for j in range(1, dialect.width + 1)]
         if dialect.header is not None:
             written = [""] * dialect.row_names + list(dialect.header)
+            if len(set(written)) < len(written) and len(dialect.units) == len(written):
+                # names in two lines, such as Blood, Blood, Urine above Na, K, Na
+                written = [
+                    f"{name} {unit}".strip() for name, unit in zip(written, dialect.units, strict=True)
+                ]
             written += [""] * (dialect.width - len(written))
         self.names, notes = distinct_names(written)
         self.unnamed = [not name.strip() for name in written]
@@ -528,7 +533,7 @@ def _cell_text(cell: Any) -> str:
     if value is None or cell.data_type == "e":  # an error such as #N/A
         return ""
     if isinstance(value, datetime.datetime | datetime.date):
-        return value.isoformat()
+        return value.isoformat().removesuffix("T00:00:00")
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
