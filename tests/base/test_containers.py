@@ -10,11 +10,13 @@ import pytest
 from scipy import sparse
 
 from ufselect import (
+    DSCOFS,
     AutoSelector,
     GraphClustering,
     LaplacianScore,
     MaxVariance,
     PCALeverage,
+    ReconstructionSelector,
     Reconstructor,
     StableSelector,
     assess,
@@ -304,3 +306,26 @@ def test_seeds_are_checked_wherever_they_are_taken(seed):
     ):
         with pytest.raises((ValueError, TypeError), match="random_state"):
             fit()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: StableSelector("PCA", 4).fit(X), "'estimator' parameter of StableSelector"),
+        (lambda: StableSelector(None, 4).fit(X), "'estimator' parameter of StableSelector"),
+        (lambda: StableSelector(MaxVariance(2), 4, n_jobs="two").fit(X), "'n_jobs' parameter"),
+        (lambda: assess(MaxVariance(2), X, groups=[None] * 24), "groups has missing labels"),
+        (lambda: assess(MaxVariance(2), X[:, 0]), "must have rows and columns"),
+        (lambda: ReconstructionSelector(2, regions=["a"] * 6, quotas=3).fit(X), "'quotas' parameter"),
+        (lambda: ReconstructionSelector(2, regions=[None] * 6, quotas={"a": 1}).fit(X), "region 'a'"),
+    ],
+)
+def test_wrong_kinds_are_refused_by_name(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_weights_of_half_precision_are_those_of_double():
+    weights = {"mu_row": np.float16(0.01), "mu_entry": np.float32(0.1), "tau": np.float16(0.001)}
+    plain = DSCOFS(2, **{name: float(weight) for name, weight in weights.items()}).fit(1e4 * X)
+    np.testing.assert_array_equal(DSCOFS(2, **weights).fit(1e4 * X).scores_, plain.scores_)

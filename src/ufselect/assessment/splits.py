@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ufselect._utils.validation import is_missing
 from ufselect.gram import gram_operator
 from ufselect.gram.centring import power_of_two_near
 
@@ -86,6 +87,8 @@ def row_units(scores: NDArray, groups: Any = None) -> tuple[NDArray, bool, list[
     n_rows = len(scores)
     if groups is not None:
         check_consistent_length(scores, groups)
+        if any(map(is_missing, np.ravel(groups).tolist())):
+            raise ValueError("groups has missing labels; give every row a group.")
         units = np.unique(column_or_1d(np.asarray(groups)), return_inverse=True)[1]
         if units.max() < 3:
             raise ValueError("groups has fewer than four groups; give smaller groups, or leave it out.")

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -30,7 +30,7 @@ from ufselect._utils.messages import warn_user, without_warnings
 from ufselect._utils.validation import check_frame, check_positive_int, generator, is_dask, tabular
 from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
 from ufselect.assessment.stability import selection_stability
-from ufselect.base import FitProgress, unchanged_on_error
+from ufselect.base import AT_LEAST_ONE, FitProgress, HasMethods, Interval, unchanged_on_error
 from ufselect.exceptions import UnreachableBoundWarning
 from ufselect.gram.rows import order_of_rows
 
@@ -121,6 +121,11 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
     True
     """
 
+    _parameter_constraints: ClassVar = {
+        "estimator": [HasMethods("fit")],
+        "n_jobs": [AT_LEAST_ONE, Interval(Integral, None, -1, closed="right"), None],
+    }
+
     def __init__(
         self,
         estimator: Any,
@@ -176,6 +181,7 @@ class StableSelector(MetaEstimatorMixin, SelectorMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
+        self._validate_params()
         check_positive_int("n_resamples", self.n_resamples)
         if self.n_resamples % 2:
             raise ValueError(f"n_resamples={self.n_resamples} must be even: each split gives two halves.")

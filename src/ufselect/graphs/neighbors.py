@@ -11,7 +11,6 @@ from sklearn.neighbors import NearestNeighbors
 
 from ufselect._utils.arrays import row_blocks
 from ufselect._utils.messages import warn_user
-from ufselect._utils.validation import check_positive_int
 from ufselect.gram.centring import power_of_two_near
 
 
@@ -30,12 +29,6 @@ def nearest_neighbors(
     ``block_bytes`` is the memory for the distances held at once.
     """
     n_samples = X.shape[0]
-    check_positive_int("n_neighbors", n_neighbors)
-    if n_neighbors >= n_samples:
-        raise ValueError(
-            f"n_neighbors={n_neighbors} needs more than {n_neighbors} samples, but X has {n_samples}; "
-            "lower n_neighbors or give more samples."
-        )
     entries = X.data if sparse.issparse(X) else X
     low, high = float(entries.min(initial=0.0)), float(entries.max(initial=0.0))
     power_of_two_near((high - low) * float(np.sqrt(X.shape[1])))  # raises if distances would overflow

@@ -273,6 +273,7 @@ class NDFS(LabelSelector):
     which makes β comparable across data sets; ε = 2.2e-16 is added under the roots of row norms.
 
     The inverse is never formed. A step factors a matrix of order min(n, d): n d min(n, d) operations.
+    Sparse data are made dense.
 
     References
     ----------
@@ -471,6 +472,7 @@ class RUFS(LabelSelector):
     as wide as the mean distance to neighbours, with a ridge of 1.
 
     A step factors a matrix of order min(n, d): n d min(n, d) operations.
+    Sparse data are made dense.
 
     References
     ----------

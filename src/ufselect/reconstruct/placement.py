@@ -219,6 +219,7 @@ class PlacedSelector(GramSelector):
         "budget": [NON_NEGATIVE, None],
         "cost_weight": [NON_NEGATIVE, None],
         "min_distance": [POSITIVE, None],
+        "quotas": [Mapping, None],
     }
 
     @abstractmethod
