@@ -51,8 +51,10 @@ class ClusterAgreement:
     def far_rows(self, data: Any) -> NDArray:
         return outlying_rows(rows_of(data))
 
-    def figures(self, data: Any, train: NDArray, test: NDArray, sets: Sequence[NDArray]) -> NDArray:
-        """Return the agreement for the first set, for all columns, and for the other sets."""
+    def figures(
+        self, data: Any, train: NDArray, test: NDArray, sets: Sequence[NDArray]
+    ) -> tuple[NDArray, NDArray]:
+        """Return the agreement for the first set, for all columns and for the others; no gain by row."""
         reference = build_reference(rows_of(data[test]), self.n_clusters, self.seed, self._powers)
 
         def agreement(columns: NDArray) -> float:
@@ -66,7 +68,7 @@ class ClusterAgreement:
             return float(rand_agreement(labels, reference.labels).mean())
 
         ours, *random = [agreement(columns) for columns in sets]
-        return np.array([ours, agreement(np.arange(data.shape[1])), *random])
+        return np.array([ours, agreement(np.arange(data.shape[1])), *random]), np.zeros(test.size)
 
     def leads(self, ours: NDArray, random: NDArray) -> NDArray:
         return ours - random

@@ -19,11 +19,12 @@ from ufselect.reconstruct.ridge import (
     fold_moments,
     in_row_space,
     ridge_units,
+    ridge_weights,
 )
 
-# Signs of the targets; products of design columns with each other and with targets over training rows; the
-# same over held-out rows, with the squares of the targets; and all of that for stacked folds of the training
-# rows.
+# Signs of the targets; products of design columns with each other and with targets over training rows; both
+# for held-out rows; and, for stacked folds of the training rows, the products over the others and over their
+# own rows, and the squares of the targets.
 Moments = tuple[NDArray, NDArray, tuple[NDArray, NDArray], tuple[NDArray, NDArray, NDArray]]
 
 
@@ -68,7 +69,7 @@ class KnownShare:
         else:
             values, vectors = np.linalg.eigh(products)
             self._coordinates = vectors * np.sqrt(np.maximum(values, 0.0))
-        self._total = float(np.square(self._coordinates[self.n_train :]).sum())
+        self.total = float(np.square(self._coordinates[self.n_train :]).sum())
         self._folds = [np.arange(fold, self.n_train, N_FOLDS) for fold in range(min(N_FOLDS, self.n_train))]
 
     def of(self, columns: Sequence[int] | NDArray, ridge: float | None = None) -> float:
@@ -81,8 +82,10 @@ class KnownShare:
         ridge : float, optional
             The weight of the ridge; by default that of least error in five folds of the training rows.
         """
-        if self._total == 0:
-            return 1.0
+        return 1 - self.errors(columns, ridge).sum() / self.total if self.total > 0 else 1.0
+
+    def errors(self, columns: Sequence[int] | NDArray, ridge: float | None = None) -> NDArray:
+        """Return the squared error of each held-out row over all columns, in the unit of ``total``."""
         columns = np.asarray(columns, dtype=np.intp)
         small = self._of_all if self._of_all is not None and columns.size <= self.n_train else None
         signs, whole, seen, folds = self._moments(columns) if small is None else _part_of(small, columns)
@@ -90,12 +93,9 @@ class KnownShare:
             errors = errors_by_ridge(*folds, RIDGES, signs).sum(axis=0)
             by_mean = (folds[2] @ signs).sum()
             ridge = float(RIDGES[np.argmin(errors)]) if errors.min() < by_mean else np.inf
-        moments, squares = seen
-        if np.isinf(ridge):
-            left = float(squares @ signs)
-        else:
-            left = float(errors_by_ridge(whole, moments, squares, np.array([ridge]), signs)[0])
-        return 1 - max(left, 0.0) / self._total
+        design, targets = seen
+        left = np.square(targets - design @ ridge_weights(whole, ridge)) @ signs
+        return np.maximum(left, 0.0)
 
     @cached_property
     def _of_all(self) -> Moments | None:
@@ -106,8 +106,7 @@ class KnownShare:
         train, test = self._rows[:n_train], self._rows[n_train:]
         whole, _, pairs = fold_moments(train, train, self._folds, train.mean(axis=0), in_units=True)
         kept, out, squares = map(np.array, zip(*pairs, strict=True))
-        seen = test.T @ test, np.square(test).sum(axis=0)
-        return np.ones(d), whole[:, d:], seen, (kept[..., d:], out[..., d:], squares)
+        return np.ones(d), whole[:, d:], (test, test), (kept[..., d:], out[..., d:], squares)
 
     def _moments(self, columns: NDArray) -> Moments:
         """Return the products that the error of a map needs, with coordinates of rows as its targets.
@@ -127,9 +126,8 @@ class KnownShare:
         )
         if not is_wide:
             whole = np.hstack([fitted.T @ fitted, whole[:, columns.size :] / roots[:, None]])
-        moments = np.hstack([seen.T @ seen, seen.T @ targets[n_train:]])
-        stacked = tuple(map(np.array, zip(*folds, strict=True)))
-        return signs, whole, (moments, np.square(targets[n_train:]).sum(axis=0)), stacked  # type: ignore[return-value]
+        kept, out, squares = map(np.array, zip(*folds, strict=True))
+        return signs, whole, (seen, targets[n_train:]), (kept, out, squares)
 
     def of_components(self, count: int) -> float:
         """Return the share known from so many principal components of all columns of the training rows."""
@@ -138,16 +136,16 @@ class KnownShare:
 
     @cached_property
     def _component_shares(self) -> NDArray:
-        if self._total == 0:
+        if self.total == 0:
             return np.ones(1)
         train, test = self._coordinates[: self.n_train], self._coordinates[self.n_train :]
         vectors = np.linalg.eigh(train.T @ train)[1][:, : -self.n_train : -1]  # rank at most n_train - 1
-        return np.cumsum(np.square(test @ vectors).sum(axis=0)) / self._total
+        return np.cumsum(np.square(test @ vectors).sum(axis=0)) / self.total
 
 
 def _part_of(moments: Moments, columns: NDArray) -> Moments:
     """Return the products for some columns of those of all, in the units of the ridge."""
-    signs, whole, (seen, squares), (kept, out, sums) = moments
+    signs, whole, (test, _), (kept, out, squares) = moments
     signs = signs.copy()
     signs[columns] = 0.0
 
@@ -159,5 +157,5 @@ def _part_of(moments: Moments, columns: NDArray) -> Moments:
         np.sqrt(ridge_units(products.diagonal(axis1=-2, axis2=-1)[..., columns]))
         for products in (whole, kept)
     )
-    folds = part(kept, fold_roots), part(out, fold_roots), sums
-    return signs, part(whole, roots), (part(seen, roots), squares), folds
+    folds = part(kept, fold_roots), part(out, fold_roots), squares
+    return signs, part(whole, roots), (test[:, columns] / roots, test), folds
