@@ -202,19 +202,6 @@ def test_outputs_appear_together_or_not_at_all(tmp_path):
     assert old.read_text(encoding="utf-8") == "mine"
 
 
-def test_a_full_disk_names_the_file_of_the_user(tmp_path):
-    def full(target: Path) -> None:
-        raise OSError(28, "No space left on device", str(target))
-
-    with pytest.raises(OSError, match=r"wanted\.csv") as caught:
-        files.write_together({tmp_path / "wanted.csv": full})
-    from ufselect.cli.app import sentence_of
-
-    sentence = sentence_of(caught.value)
-    assert "wanted.csv: no space left on device; free some space" in sentence
-    assert ".ufselect" not in sentence
-
-
 def test_nothing_heavy_is_imported_for_help_and_mistakes(folder):
     code = (
         "import sys\n"

@@ -61,13 +61,6 @@ def test_a_folder_without_parts_and_a_broken_part(tmp_path):
         read_table(tmp_path / "x.parquet")
 
 
-def test_npy(tmp_path):
-    np.save(tmp_path / "x.npy", VALUES.astype(np.float32))
-    table = read_table(tmp_path / "x.npy")
-    assert table.data.dtype == np.float32
-    assert table.feature_names == ["feature_1", "feature_2"]
-
-
 def test_npz_with_names_ids_and_labels(tmp_path):
     np.savez(
         tmp_path / "x.npz",
@@ -80,13 +73,6 @@ def test_npz_with_names_ids_and_labels(tmp_path):
     assert table.feature_names == ["p", "q"]
     assert table.labels.tolist() == LABELS.tolist()
     assert table.ids.tolist() == list("wxyz")
-
-
-def test_sparse_npz_stays_sparse(tmp_path):
-    sparse.save_npz(tmp_path / "x.npz", sparse.csr_array(VALUES))
-    table = read_table(tmp_path / "x.npz")
-    assert sparse.issparse(table.data)
-    np.testing.assert_array_equal(table.data.toarray(), VALUES[:, :2])
 
 
 def test_mat_is_turned_to_the_labels(tmp_path):

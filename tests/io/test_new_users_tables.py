@@ -12,7 +12,6 @@ from scipy import sparse
 
 from ufselect.io import ReadOptions, TableError, read_table
 from ufselect.io import text as text_module
-from ufselect.io.roles import counters
 from ufselect.pipeline import read_data
 
 pandas = pytest.importorskip("pandas")
@@ -74,14 +73,20 @@ def test_counters_ids_and_dates_are_no_features_wherever_they_stand(tmp_path, re
     assert free.feature_names == [*"abcd", "run_no", "lot_no", "egg_number", "day"]
 
 
-def test_counters_may_have_gaps_but_no_jumps():
-    rows = np.arange(20.0)
-    gap, jump = rows.copy(), rows.copy()
-    gap[3], jump[15:] = np.nan, jump[15:] + 1
-    expected = [True, False, False, True, False]
-    found = counters(np.column_stack([rows, np.delete(np.append(gap, 20), 3), jump, -rows, rows * 2]))
-    assert found.tolist() == expected
-    assert not counters(rows[:7, None]).any()
+def test_counters_have_neither_gaps_nor_jumps(tmp_path):
+    rows = np.arange(20)
+    frame = pandas.DataFrame(
+        {"x": SPECTRA[:, 0], "gap": rows, "falling": -rows, "double": 2 * rows}, dtype=object
+    )
+    frame["jump"] = rows + (rows >= 15)
+    frame.loc[3, "gap"] = None
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table = read_table(tmp_path / "t.csv")
+    assert (table.id_name, table.feature_names) == ("falling", ["x", "gap", "double", "jump"])
+    named = read_table(tmp_path / "t.csv", ReadOptions(id_column="x"))
+    assert [(column.name, column.reason) for column in named.left_out] == [("falling", "row numbers")]
+    frame[:7].drop(columns="gap").to_csv(tmp_path / "few.csv", index=False)
+    assert read_table(tmp_path / "few.csv").feature_names == ["x", "falling", "double", "jump"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from ufselect.io import ReadOptions, TableError, read_table, write_selection
-from ufselect.io.files import check_outputs, write_together
-from ufselect.io.write import separator_notes
 
 pytest.importorskip("pandas")
 CHOSEN = np.array([0, 2])
@@ -56,9 +54,6 @@ def test_the_separator_follows_the_ending(tmp_path, mark, decimal, ending, expec
     opened = gzip.open if ending.endswith(".gz") else open
     with opened(target, "rt", encoding="utf-8") as file:
         assert file.read() == text[1]
-    note = separator_notes(table, target)
-    assert (note == []) == (mark == expected)
-    assert note == [] or f"{target.name} is written with" in note[0]
 
 
 @pytest.mark.parametrize("ending", [".tsv", ".parquet", ".npz", ".csv"])
@@ -84,38 +79,10 @@ def test_files_are_not_replaced_unasked(table, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("\ufeffid;a;c")
 
 
-def test_a_failed_write_leaves_nothing_behind(tmp_path):
-    path = tmp_path / "out.csv"
-    path.write_text("mine", encoding="utf-8")
-
-    def fail(target):
-        target.write_text("half", encoding="utf-8")
-        raise RuntimeError("disk full")
-
-    with pytest.raises(RuntimeError, match=r"disk full"):
-        write_together({path: fail}, force=True)
-    assert [p.name for p in tmp_path.iterdir()] == ["out.csv"]
-    assert path.read_text(encoding="utf-8") == "mine"
-
-
-def test_outputs_are_checked_before_any_work(tmp_path):
-    source = tmp_path / "in.csv"
-    source.write_text("a", encoding="utf-8")
-    for paths, force, sentence in (
-        ([tmp_path / "no" / "x.csv"], False, "does not exist"),
-        ([source], True, "is the input"),
-        ([tmp_path], True, "is a folder"),
-        ([tmp_path / "x", tmp_path / "x"], False, "two outputs"),
-    ):
-        with pytest.raises(TableError, match=sentence):
-            check_outputs(paths, force, source)
-    check_outputs([None, tmp_path / "new.csv"], False, source)
-
-
-def test_new_files_have_the_usual_rights(tmp_path):
-    write_together({tmp_path / "a.txt": lambda target: target.write_text("x", encoding="utf-8")})
-    (tmp_path / "b.txt").write_text("x", encoding="utf-8")
-    assert (tmp_path / "a.txt").stat().st_mode == (tmp_path / "b.txt").stat().st_mode
+def test_new_files_have_the_usual_rights(table, tmp_path):
+    write_selection(table, CHOSEN, tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text("x", encoding="utf-8")
+    assert (tmp_path / "a.csv").stat().st_mode == (tmp_path / "b.csv").stat().st_mode
 
 
 def test_median_is_that_of_numpy_and_drop_leaves_out(tmp_path):

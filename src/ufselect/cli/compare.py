@@ -26,7 +26,6 @@ def compare(
         typer.Option("-k", "--features", min=1, help="A number of columns; may be repeated."),
     ] = None,
     runs: Annotated[int, typer.Option("--runs", min=1, help="K-means runs per selection.")] = 50,
-    jobs: opt.Jobs = 1,
     output_table: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the results: .csv (numbers), .md or .tex.")
     ] = None,
@@ -45,8 +44,6 @@ def compare(
 
     Example: ufselect compare cells.csv --labels type -k 20 -k 50
     """
-    if jobs == 0 or jobs < -1:
-        raise typer.BadParameter(f"{jobs} must be at least 1, or -1 for one per core.", param_hint="-j")
     if output_table is not None and output_table.suffix not in ENDINGS:
         raise typer.BadParameter(f"{output_table} must end in {', '.join(ENDINGS)}.", param_hint="-o")
     if impute == "keep":
@@ -96,7 +93,6 @@ def compare(
             methods=methods,
             counts=list(k) if k else None,
             n_runs=runs,
-            n_jobs=jobs,
             name=Path(data).stem,
             random_state=seed,
         )

@@ -205,7 +205,6 @@ TEXT = "Leave text columns other than ids and labels out of the output."
 DropText = Annotated[bool, Option("--drop-text", help=TEXT)]
 STREAM = "Read a csv or parquet table in blocks instead of whole."
 Stream = Annotated[Switch, Option("--stream/--no-stream", help=STREAM, show_default="if it is large")]
-Jobs = Annotated[int, Option("--jobs", "-j", help="Number of processes; -1 for one per core.")]
 DETAILS = "Also print the method, scores, substitutes, figures on held-out rows, and how many are enough."
 Details = Annotated[bool, Option("--details", help=DETAILS)]
 Force = Annotated[bool, Option("--force", help="Replace output files that exist.")]

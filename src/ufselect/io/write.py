@@ -39,19 +39,19 @@ def written_as(path: Path) -> tuple[str, str]:
 def write_selection(
     table: Table, selected: NDArray[np.intp], path: Path, force: bool = False, drop_text: bool = False
 ) -> None:
-    """Write the selected columns with :func:`write_columns`, completely or not at all."""
+    """Write the selected columns of a table: same names, same rows, same order; completely or not at all.
+
+    The ending of ``path`` selects format and compression. From text to text, cells are copied as they are
+    written in the input. Ids and text columns (unless ``drop_text``) come before the features, labels after
+    them. A file that exists is replaced only with ``force``.
+    """
     write_together({path: lambda target: write_columns(table, selected, target, path, drop_text)}, force)
 
 
 def write_columns(
     table: Table, selected: NDArray[np.intp], target: Path, path: Path, drop_text: bool = False
 ) -> None:
-    """Write the selected columns with ids, text columns and labels: same names, same rows, same order.
-
-    The ending of ``path`` selects format and compression of ``target``. From text to text, cells are copied
-    as they are written in the input. Ids and text columns (unless ``drop_text``) come before the features,
-    labels after them.
-    """
+    """Write the selected columns to ``target``, in the format of ``path``."""
     kind, packing = written_as(path)
     if table.n_rows is not None and kind in (".npz", ".h5ad"):
         raise TableError(
