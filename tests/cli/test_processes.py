@@ -115,6 +115,15 @@ def test_a_true_pipe(folder):
     assert lines[1].startswith("00000,")
 
 
+def test_a_reader_may_have_seen_enough(folder):
+    with started(["select", "plain.csv", *FAST], folder) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+    assert process.returncode == 0
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_leaves_nothing_behind(folder, tmp_path_factory, number):
     spool = tmp_path_factory.mktemp("spool")

@@ -22,7 +22,11 @@ def output(stderr: bool = False) -> Console:
     """Return the console for results, or on standard error that for everything else."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    class Output(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # its reader, such as head, has seen enough; rich would end with 1
+
+    return Output(stderr=stderr, highlight=False)
 
 
 def takes_unicode() -> bool:
