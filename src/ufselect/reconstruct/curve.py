@@ -23,9 +23,9 @@ def count_curve(
 ) -> tuple[int, dict[str, NDArray]]:
     r"""Return how many columns are enough, and the curve by which that was found, as in ``count_curve_``.
 
-    The count is the smallest whose error is within one standard error of the least one. Errors are over the
-    columns that are not selected, in units of the error of the mean; standard errors are over five folds. Two
-    random orders of units and the principal components of each fold are beside it.
+    The count is the smallest whose value is within 0.01 of the largest: the share of the variance known less
+    the share of units measured. Beyond it a unit adds hardly more than if nothing had anything in common.
+    Two random orders of units and the principal components of each fold are beside it.
 
     A fifth of the rows of X is held out in turn; given the Gram operator of the others and a number, ``path``
     returns that many units, best first: up to half of them, with at most 100 columns and fewer than the rows
@@ -45,32 +45,26 @@ def count_curve(
     # every count up to 20, then steps of 10 %
     steps = np.append(np.arange(1, 20), np.ceil(20 * 1.1 ** np.arange(100)))
     counts = np.unique(np.minimum(steps, max_count)).astype(int)
-    folds: Any = []
-    random, components, rng = [], [], np.random.default_rng(0)
+    known, random, components, rng = [], [], [], np.random.default_rng(0)
     for gram, held_out in fold_data(X, rows, out):
         parts = [units.members(int(unit)) for unit in path(gram, max_count)]
-        folds.append(_errors_by_count(gram, held_out, parts, counts))
+        known.append(_known_by_count(gram, held_out, parts, counts))
         varying = np.unique(units.codes[np.asarray(gram.diag() > 0)])
         for _ in range(2):
             parts = [units.members(int(unit)) for unit in rng.permutation(varying)[:max_count]]
-            random.append(_errors_by_count(gram, held_out, parts, counts)[1])
+            random.append(_known_by_count(gram, held_out, parts, counts))
         vectors = gram.eigenpairs(min(max_count, min(gram.shape[0], gram.n_samples - 1))).vectors
         seen = np.square(held_out @ np.asarray(vectors, dtype=np.float64)).sum(axis=0)
         seen = np.cumsum(seen) / max(np.square(held_out).sum(), 1e-300)
         components.append(seen[np.minimum(counts, seen.size) - 1])
-    errors, shares = np.moveaxis(folds, 1, 0)  # each folds × counts × ridges
-    ridges = np.argmin(errors.mean(axis=0), axis=1)
-    errors, shares = (values[:, np.arange(counts.size), ridges] for values in (errors, shares))
-    mean, spread = errors.mean(axis=0), errors.std(axis=0, ddof=1) / np.sqrt(len(folds))
-    best = int(np.argmin(mean))
-    enough = int(np.argmax(mean <= mean[best] + spread[best]))
+    score, beside = (np.mean(shares, axis=0).max(axis=1) for shares in (known, random))  # of the best ridge
+    value = score - counts / units.count
+    enough = int(np.argmax(value >= value.max() - 0.01))
     return int(counts[enough]), {
         "n_features": counts,
-        "score": shares.mean(axis=0),
-        "random": np.mean(random, axis=0).max(axis=1),
+        "score": score,
+        "random": beside,
         "components": np.mean(components, axis=0),
-        "criterion": mean,
-        "standard_error": spread,
         "chosen": np.arange(counts.size) == enough,
     }
 
@@ -95,21 +89,18 @@ def fold_data(X: Any, rows: RowInfo | None, folds: list[NDArray]) -> Iterator[tu
         yield gram, info.of(out).rooted((dense(X[out]) - centres) / gram.scale)
 
 
-def _errors_by_count(
-    gram: GramOperator, held_out: NDArray, parts: list[NDArray], counts: NDArray
-) -> tuple[NDArray, NDArray]:
-    """Return the relative held-out errors of the other columns, and the share of all columns that is known.
+def _known_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray], counts: NDArray) -> NDArray:
+    """Return the share of the variance of all columns that is known, a row per count and a column per ridge.
 
-    Both have one row per count and one column per ridge. The maps from the first column, the first two and
-    so on follow from one Cholesky factor, each by one more term.
+    The maps from the first column, the first two and so on follow from one Cholesky factor, each by one more
+    term.
     """
     columns, ends = np.concatenate(parts), np.cumsum([part.size for part in parts])
     ends = ends[np.minimum(counts, ends.size) - 1]
     cross = np.asarray(gram.columns(columns), dtype=np.float64).T
     units = np.diag(ridge_units(cross[:, columns].diagonal()))
     squares = np.einsum("ij,ij->j", held_out, held_out)
-    totals = squares.sum() - np.cumsum(squares[columns])[ends - 1]
-    errors, known = [], []
+    known = []
     # little more than rounding, some, and much
     for ridge in (max(1e-10, 100 * np.finfo(gram.dtype).eps), 1e-3, 0.1):
         root = linalg.cholesky(cross[:, columns] + ridge * units, lower=True, check_finite=False)
@@ -119,8 +110,5 @@ def _errors_by_count(
         overlaps[np.diag_indices(columns.size)] /= 2
         left = squares + np.cumsum(fitted * (overlaps @ fitted - 2 * (seen @ held_out)), axis=0)
         others = left.sum(axis=1) - np.tril(left[:, columns]).sum(axis=1)
-        # errors below 1e-5 come from rounding and from the least ridge
-        shares = np.where(totals > 1e-10 * squares.sum(), others[ends - 1], 0.0) / np.maximum(totals, 1e-300)
-        errors.append(np.sqrt(np.maximum(shares, 1e-10)))
         known.append(1 - others[ends - 1] / np.maximum(squares.sum(), 1e-300))
-    return np.array(errors).T, np.array(known).T
+    return np.array(known).T

@@ -187,7 +187,7 @@ class Explanation:
         count = int(self.counts["n_features"][chosen][0])
         if chosen[-1]:
             return count, f"With {count} columns, the most that was tried, more may still be known from more."
-        return count, f"Beyond {count} columns the curve is flat: more add hardly more than themselves."
+        return count, f"Beyond {count} columns more of them add hardly more than themselves."
 
     @property
     def verdict(self) -> str | None:
