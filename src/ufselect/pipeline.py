@@ -403,7 +403,7 @@ def run_selection(table: Table, request: Request | None = None, verbose: bool = 
         fitted = gram
     else:
         fitted = with_column_names(
-            data if selector.accepts_sparse else dense(data, name), table.feature_names
+            data if selector.accepts_sparse else dense_if_small(data, name), table.feature_names
         )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -430,7 +430,7 @@ def run_selection(table: Table, request: Request | None = None, verbose: bool = 
     return Run(request, table, data, scaler, selector, assessment, messages, seconds)
 
 
-def dense(data: Any, method: str) -> Any:
+def dense_if_small(data: Any, method: str) -> Any:
     """Return data as an array, if that is small enough."""
     if not sparse.issparse(data):
         return data

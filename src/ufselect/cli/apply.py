@@ -63,8 +63,7 @@ def apply(
             raise TableError(
                 "The record was made with --normalize, so --scaled cannot be used; leave it out."
             )
-        is_sparse = hasattr(table.data, "toarray")
-        values = dense(table.data) if is_sparse else np.array(table.data, dtype=np.float64)
+        values = np.array(dense(table.data), dtype=np.float64)
         for place, feature in zip(selected, features, strict=True):
             values[:, place] = (values[:, place] - feature["mean"]) / feature["deviation"]
         whole = np.zeros(values.shape[1], dtype=bool)

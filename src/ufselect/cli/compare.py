@@ -58,7 +58,7 @@ def compare(
     from ufselect.exceptions import TableError
     from ufselect.io.files import write_together
     from ufselect.io.numbers import Missing
-    from ufselect.pipeline import dense, find_method, prepare
+    from ufselect.pipeline import dense_if_small, find_method, prepare
 
     methods = [find_method(name.strip()).__name__ for names in method or () for name in names.split(",")]
     left_out: list[str] = []
@@ -88,7 +88,7 @@ def compare(
     X, scaler, _ = prepare(table, scale, normalize)
     with working("Comparing:"):
         comparison = compare_methods(
-            dense(X, "Comparing")[rows],
+            dense_if_small(X, "Comparing")[rows],
             labels,
             methods=methods,
             counts=list(k) if k else None,

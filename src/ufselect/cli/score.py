@@ -37,7 +37,7 @@ def score(
     from ufselect.cli.text import doubt, figure, grid, note, output, percent, tell, working
     from ufselect.exceptions import TableError
     from ufselect.io.columns import columns_named, names_in
-    from ufselect.pipeline import dense, make_selector, prepare, row_names
+    from ufselect.pipeline import dense_if_small, make_selector, prepare, row_names
     from ufselect.report.explanation import centred_sample, explained_by
 
     request = purpose.request()
@@ -53,7 +53,7 @@ def score(
             "The list has all columns of the table, so there is nothing to compare it with; give fewer."
         )
     X, scaler, _ = prepare(table, request.scale, request.normalize)
-    X = dense(X, "Scoring")
+    X = dense_if_small(X, "Scoring")
     best = make_selector(request, len(names)).set_params(n_features_to_select=len(listed_columns))
     with working("Scoring:"):
         how: dict[str, Any] = {

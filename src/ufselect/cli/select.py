@@ -214,7 +214,7 @@ def show_details(run: Run, record: Mapping[str, Any], console: Console) -> None:
         for each, share in zip(record["result"]["features"][:MOST_ROWS], again, strict=False)
     ]
     heading = f"{type(run.method).__name__}({', '.join(changed)}), {run.seconds:.2f} s"
-    header = ("rank>", "column", "score, 0 to 100>", "selected from other rows>")
+    header: tuple[str, ...] = ("rank>", "column", "score, 0 to 100>", "selected from other rows>")
     console.print(grid(heading, header, rows))
     assessed = record["assessment"]
     if assessed is not None and assessed["table"]:

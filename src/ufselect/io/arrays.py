@@ -24,12 +24,6 @@ NAME_NAMES = ("feature_names", "names", "columns", "var_names", "genes")
 ID_NAMES = ("ids", "id", "index", "obs_names", "sample_names")
 
 
-def open_npy(path: Path) -> NDArray:
-    """Open one array on disk without reading its values."""
-    with _without_pickles(path):
-        return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
 @contextmanager
 def _without_pickles(path: Path) -> Iterator[None]:
     try:
@@ -45,7 +39,8 @@ def stored_arrays(path: Path) -> dict[str, Any]:
     """Return the arrays of an npy, npz or mat file by name; a single array or sparse matrix is X."""
     kind = path.suffix.lower()
     if kind == ".npy":
-        return {"X": np.array(open_npy(path))}
+        with _without_pickles(path):
+            return {"X": np.load(path, allow_pickle=False)}
     if kind == ".npz":
         with _without_pickles(path), path.open("rb") as file, np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}

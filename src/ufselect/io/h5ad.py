@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,24 +43,11 @@ def open_hdf5(path: Path) -> Any:
     return file
 
 
-def is_sparse_group(node: Any) -> bool:
-    """Whether a group holds a sparse matrix as data, indices and indptr."""
-    return not hasattr(node, "ndim") and all(name in node for name in ("data", "indices", "indptr"))
-
-
-def find_matrix(group: Any, dataset: str | None, path: Path) -> Any:
-    """Return the matrix of that name, or the only one."""
-    if dataset is not None:
-        if dataset not in group:
-            raise TableError(f"{path} holds no array named {dataset!r}; it holds {', '.join(group)}.")
-        return group[dataset]
-    tables = [name for name in group if getattr(group[name], "ndim", 0) == 2 or is_sparse_group(group[name])]
-    if len(tables) != 1:
-        raise TableError(
-            f"{path} holds {len(tables)} arrays of two dimensions; "
-            "write the one you mean to a file of its own."
-        )
-    return group[tables[0]]
+def check_layer(layer: str | None, layers: Iterable[str | None], path: Path) -> None:
+    """Refuse a layer that a file does not have."""
+    if layer is not None and layer not in layers:
+        known = ", ".join(filter(None, layers))  # None is X since anndata 0.13
+        raise TableError(f"{path} holds no layer {layer!r}; it holds {known or 'none'}.")
 
 
 def read_cells(path: Path, options: ReadOptions) -> Table:
@@ -70,7 +57,8 @@ def read_cells(path: Path, options: ReadOptions) -> Table:
         with open_hdf5(path) as file:
             if not {"X", "obs", "var"} <= set(file):
                 return _tenx_table(file, path, options.layer)
-            matrix = find_matrix(file, "X" if options.layer is None else f"layers/{options.layer}", path)
+            check_layer(options.layer, file.get("layers", {}), path)
+            matrix = file["X" if options.layer is None else f"layers/{options.layer}"]
             check_claim(getattr(matrix, "nbytes", 0), path)
             if "encoding-type" in file["obs"].attrs:
                 matrix, cells, genes = map(anndata.io.read_elem, (matrix, file["obs"], file["var"]))
@@ -79,9 +67,7 @@ def read_cells(path: Path, options: ReadOptions) -> Table:
         warnings.simplefilter("ignore")  # for layouts before 2020
         cells = anndata.read_zarr(path) if path.is_dir() else anndata.read_h5ad(path)
     layer = options.layer
-    if layer is not None and layer not in cells.layers:
-        known = ", ".join(filter(None, cells.layers))  # None is X since anndata 0.13
-        raise TableError(f"{path} holds no layer {layer!r}; it holds {known or 'none'}.")
+    check_layer(layer, cells.layers, path)
     return _table(cells.X if layer is None else cells.layers[layer], cells.obs, cells.var, options, path)
 
 
