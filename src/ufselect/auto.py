@@ -64,8 +64,8 @@ class AutoSelector(UnsupervisedSelector):
     groups : array-like of shape (n_samples,), default=None
         Donor, replicate or batch of each row; the assessment holds out whole groups.
     max_samples : int, default=2000
-        Maximum number of rows to find clusters from; if there are more, they are sampled. The assessment uses
-        at most 500.
+        Maximum number of rows to find clusters from; if there are more, they are sampled. For clusters,
+        the assessment uses at most 500.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sampling, the clusterings and the splits.
     {verbose}

@@ -284,7 +284,7 @@ def assess(
         Number of random sets of columns in each split.
     max_samples : int, default=2000
         Maximum number of rows to use at once. If there are more, each repeat draws others. Wide data use
-        fewer, and so does ``goal="clusters"``: at least 500, if there are as many.
+        fewer, but at least 500 if there are as many; ``goal="clusters"`` uses at most 500.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the samples, the splits, the random columns and the clusterings.
 
@@ -301,11 +301,12 @@ def assess(
     Notes
     -----
     The verdict is "yes" if the selection does better than random columns in at least 75 % of the comparisons,
-    "no" below 55 %, and "unclear" in between. A "yes" for reconstruction also takes a mean gain of three
-    standard errors over the rows, as a few outlying ones can decide comparisons; for clusters, an agreement
-    of at least 0.3 that is higher by 0.1, and below half of that lead it is "no". If contiguous runs are held
-    out, which are few and long, a "yes" takes 0.45 of the variance that random columns leave unknown, or
-    a lead of 0.2. Columns of larger variance hold more of it, so scale X if units are arbitrary.
+    "no" below 55 %, and "unclear" in between. For reconstruction, a "yes" also requires a mean
+    gain over the rows of three standard errors, because a few outlying rows can decide the comparisons. For
+    clusters, it requires an agreement of at least 0.3, and a lead of 0.1 over random columns; below half of
+    that lead the verdict is "no". If contiguous runs of rows are held out, which are few and long, a "yes"
+    requires a lead of 0.45 of the variance that random columns leave unknown or, for clusters, of 0.2.
+    Columns of larger variance hold more of it, so scale X if units are arbitrary.
 
     Rows are divided into thirds for reconstruction, each of which is held out once, and into halves for
     clusters. This is repeated while the verdict is within three standard errors of another one: from 12 fits

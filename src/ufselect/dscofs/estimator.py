@@ -228,8 +228,8 @@ class DSCOFS(DoubleSparseSelector):
         Variance along each of the leading principal axes of the selected features alone, as a share of the
         total variance of all features.
     optimality_gap_ : float
-        Upper bound on the share of variance lost: no selection of as many features has, along as many
-        orthonormal axes, more than the variance of the selected features divided by one minus this.
+        The largest share of the best possible variance that the selection can miss. The bound holds for every
+        selection of as many features, along as many orthonormal axes.
     optimality_message_ : str
         The same in words, such as "within 3.1 % of the best possible".
     constraint_residuals_ : dict
@@ -239,7 +239,8 @@ class DSCOFS(DoubleSparseSelector):
     guide_vectors_ : ndarray of shape (n_rows, n_vectors)
         With a guide, the orthonormal vectors used, and in ``guide_rows_`` the rows that they are for.
     guide_noise_ : ndarray of shape (n_features,)
-        With a guide, the standard deviation of each feature beside it, by which the feature is divided.
+        With a guide, the standard deviation of what it leaves unexplained of each feature: w of the Notes,
+        in the units of X.
     {iterations}
 
     See Also

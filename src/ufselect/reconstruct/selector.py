@@ -52,8 +52,8 @@ class ReconstructionSelector(PlacedSelector):
     penalty_ : float
         The ρ used.
     objective_history_ : list of float
-        This error as a share of the variance, after the greedy steps and after each sweep; one value if the
-        greedy selection was kept.
+        The error of the Notes, with its penalty, as a share of the variance: after the greedy steps and after
+        each sweep; one value if the greedy selection was kept.
     n_iter_ : int
         Number of sweeps, also if their result was discarded.
     {count_curve}
