@@ -29,7 +29,7 @@ from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference
 from ufselect.dscofs.estimator import DSCOFS
-from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION
+from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION, MIN_VECTORS
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 
@@ -275,7 +275,7 @@ class AutoSelector(UnsupervisedSelector):
             count = self.n_clusters  # clusters in general position span one direction less
             guided = DSCOFS(
                 guide="graph",
-                n_components=count if isinstance(count, str) else max(1, count - 1),
+                n_components=count if isinstance(count, str) else max(MIN_VECTORS, count - 1),
                 max_samples=self.max_samples,
                 random_state=seed,
                 max_correlation=min(self.max_correlation or 1.0, MAX_PARTIAL_CORRELATION),

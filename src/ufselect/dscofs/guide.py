@@ -20,7 +20,7 @@ from ufselect.graphs.scores import Rows, clear_powers, mean_graph, rows_of, samp
 # Chosen on 26 labelled sets, see benchmarks/guide.py.
 NOISE_POWER = 1.5
 MAX_PARTIAL_CORRELATION = 0.5
-MIN_AUTO_VECTORS = 5
+MIN_VECTORS = 5  # if their number is not given
 MIN_RELATIVE_SCORE = 0.5  # of the last column by score; below, a column does not replace a better one
 CHANCE_FACTOR = 2.0  # products are shrunk as if a random guide explained so many times its share
 LEAST_NOISE = 0.1  # of the median deviation: a column with hardly any noise must not outweigh all others
@@ -94,7 +94,7 @@ def guided_gram(
         return GuidedGram(rows_of(X), targets(guide, X.shape[0]), np.arange(X.shape[0]))
     rows, places = sampled_rows(X, max_samples, seed)
     if isinstance(n_components, str):  # a single component may be a nuisance
-        n_components = max(MIN_AUTO_VECTORS, auto_n_components(rows.gram))
+        n_components = max(MIN_VECTORS, auto_n_components(rows.gram))
     return GuidedGram(rows, graph_vectors(rows, n_components), places)
 
 
