@@ -29,7 +29,7 @@ from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference
 from ufselect.dscofs.estimator import DSCOFS
-from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION, MIN_VECTORS
+from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 
@@ -60,7 +60,7 @@ class AutoSelector(UnsupervisedSelector):
         uses the selector of the goal.
     n_clusters : int or "auto", default="auto"
         Number of clusters; give it if you know it. ``"auto"`` finds it as
-        :class:`~ufselect.GraphClustering` does, for the assessment; columns are selected without it.
+        :class:`~ufselect.GraphClustering` does.
     groups : array-like of shape (n_samples,), default=None
         Donor, replicate or batch of each row; the assessment holds out whole groups.
     max_samples : int, default=2000
@@ -209,7 +209,7 @@ class AutoSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         said: list[str] = []
         attributes: dict[str, Any] = {}
-        pool = self._named_candidates(request, seed)
+        count = 1
         with one_blas_thread():  # products this small only lose time in threads
             if self._goal == "clusters":
                 reference, labels, count, *between = find_clusters(
@@ -217,6 +217,7 @@ class AutoSelector(UnsupervisedSelector):
                 )
                 attributes = {"labels_": labels, "n_clusters_": count, "n_clusters_range_": between}
                 said = range_note(*between)
+            pool = self._named_candidates(request, seed, count)
             tried = []  # on the same splits; the best comes first
             for number, (name, estimator) in enumerate(pool, 1):
                 started = perf_counter()
@@ -266,16 +267,18 @@ class AutoSelector(UnsupervisedSelector):
             "report_": _report(tried),
         }
 
-    def _named_candidates(self, request: SelectionRequest, seed: int) -> list[tuple[str, Any]]:
-        """Return names and selectors, with the count and constraints of this one if they accept them."""
+    def _named_candidates(
+        self, request: SelectionRequest, seed: int, n_clusters: int
+    ) -> list[tuple[str, Any]]:
+        """Return names and selectors, with the number and constraints of this one if they accept them."""
         pool: list[tuple[str, Any]]
         if self.candidates is None and self._goal == "reconstruct":
             pool = [("ReconstructionSelector", ReconstructionSelector())]
         elif self.candidates is None:
-            count = self.n_clusters  # clusters in general position span one direction less
+            # clusters in general position span one direction less
             guided = DSCOFS(
                 guide="graph",
-                n_components=count if isinstance(count, str) else max(MIN_VECTORS, count - 1),
+                n_components=n_clusters - 1 if n_clusters > 1 else "auto",
                 max_samples=self.max_samples,
                 random_state=seed,
                 max_correlation=min(self.max_correlation or 1.0, MAX_PARTIAL_CORRELATION),

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ufselect.clusters.kmeans import contingencies, inertias, kmeans_runs
 from ufselect.gram.spectrum import eigenpairs_between
-from ufselect.graphs.score_graph import smooth_vectors
+from ufselect.graphs.score_graph import end_clearly, smooth_vectors
 from ufselect.graphs.scores import Rows, clear_powers, mean_graph, score_ladder
 
 
@@ -81,14 +81,10 @@ def diffusion_coordinates(values: NDArray, vectors: NDArray, n_clusters: int) ->
     Coordinate k of a sample is :math:`\lambda_k^t v_k` with :math:`\lambda_k, v_k` the eigenpairs of the
     random walk on the graph, after t = 4 steps of it: all pairs, or one per cluster if the eigenvalues
     clearly end with the clusters. Then further vectors only separate parts of a cluster, and K-means would
-    rather halve a large cluster than keep a small one. They end clearly if the distance from 1 of the next
-    eigenvalue is at least twice that of the last cluster's; 0.005 is added to both, because smaller
-    distances, on a graph that hardly mixes, mean nothing.
+    rather halve a large cluster than keep a small one.
     """
-    if values.size > n_clusters:
-        last, following = 1 - values[n_clusters - 1 : n_clusters + 1] + 0.005
-        if following >= 2 * last:
-            values, vectors = values[:n_clusters], vectors[:, :n_clusters]
+    if end_clearly(values, n_clusters):
+        values, vectors = values[:n_clusters], vectors[:, :n_clusters]
     return vectors * np.maximum(values, 0) ** 4
 
 

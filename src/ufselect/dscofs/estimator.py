@@ -172,8 +172,8 @@ class DSCOFS(DoubleSparseSelector):
     ----------
     {n_features_to_select}
     {n_components}
-        With ``guide="graph"`` also the number of its vectors, and ``"auto"`` is at least 5; c clusters span
-        c − 1 directions.
+        With ``guide="graph"`` the number of its vectors, one less than clusters; there are at least five
+        unless the eigenvalues of the graph clearly end before.
     guide : None, "graph" or array-like of shape (n_samples, n_vectors), default=None
         What the rows should show by the selected features. ``"graph"``, for clusters: the smoothest vectors
         of the graph of neighbours in whitened principal-component scores. An array holds vectors of your own,
@@ -371,7 +371,8 @@ class DSCOFS(DoubleSparseSelector):
     def _spectrum(self, gram: GramOperator) -> Spectrum:
         if not isinstance(gram, GuidedGram):
             return super()._spectrum(gram)
-        return gram.eigenpairs(gram.n_rows if isinstance(self.n_components, str) else self.n_components)
+        is_chosen = isinstance(self.guide, str) or isinstance(self.n_components, str)
+        return gram.eigenpairs(gram.n_rows if is_chosen else self.n_components)
 
     def _ranked(
         self, scores: NDArray, request: SelectionRequest, gram: GramOperator

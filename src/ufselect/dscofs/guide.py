@@ -14,13 +14,13 @@ from ufselect.exceptions import ConstantDataError
 from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.operator import FactoredGram, GramOperator
 from ufselect.gram.spectrum import auto_n_components
-from ufselect.graphs.score_graph import centred_basis, smooth_vectors
+from ufselect.graphs.score_graph import centred_basis, end_clearly, smooth_vectors
 from ufselect.graphs.scores import Rows, clear_powers, mean_graph, rows_of, sampled_rows, score_ladder
 
 # Chosen on 26 labelled sets, see benchmarks/guide.py.
 NOISE_POWER = 1.5
 MAX_PARTIAL_CORRELATION = 0.5
-MIN_VECTORS = 5  # if their number is not given
+MIN_VECTORS = 5
 MIN_RELATIVE_SCORE = 0.5  # of the last column by score; below, a column does not replace a better one
 CHANCE_FACTOR = 2.0  # products are shrunk as if a random guide explained so many times its share
 LEAST_NOISE = 0.1  # of the median deviation: a column with hardly any noise must not outweigh all others
@@ -93,9 +93,8 @@ def guided_gram(
     if not isinstance(guide, str):
         return GuidedGram(rows_of(X), targets(guide, X.shape[0]), np.arange(X.shape[0]))
     rows, places = sampled_rows(X, max_samples, seed)
-    if isinstance(n_components, str):  # a single component may be a nuisance
-        n_components = max(MIN_VECTORS, auto_n_components(rows.gram))
-    return GuidedGram(rows, graph_vectors(rows, n_components), places)
+    count = auto_n_components(rows.gram) if isinstance(n_components, str) else n_components
+    return GuidedGram(rows, graph_vectors(rows, count), places)
 
 
 def targets(guide: Any, n_rows: int) -> NDArray:
@@ -116,8 +115,13 @@ def targets(guide: Any, n_rows: int) -> NDArray:
 def graph_vectors(rows: Rows, count: int) -> NDArray:
     """Return the smoothest vectors of the graph of neighbours in leading scores, orthonormal and centred.
 
-    It is the graph by which :class:`~ufselect.GraphClustering` finds as many clusters as vectors.
+    It is the graph by which :class:`~ufselect.GraphClustering` finds as many clusters as vectors. There are
+    at least five vectors, unless the eigenvalues clearly end with as many as asked for: then further ones
+    would only divide clusters.
     """
     scores, spread, _, widths = score_ladder(rows, count)
     graph = mean_graph(scores, spread, widths, clear_powers(rows, count)[0])
-    return centred_basis(smooth_vectors(graph, count + 1)[1])[:, :count]
+    values, vectors = smooth_vectors(graph, max(count, MIN_VECTORS) + 1)
+    if end_clearly(values, count + 1):
+        vectors = vectors[:, : count + 1]
+    return centred_basis(vectors)[:, : max(count, MIN_VECTORS)]

@@ -66,6 +66,18 @@ def smooth_vectors(graph: sparse.csr_array, count: int) -> tuple[NDArray, NDArra
     return values[::-1], vectors[:, ::-1] * root[:, None]
 
 
+def end_clearly(values: NDArray, count: int) -> bool:
+    """Tell whether the eigenvalues of a random walk clearly end with the first ``count``.
+
+    They do if the distance from 1 of the next one is at least twice that of the last; 0.005 is added to both,
+    because smaller distances, on a graph that hardly mixes, mean nothing.
+    """
+    if values.size <= count:
+        return False
+    last, following = 1 - values[count - 1 : count + 1] + 0.005
+    return bool(following >= 2 * last)
+
+
 def _leading_pairs(matrix: sparse.csr_array, count: int) -> tuple[NDArray, NDArray]:
     """Return the largest eigenvalues, ascending, and their vectors, computed separately for each component.
 
