@@ -53,22 +53,31 @@ def test_a_guided_fit_is_one_of_the_guided_table(n_features):
 
 
 def test_the_graphs_vectors_are_those_of_the_walk_between_neighbours():
-    """For four vectors: neighbours in 4, 6 and 8 whitened or half whitened scores, or the mean of both."""
+    """For six vectors: neighbours in 6, 9 and 12 whitened or half whitened scores, or the mean of both."""
     X, _ = planted(3, n=90)
-    selector = DSCOFS(6, guide="graph", n_components=4).fit(X)
+    selector = DSCOFS(6, guide="graph", n_components=6).fit(X)
     assert np.array_equal(selector.guide_rows_, np.arange(90))
     U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     graphs = []
     for power in (0, 0.5):
-        directed = [kneighbors_graph((U * s**power)[:, :width], 5).toarray() for width in (4, 6, 8)]
+        directed = [kneighbors_graph((U * s**power)[:, :width], 5).toarray() for width in (6, 9, 12)]
         graphs.append(np.mean([np.maximum(each, each.T) for each in directed], axis=0))
     gaps = []
     for W in (*graphs, (graphs[0] + graphs[1]) / 2):
         root = np.sqrt(W.sum(axis=1))
-        leading = np.linalg.eigh(W / root[:, None] / root)[1][:, -5:] / root[:, None]
-        basis = np.linalg.svd(leading - leading.mean(axis=0), full_matrices=False)[0][:, :4]
+        leading = np.linalg.eigh(W / root[:, None] / root)[1][:, -7:] / root[:, None]
+        basis = np.linalg.svd(leading - leading.mean(axis=0), full_matrices=False)[0][:, :6]
         gaps.append(np.abs(basis @ basis.T - selector.guide_vectors_ @ selector.guide_vectors_.T).max())
     assert min(gaps) < 1e-4
+
+
+def test_there_are_five_vectors_unless_the_eigenvalues_clearly_end():
+    X, _ = planted(3)
+    assert DSCOFS(6, guide="graph", n_components=3).fit(X).guide_vectors_.shape == (120, 3)
+    even = np.random.default_rng(0).standard_normal((120, 40))
+    assert DSCOFS(6, guide="graph", n_components=2).fit(even).guide_vectors_.shape == (120, 5)
+    assert DSCOFS(6, guide="graph", n_components=8).fit(X).guide_vectors_.shape == (120, 8)
+    assert DSCOFS(6, guide=X[:, :4], n_components=2).fit(X).n_components_ == 2
 
 
 def test_columns_that_go_together_beside_the_guide_are_skipped():

@@ -172,8 +172,8 @@ class DSCOFS(DoubleSparseSelector):
     ----------
     {n_features_to_select}
     {n_components}
-        With ``guide="graph"`` the number of its vectors, one less than clusters; there are at least five
-        unless the eigenvalues of the graph clearly end before.
+        With ``guide="graph"`` the number of its vectors, one less than clusters; there are at least five,
+        unless the number is given and the eigenvalues of the graph clearly end with it.
     guide : None, "graph" or array-like of shape (n_samples, n_vectors), default=None
         What the rows should show by the selected features. ``"graph"``, for clusters: the smoothest vectors
         of the graph of neighbours in whitened principal-component scores. An array holds vectors of your own,

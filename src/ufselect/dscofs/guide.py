@@ -93,8 +93,9 @@ def guided_gram(
     if not isinstance(guide, str):
         return GuidedGram(rows_of(X), targets(guide, X.shape[0]), np.arange(X.shape[0]))
     rows, places = sampled_rows(X, max_samples, seed)
-    count = auto_n_components(rows.gram) if isinstance(n_components, str) else n_components
-    return GuidedGram(rows, graph_vectors(rows, count), places)
+    if isinstance(n_components, str):  # a single component may be a nuisance
+        n_components = max(MIN_VECTORS, auto_n_components(rows.gram))
+    return GuidedGram(rows, graph_vectors(rows, n_components), places)
 
 
 def targets(guide: Any, n_rows: int) -> NDArray:
