@@ -183,3 +183,14 @@ def test_what_represents_a_column_knows_gaps_batches_and_weights():
     weights = (np.arange(ROWS) < 60).astype(float)
     half = explain(selector, data, sample_weight=weights, assessment=False)
     np.testing.assert_allclose(half.closest_r, explain(selector, data[:60], assessment=False).closest_r)
+
+
+def test_differences_between_batches_are_nothing_to_reconstruct(folder):
+    frame = pandas.read_csv("t.csv", dtype={"id": str, "plate": str})
+    frame[NAMES] -= frame.groupby("plate")[NAMES].transform("mean")
+    frame.to_csv("centred.csv", index=False)
+    for name in ("t", "centred"):
+        line = "-k 3 -m DSCOFS --scale none --batch plate --exclude times"
+        assert call(f"select {name}.csv {line} -o {name}-out.csv") == 0
+    first, second = (record(f"{name}-out.json")["assessment"]["table"] for name in ("t", "centred"))
+    assert [row["mean"] for row in first] == pytest.approx([row["mean"] for row in second], abs=1e-6)
