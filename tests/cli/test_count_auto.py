@@ -68,3 +68,13 @@ def test_a_count_found_on_a_sample_stays_for_all_rows(folder, capsys):
     assert run(["select", "t.csv", "-k", "auto", "--for", "reconstruct", "--stream", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["result"]["n_selected"] == record["count"]["chosen"]
+
+
+def test_a_number_that_was_found_is_assessed_as_a_given_one(folder, capsys):
+    tables = []
+    for turn in range(2):
+        k = str(tables[0]["n"]) if turn else "auto"
+        assert run(["select", "t.csv", "-k", k, "--json"]) == 0
+        record = json.loads(capsys.readouterr().out)
+        tables.append({"n": record["result"]["n_selected"], "table": record["assessment"]["table"]})
+    assert tables[0] == tables[1]
