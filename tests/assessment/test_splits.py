@@ -1,33 +1,52 @@
-"""Splits of rows: what belongs together stays on one side."""
+"""Rows that belong together stay on one side of every split, by what a selector gets to see."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
 from tests.clusters.examples import planted
 
-from ufselect.assessment.splits import is_order_dependent, near_duplicates, row_splits, row_units
+from ufselect import assess
 
 
-@given(
-    units=st.lists(st.integers(0, 9), min_size=20, max_size=60),
-    is_ordered=st.booleans(),
-    n_parts=st.integers(2, 4),
-)
-def test_each_row_is_held_out_once_with_its_unit(units, is_ordered, n_parts):
-    numbered = np.unique([*range(10), *units], return_inverse=True)[1]
-    numbered = np.arange(numbered.size) if is_ordered else numbered
-    splits = list(row_splits(numbered, is_ordered, n_parts, np.random.default_rng(0)))
-    assert len(splits) == n_parts
-    held_out = np.bincount(np.concatenate([test for _, test in splits]), minlength=numbered.size)
-    assert (held_out == 1).all()
-    for train, test in splits:
-        assert np.array_equal(np.sort(np.append(train, test)), np.arange(numbered.size))
-        assert not set(numbered[train]) & set(numbered[test])
-        if is_ordered:  # one run, which may go round the end
-            assert np.count_nonzero(np.diff(np.append(test, test[0] + numbered.size)) > 1) <= 1
+class Witness(SelectorMixin, BaseEstimator):
+    """Selects two columns, and notes the numbers of the rows in the last one."""
+
+    seen: ClassVar[list[np.ndarray]] = []
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        self.seen.append(np.round(X[:, -1] * 1e9).astype(int))
+        return self
+
+    def _get_support_mask(self):
+        return np.arange(self.n_features_in_) < 2
+
+
+def held_out(X, **options):
+    """Return the rows held out from each of twelve fits, and the notes."""
+    Witness.seen.clear()
+    numbered = np.column_stack([X, 1e-9 * np.arange(len(X))])
+    notes = assess(Witness(), numbered, n_random=2, random_state=0, **options).notes
+    return [np.setdiff1d(np.arange(len(X)), train) for train in Witness.seen[:12]], " ".join(notes)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.integers(0, 9), min_size=20, max_size=60))
+def test_each_row_is_held_out_once_in_three_splits_with_its_group(groups):
+    groups = np.array([*range(10), *groups])
+    parts, notes = held_out(np.random.default_rng(0).standard_normal((groups.size, 4)), groups=groups)
+    assert f"{np.unique(groups).size} groups" in notes
+    for first in range(0, 12, 3):
+        assert np.sort(np.concatenate(parts[first : first + 3])).tolist() == list(range(groups.size))
+    for part in parts:
+        assert not np.isin(np.delete(groups, part), groups[part]).any()
 
 
 def drift(rho, n=200, d=5, seed=0):
@@ -38,30 +57,30 @@ def drift(rho, n=200, d=5, seed=0):
     return values
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_drifts_depend_on_order_and_rows_sorted_by_cluster_do_not(seed):
-    assert is_order_dependent(drift(0.9, seed=seed))
-    assert not is_order_dependent(np.random.default_rng(seed).standard_normal((200, 5)))
+@pytest.mark.parametrize("seed", range(3))
+def test_runs_of_a_drift_are_held_out_and_rows_sorted_by_cluster_are_not(seed):
+    parts, notes = held_out(drift(0.9, seed=seed))
+    assert "Neighbouring rows resemble each other" in notes
+    for part in parts:  # a run may go round the end
+        assert np.count_nonzero(np.diff(part) > 1) <= len(part) / 4
+    assert held_out(np.random.default_rng(seed).standard_normal((200, 5)))[1] == ""
     X, y = planted(seed, 200, 5, 5, apart=5.0)
-    assert not is_order_dependent(X[np.argsort(y, kind="stable")])
+    assert "Neighbouring" not in held_out(X[np.argsort(y, kind="stable")])[1]
 
 
-def test_replicates_have_one_number_and_other_rows_their_own():
+def test_replicates_are_held_out_together():
     rng = np.random.default_rng(0)
-    X = np.repeat(rng.standard_normal((40, 10)), 3, axis=0)
-    units = near_duplicates(X + 0.05 * rng.standard_normal(X.shape))
-    assert np.array_equal(units, np.repeat(np.unique(units[::3], return_index=True)[1].argsort(), 3))
-    assert np.unique(near_duplicates(rng.standard_normal((120, 10)))).size == 120
+    owners = rng.permutation(np.repeat(np.arange(40), 3))
+    X = rng.standard_normal((40, 10))[owners] + 0.05 * rng.standard_normal((120, 10))
+    parts, notes = held_out(X)
+    assert notes.startswith("80 rows are near-duplicates")
+    for part in parts:
+        assert not np.isin(np.delete(owners, part), owners[part]).any()
 
 
-def test_given_groups_are_taken_as_they_are():
-    scores = np.random.default_rng(0).standard_normal((24, 6))
-    groups = np.repeat(list("abcdef"), 4)
-    units, is_ordered, notes = row_units(scores, groups)
-    assert np.array_equal(units, np.repeat(np.arange(6), 4))
-    assert not is_ordered
-    assert "6 groups" in notes[0]
+def test_groups_must_be_as_many_as_rows_and_at_least_four():
+    X = np.random.default_rng(0).standard_normal((24, 6))
     with pytest.raises(ValueError, match="four groups"):
-        row_units(scores, np.repeat([0, 1], 12))
-    with pytest.raises(ValueError, match="inconsistent"):
-        row_units(scores, groups[:5])
+        assess([0], X, groups=np.repeat([0, 1], 12))
+    with pytest.raises(ValueError, match="5 entries, but X has 24 rows"):
+        assess([0], X, groups=range(5))
