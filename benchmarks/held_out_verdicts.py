@@ -5,7 +5,7 @@
 The sets are those of ``labelled_sets.py``: a hash of the name decides which are held out, fixed before any
 result was seen. 100 columns are selected, or a third of fewer than 200; the number of classes is given. ACC
 is the mean of several runs of K-means. Labels agree if 95 of 100 random selections do worse; a verdict is
-right if it says "better" on these sets, and not on others. Of more than 1,000 rows some are drawn. Results
+right if it says "yes" on these sets, and not on others. Of more than 1,000 rows some are drawn. Results
 go to ``benchmarks/results/held_out_verdicts.json`` after every set with the commit of the code; sets that are
 there are not repeated.
 """
@@ -51,7 +51,7 @@ def table(sets: list[dict]) -> dict[str, list]:
         some = [each for each in sets if kind in ("all sets", each["kind"])]
         *accuracies, beaten = (np.mean([each[name] for each in some]) for name in FIGURES)
         gains = [each["random selections beaten"] >= 0.95 for each in some]
-        said = [each["verdict"] == "better" for each in some]
+        said = [each["verdict"] == "yes" for each in some]
         where = [
             sum(s for s, gain in zip(said, gains, strict=True) if gain is which) for which in (True, False)
         ]
@@ -66,7 +66,7 @@ def table(sets: list[dict]) -> dict[str, list]:
                 f"{100 * np.mean(np.equal(said, gains)):.0f} %",
             ]
         )
-    said = ["“better” where labels agree", "“better” where they do not", "verdicts that are right"]
+    said = ["“yes” where labels agree", "“yes” where they do not", "verdicts that are right"]
     return {"columns": ["sets", "number", *FIGURES, *said], "rows": rows}
 
 

@@ -60,7 +60,7 @@ class AutoSelector(UnsupervisedSelector):
         uses the selector of the goal.
     n_clusters : int or "auto", default="auto"
         Number of clusters; give it if you know it. ``"auto"`` finds it as
-        :class:`~ufselect.GraphClustering` does.
+        :class:`~ufselect.GraphClustering` does, for the assessment; columns are selected without it.
     groups : array-like of shape (n_samples,), default=None
         Donor, replicate or batch of each row; the assessment holds out whole groups.
     max_samples : int, default=2000
@@ -209,7 +209,7 @@ class AutoSelector(UnsupervisedSelector):
         seed = seed_from(self.random_state)
         said: list[str] = []
         attributes: dict[str, Any] = {}
-        count = 1
+        pool = self._named_candidates(request, seed)
         with one_blas_thread():  # products this small only lose time in threads
             if self._goal == "clusters":
                 reference, labels, count, *between = find_clusters(
@@ -217,7 +217,6 @@ class AutoSelector(UnsupervisedSelector):
                 )
                 attributes = {"labels_": labels, "n_clusters_": count, "n_clusters_range_": between}
                 said = range_note(*between)
-            pool = self._named_candidates(request, seed, count)
             tried = []  # on the same splits; the best comes first
             for number, (name, estimator) in enumerate(pool, 1):
                 started = perf_counter()
@@ -267,18 +266,16 @@ class AutoSelector(UnsupervisedSelector):
             "report_": _report(tried),
         }
 
-    def _named_candidates(
-        self, request: SelectionRequest, seed: int, n_clusters: int
-    ) -> list[tuple[str, Any]]:
+    def _named_candidates(self, request: SelectionRequest, seed: int) -> list[tuple[str, Any]]:
         """Return names and selectors, with the number and constraints of this one if they accept them."""
         pool: list[tuple[str, Any]]
         if self.candidates is None and self._goal == "reconstruct":
             pool = [("ReconstructionSelector", ReconstructionSelector())]
         elif self.candidates is None:
-            # clusters in general position span one direction less
+            count = self.n_clusters  # clusters in general position span one direction less
             guided = DSCOFS(
                 guide="graph",
-                n_components=n_clusters - 1 if n_clusters > 1 else "auto",
+                n_components=count if isinstance(count, str) else max(1, int(count) - 1),
                 max_samples=self.max_samples,
                 random_state=seed,
                 max_correlation=min(self.max_correlation or 1.0, MAX_PARTIAL_CORRELATION),
