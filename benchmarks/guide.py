@@ -27,8 +27,10 @@ On the held-out half only the chosen setting is run, beside plain DSCOFS. The fi
 which beat 58.2 ± 7.5 % of random selections there, and at the present setting without a number. On the
 development half at least five vectors, unless the eigenvalues clearly end before, are as good for c given
 (80.6 instead of 80.3 %) and were taken after that look, because it was with two to four classes that c − 1
-vectors were too few. Of the mixture, which the guide replaced, ``NOTES.md`` has the figures on the
-development half.
+vectors were too few.
+
+The mixture that the guide replaced beat, by the same protocol on the development half, 76.7 % with c given
+(72.9, 72.4, 74.8 and 75.0 % at 10, 20, 50 and 100 columns), and 74.6 % with c found (71.4, 75.1, 68.3, 69.6).
 """
 
 from __future__ import annotations
