@@ -15,7 +15,6 @@ from tests.selectors import RUNNABLE, make
 from ufselect import (
     DSCOFS,
     FSPCA,
-    AutoSelector,
     ConstrainedDSCOFS,
     DOptimalLeverage,
     GramSelector,
@@ -295,15 +294,6 @@ def test_best_estimator_of_auto_knows_all_columns():
     assert np.array_equal(auto.best_estimator_.support_, auto.support_)
     assert auto.best_estimator_.transform(X).shape == (len(X), 4)
     assert auto.best_estimator_.get_params()["exclude"] == [0, 1]
-
-
-def test_a_winner_with_a_given_start_can_be_fitted_again():
-    X = make_data(4, 60)
-    auto = AutoSelector(4, goal="clusters", candidates="dscofs", n_clusters=2, exclude=[0, 1], random_state=0)
-    auto = fit(auto, X)
-    again = fit(clone(auto.best_estimator_), X)
-    assert again.components_.shape[1] == N_FEATURES
-    assert np.array_equal(again.support_, auto.support_)
 
 
 def test_a_reconstructor_keeps_the_constraints_of_its_selector():
