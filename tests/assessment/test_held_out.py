@@ -100,7 +100,12 @@ def test_the_message_is_two_sentences_with_the_figures_of_the_table():
             0.3,
             "They do better than 97 % of random sets of columns; more columns would hold more.",
         ),
-        ("unclear", 0.7, 0.9, "Whether random columns do as well is unclear: these are better in 70 % of"),
+        (
+            "unclear",
+            0.7,
+            0.9,
+            "Whether random columns do as well is unclear: the selected ones are better in 70 % of",
+        ),
         (
             "unclear",
             0.9,
@@ -108,7 +113,12 @@ def test_the_message_is_two_sentences_with_the_figures_of_the_table():
             "They do better than 90 % of random sets of columns, but by too little to be sure",
         ),
         ("no", 0.9, 0.9, "They do better than 90 % of random sets of columns, but by too little to matter."),
-        ("no", 0.5, 0.9, "Random columns do as well: these are better in only 50 % of comparisons."),
+        (
+            "no",
+            0.5,
+            0.9,
+            "Random columns do as well: the selected ones are better in only 50 % of comparisons.",
+        ),
         ("no", 0.1, 0.9, "Random columns do better in 90 % of comparisons: select other columns."),
     ],
 )

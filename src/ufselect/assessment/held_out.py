@@ -175,8 +175,8 @@ class Assessment:
                 return f"{text}{'; more columns would hold more' * is_little}."
             little = "to be sure that it is not chance" if self.verdict == "unclear" else "to matter"
             return f"{text}, but by too little {little}."
-        these = "this one is" if self.n_selected == 1 else "these are"
-        if self.beaten < 0.3:
+        these = "the selected one is" if self.n_selected == 1 else "the selected ones are"
+        if self.beaten < 1 - BEATEN[0]:
             worse = percent(1 - self.beaten)
             return f"Random columns do better in {worse} of comparisons: select other columns."
         if self.beaten < BEATEN[0]:
