@@ -121,10 +121,10 @@ def format_of(path: Path) -> str:
 def file_sha256(path: Path) -> str:
     """Return the checksum of a file, or of all files of a directory in order."""
     digest = hashlib.sha256()
-    if path.is_dir() and format_of(path) != ".parquet":
-        parts = sorted(part for part in path.rglob("*") if part.is_file())
-    else:
-        parts = parts_of(path)
+    parts = [path]
+    if path.is_dir():
+        is_parquet = format_of(path) == ".parquet"
+        parts = parts_of(path) if is_parquet else sorted(p for p in path.rglob("*") if p.is_file())
     for part in parts:
         with part.open("rb") as file:
             while block := file.read(1 << 22):
