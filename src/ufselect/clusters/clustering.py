@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.neighbors import NearestNeighbors
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._utils.arrays import row_blocks
@@ -178,23 +178,15 @@ def assigned(reference: Reference, X: Any) -> NDArray:
     Neighbours are searched as for the reference, in each of its widths and powers. Their votes are weighted
     by one over the distance, so that a row of the reference keeps its own cluster.
     """
-    labels = np.empty(X.shape[0], dtype=np.intp)
-    member = np.eye(int(reference.labels.max()) + 1)[reference.labels]
-    searches = []
+    neighbours = []
     for power, width in product(reference.powers, sorted(set(reference.widths))):
         weights = reference.spread[:width] ** power
         known = reference.scores[:, :width] * weights
-        search = NearestNeighbors(n_neighbors=min(N_NEIGHBORS, len(known))).fit(known.astype(np.float32))
-        searches.append((weights, known, search))
+        voters = KNeighborsClassifier(min(N_NEIGHBORS, len(known)), weights="distance")
+        neighbours.append((weights, voters.fit(known, reference.labels)))
+    labels = np.empty(X.shape[0], dtype=np.intp)
     for block in row_blocks(X.shape[0], 8 * (reference.rows.shape[0] + X.shape[1]), 2**25):
         scores = reference.rows.project_others(X[block], reference.axes)
-        votes = np.zeros((len(scores), member.shape[1]))
-        for weights, known, search in searches:
-            new = scores[:, : weights.size] * weights
-            nearest = search.kneighbors(new.astype(np.float32), return_distance=False)
-            distances = np.linalg.norm(new[:, None] - known[nearest], axis=2)
-            shares = 1 / np.maximum(distances, np.finfo(float).tiny ** 0.25)
-            shares /= shares.sum(axis=1, keepdims=True)
-            votes += np.einsum("ik,ikc->ic", shares, member[nearest])
-        labels[block] = votes.argmax(axis=1)
+        votes = [each.predict_proba(scores[:, : weights.size] * weights) for weights, each in neighbours]
+        labels[block] = np.sum(votes, axis=0).argmax(axis=1)
     return labels

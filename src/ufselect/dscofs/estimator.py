@@ -371,8 +371,10 @@ class DSCOFS(DoubleSparseSelector):
     def _spectrum(self, gram: GramOperator) -> Spectrum:
         if not isinstance(gram, GuidedGram):
             return super()._spectrum(gram)
-        is_chosen = isinstance(self.guide, str) or isinstance(self.n_components, str)
-        return gram.eigenpairs(gram.n_rows if is_chosen else self.n_components)
+        count = self.n_components
+        if isinstance(self.guide, str) or isinstance(count, str):
+            count = gram.n_rows
+        return gram.eigenpairs(count)
 
     def _ranked(
         self, scores: NDArray, request: SelectionRequest, gram: GramOperator
