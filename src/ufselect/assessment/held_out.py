@@ -310,7 +310,7 @@ def assess(
 
     Rows are divided into thirds for reconstruction, each of which is held out once, and into halves for
     clusters. This is repeated while the verdict is within three standard errors of another one: from 12 fits
-    up to 360 for reconstruction, or 48 if the table has more than 200,000 entries, and from 6 to 32 for
+    up to 360 for reconstruction, or 48 if the table has more than 200,000 entries, and from 6 to 12 for
     clusters. Nothing depends on time. The ridge penalty is chosen by five folds of the training rows.
 
     Clusters count as found if the rows can be divided more cleanly, by four standard deviations, than
