@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 import sklearn.datasets
 from sklearn.utils import Bunch
-from tests.cli.commands import call
+from tests.cli.commands import call, run
 
 import ufselect
-from ufselect.cli.app import run
-from ufselect.cli.options import count, parameter
 
 
 def test_demo(folder, capsys, monkeypatch):
@@ -79,14 +77,3 @@ def test_compare(folder, capsys):
     np.save(folder / "x.npy", np.random.default_rng(0).standard_normal((20, 5)))
     assert call("compare x.npy") == 1
     assert "--labels" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("text", "value"), [("50", 50), ("0.1", 0.1), ("10%", 0.1), ("1.0", 1.0)])
-def test_counts_and_shares(text, value):
-    assert count(text) == value
-    assert type(count(text)) is type(value)
-
-
-def test_parameters_are_literals_or_words():
-    pairs = ["a=1", "b=1e-3", "c=auto", "d=None", "e=true", "f=x=y"]
-    assert dict(map(parameter, pairs)) == {"a": 1, "b": 1e-3, "c": "auto", "d": None, "e": True, "f": "x=y"}

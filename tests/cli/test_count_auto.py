@@ -6,8 +6,7 @@ import json
 
 import numpy as np
 import pytest
-
-from ufselect.cli.app import run
+from tests.cli.commands import run
 
 
 @pytest.fixture

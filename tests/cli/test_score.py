@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pandas
 import pytest
-
-from ufselect.cli.app import run
+from tests.cli.commands import run
 
 
 @pytest.fixture
