@@ -26,7 +26,7 @@ The rule was written down before any result was seen:
 On the held-out half only the chosen setting is run, beside plain DSCOFS. The first look was at c − 1 vectors,
 which beat 58.2 ± 7.5 % of random selections there, and at the present setting without a number. On the
 development half at least five vectors, unless the eigenvalues clearly end before, are as good for c given
-(80.6 instead of 80.3 %) and were taken after that look, because it was with two to four classes that c − 1
+and were taken after that look, because it was with two to four classes that c − 1
 vectors were too few.
 
 The mixture that the guide replaced beat, by the same protocol on the development half, 76.7 % with c given
