@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ufselect._columns import SelectionRequest
+from ufselect._utils.columns import places_in
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import seed_from
 from ufselect.assessment.held_out import Assessment, assess, is_assessing
@@ -29,7 +30,6 @@ from ufselect.clusters.clustering import find_clusters
 from ufselect.clusters.counts import range_note
 from ufselect.clusters.graph import Reference
 from ufselect.dscofs.estimator import DSCOFS
-from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 
@@ -150,10 +150,18 @@ class AutoSelector(UnsupervisedSelector):
     better_than_random_: bool
     stability_: float | None
     report_: dict[str, NDArray]
-    labels_: NDArray
+    optional_attributes = (
+        *UnsupervisedSelector.optional_attributes,
+        "labels_",
+        "n_clusters_",
+        "n_clusters_range_",
+        "clusters_",
+    )
+
+    labels_: NDArray | None
     clusters_: dict[str, NDArray]
     n_clusters_range_: list[int]
-    count_curve_: dict[str, NDArray]
+    count_curve_: dict[str, NDArray] | None
 
     def __init__(
         self,
@@ -244,16 +252,20 @@ class AutoSelector(UnsupervisedSelector):
             names = getattr(self, "feature_names_in_", np.arange(request.n_features))[request.columns]
             selected = np.flatnonzero(best.get_support())
             attributes["clusters_"] = describe_clusters(reference, attributes["labels_"], selected, names)
-        if getattr(best, "count_curve_", None) is not None:
-            attributes["count_curve_"] = best.count_curve_
-        scores = np.asarray(getattr(best, "scores_", best.get_support()), dtype=np.float64)
-        if isinstance(best, UnsupervisedSelector):
-            attributes |= {"ranking_": best.ranking_, "support_": best.support_}
-            if request.excludes:
-                best.set_params(keep=self.keep, exclude=self.exclude, feature_groups=self.feature_groups)
-                for name, value in for_all_columns(vars(best), best.feature_axes, request).items():
-                    setattr(best, name, value)
-                best.n_features_in_ = request.n_features
+        attributes["count_curve_"] = getattr(best, "count_curve_", None)
+        support = best.get_support()
+        scores = np.asarray(getattr(best, "scores_", support), dtype=np.float64)
+        ranking = getattr(best, "ranking_", places_in(np.lexsort((-scores, ~support))) + 1)
+        attributes |= {"ranking_": ranking, "support_": support}
+        columns = request.columns
+        if isinstance(best, UnsupervisedSelector) and request.excludes:
+            columns = np.arange(request.n_features)
+            best.set_params(keep=self.keep, exclude=self.exclude, feature_groups=self.feature_groups)
+            for name, value in for_all_columns(vars(best), best.feature_axes, request).items():
+                setattr(best, name, value)
+            best.n_features_in_ = request.n_features
+        if hasattr(self, "feature_names_in_"):
+            best.feature_names_in_ = self.feature_names_in_[columns]
         assessment = replace(tried[0][2], notes=[*said, *tried[0][2].notes])
         return scores, {
             **attributes,
@@ -278,7 +290,6 @@ class AutoSelector(UnsupervisedSelector):
                 n_components=count if isinstance(count, str) else max(1, int(count) - 1),
                 max_samples=self.max_samples,
                 random_state=seed,
-                max_correlation=min(self.max_correlation or 1.0, MAX_PARTIAL_CORRELATION),
             )
             pool = [("DSCOFS, guided", guided)]
         else:
@@ -286,9 +297,10 @@ class AutoSelector(UnsupervisedSelector):
             for place, item in enumerate(self.candidates):
                 is_pair = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
                 name, estimator = item if is_pair else (f"{place}: {type(item).__name__}", item)
-                if not hasattr(estimator, "fit"):
+                if not (hasattr(estimator, "fit") and hasattr(estimator, "get_support")):
                     raise ValueError(
-                        f"Candidate {name!r} has no fit method; give selectors or (name, selector) pairs."
+                        f"Candidate {name!r} is no selector: it needs fit and get_support; give selectors or "
+                        "(name, selector) pairs."
                     )
                 pool.append((name, estimator))
             if not pool:
@@ -307,6 +319,10 @@ class AutoSelector(UnsupervisedSelector):
         for place, (name, estimator) in enumerate(pool):
             copy = clone(estimator)
             known = copy.get_params()
+            if not asked.keys() & {"keep", "feature_groups"} <= known.keys():
+                raise ValueError(
+                    f"Candidate {name!r} has no keep or feature_groups; leave them or the candidate out."
+                )
             if known.get("max_correlation") is not None:  # a candidate's own limit stays
                 known.pop("max_correlation")
             pool[place] = (name, copy.set_params(**{key: asked[key] for key in asked if key in known}))

@@ -584,8 +584,8 @@ def warn_if_dominated(request: SelectionRequest, names: NDArray | None) -> None:
         column = int(columns[largest])
         name = f"Column {column}" if names is None else str(names[column])
         warn_user(
-            f"{name} has {100 * min(variance[largest] / total, 0.999):.3g} % of the variance and decides "
-            "what is selected. If columns have different units, put AutoScaler before the selector.",
+            f"{name} has {100 * min(variance[largest] / total, 0.999):.3g} % of the variance, so its unit "
+            "decides what is selected. If columns have different units, put AutoScaler before the selector.",
             DominatedByUnitsWarning,
         )
 
@@ -636,7 +636,7 @@ def for_all_columns(
     spread = {
         name: request.spread(attributes[name], axis)
         for name, axis in {"support_": 0, **axes}.items()
-        if name in attributes
+        if attributes.get(name) is not None
     }
     ranking = request.spread_ranks(attributes["ranking_"])
     return {

@@ -324,11 +324,16 @@ def assess(
     'yes'
     """
     notes: list[str] = []
-    if isinstance(estimator, Pipeline):
+    while isinstance(estimator, Pipeline):
         if len(estimator) > 1:
             X = clone(estimator[:-1]).fit_transform(X)
             notes.append(f"Columns are those after the first steps of the pipeline, {X.shape[1]} in all.")
         estimator = estimator[-1]
+    if hasattr(estimator, "fit") and not hasattr(estimator, "get_support"):
+        raise TypeError(
+            f"{type(estimator).__name__} has no get_support, so the columns it selects are unknown; give a "
+            "selector, or a pipeline whose last step is one."
+        )
     if goal is None:
         goal = getattr(estimator, "_goal", "reconstruct")
     check_choice("goal", goal, ("reconstruct", "clusters"))
@@ -408,7 +413,7 @@ def assess(
         if seen.size > 1:
             n_errors = seen.mean() * np.sqrt(seen.size) / max(seen.std(), 1e-12 * abs(seen.mean()))
         verdict, beaten, is_sure = compare(np.array(judged), measure, first.is_ordered, n_errors)
-        if is_sure:
+        if is_sure or all(support.size == n_features for support in supports):
             break
     ours, rival, *random = np.array(shown).T
     is_fitted = hasattr(estimator, "fit")
@@ -470,15 +475,9 @@ def selected_columns(estimator: Any, table: Any, rows: NDArray) -> NDArray:
         return columns
     token = is_assessing.set(True)
     try:
-        fitted = clone(estimator).fit(_safe_indexing(table, rows))
+        return np.flatnonzero(clone(estimator).fit(_safe_indexing(table, rows)).get_support())
     finally:
         is_assessing.reset(token)
-    if not hasattr(fitted, "get_support"):
-        raise TypeError(
-            f"{type(fitted).__name__} has no get_support, so the columns it selects are unknown; give a "
-            "selector, or a pipeline whose last step is one."
-        )
-    return np.flatnonzero(fitted.get_support())
 
 
 class _Reconstruction:

@@ -146,7 +146,7 @@ def near_duplicates(scores: NDArray) -> NDArray:
     n_rows = len(scores)
     alone = np.arange(n_rows)
     spread = scores.var(axis=0)  # squared sum over sum of squares: the effective number of directions
-    if n_rows < 30 or spread.sum() ** 2 < 5 * np.square(spread).sum():
+    if n_rows < 30 or spread.sum() ** 2 <= 5 * np.square(spread).sum():
         return alone
     # The first neighbour is the row itself. No other thread is started for so few rows.
     distances, neighbours = (found[:, 1:] for found in KDTree(scores).query(scores, 11))

@@ -209,7 +209,7 @@ class DSCOFS(DoubleSparseSelector):
     max_samples : int, default=2000
         Maximum number of rows for ``guide="graph"``; if there are more, they are sampled.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random start and of the sample.
+        Seed of the random start and of the sample; None draws the same sample each time.
     {verbose}
     {constraints}
 
@@ -231,16 +231,17 @@ class DSCOFS(DoubleSparseSelector):
         The largest share of the best possible variance that the selection can miss. The bound holds for every
         selection of as many features, along as many orthonormal axes.
     optimality_message_ : str
-        The same in words, such as "within 3.1 % of the best possible".
+        The same in words, such as "within 3.1 % of the best possible". With a guide, these three are about
+        the guided table of the Notes.
     constraint_residuals_ : dict
         ``‖X − Z‖`` as "row" and ``‖X − Y‖`` as "entry".
     objective_history_ : ndarray
         Objective at the start and after each iteration, in units of the data squared; non-increasing.
     guide_vectors_ : ndarray of shape (n_rows, n_vectors)
-        With a guide, the orthonormal vectors used, and in ``guide_rows_`` the rows that they are for.
+        The orthonormal vectors used, and in ``guide_rows_`` the rows that they are for; None without a guide.
     guide_noise_ : ndarray of shape (n_features,)
-        With a guide, the standard deviation of what it leaves unexplained of each feature: w of the Notes,
-        in the units of X.
+        The standard deviation of what a guide leaves unexplained of each feature: w of the Notes, in the
+        units of X; None without a guide.
     {iterations}
 
     See Also
@@ -297,6 +298,12 @@ class DSCOFS(DoubleSparseSelector):
         "entry_sparse_components_": 1,
         "guide_noise_": 0,
     }
+    optional_attributes = (
+        *GramSelector.optional_attributes,
+        "guide_vectors_",
+        "guide_rows_",
+        "guide_noise_",
+    )
 
     guide_vectors_: NDArray
     guide_rows_: NDArray
@@ -359,6 +366,15 @@ class DSCOFS(DoubleSparseSelector):
         self.random_state = random_state
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.guide is None
+        return tags
+
+    @property
+    def _goal(self) -> str:
+        return "clusters" if isinstance(self.guide, str) else "reconstruct"
+
     def _needs_rows(self) -> bool:
         return super()._needs_rows() or self.guide is not None
 
@@ -379,12 +395,14 @@ class DSCOFS(DoubleSparseSelector):
     def _ranked(
         self, scores: NDArray, request: SelectionRequest, gram: GramOperator
     ) -> tuple[NDArray, NDArray]:
-        """Return ranking and support; with a guide, columns that go together beside it are skipped."""
-        if isinstance(gram, GuidedGram):
-            limit = self.max_correlation or MAX_PARTIAL_CORRELATION
-            request = replace(request, max_correlation=limit)
-            return choose(scores, request, lambda: gram.residual, least=MIN_RELATIVE_SCORE)
-        return choose(scores, request, lambda: gram)
+        """Return ranking and support; with a guide, columns that go together beside it are skipped first."""
+        if not isinstance(gram, GuidedGram):
+            return choose(scores, request, lambda: gram)
+        limited = replace(request, max_correlation=MAX_PARTIAL_CORRELATION)
+        ranking, support = choose(scores, limited, lambda: gram.residual, least=MIN_RELATIVE_SCORE)
+        if self.max_correlation is None:
+            return ranking, support
+        return choose(-ranking.astype(np.float64), request, lambda: request.gram)
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         spectrum = self._spectrum(gram)

@@ -432,7 +432,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """
         chosen, inner = np.flatnonzero(self.support_), self.column_map_.covariance
         if self.estimator is not None and not hasattr(self.estimator, "fit"):
-            order, what = np.searchsorted(chosen, self.estimator_.keep), "list of columns"
+            listed = self.estimator_.keep[np.isin(self.estimator_.keep, chosen)]
+            order, what = np.searchsorted(chosen, listed), "list of columns"
         else:
             ranks = np.asarray(getattr(self.estimator_, "ranking_", np.arange(self.support_.size)))
             order, what = np.argsort(ranks[chosen]), "ranking"
@@ -483,7 +484,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows, best not among those of ``fit``.
+            Rows, best not among those of ``fit``. Missing values do not count; those in selected columns are
+            predicted from the other selected ones.
         y : ignored
             Present for scikit-learn's pipelines.
 
@@ -526,7 +528,8 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         """Return rows in the units of the map."""
         check_is_fitted(self, "weights_")
         X = X.compute() if is_dask(X) else as_numpy(X)
-        return dense(validate_data(self, tabular(X), reset=False, **NUMBERS)) / self.unit_
+        allowed = {"ensure_all_finite": "allow-nan", **NUMBERS}
+        return dense(validate_data(self, tabular(X), reset=False, **allowed)) / self.unit_
 
     def _reconstruct(self, values: NDArray) -> NDArray:
         """Return all columns from values of the selected ones, in the units of the map."""
@@ -538,8 +541,9 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return found
 
     def _share(self, rows: NDArray) -> float:
-        total = np.square(rows - self.column_map_.mean).sum()
-        left = np.square(rows - self._reconstruct(rows[:, self.support_])).sum()
+        total = np.nansum(np.square(rows - self.column_map_.mean))
+        values = self.column_map_.complete(rows[:, self.support_])[0]
+        left = np.nansum(np.square(rows - self._reconstruct(values)))
         return float(1 - left / total) if total > 0 else 1.0
 
     def __sklearn_tags__(self) -> Any:
