@@ -322,7 +322,8 @@ def test_row_groups_are_held_out_together():
 
 def test_a_pipeline_is_assessed_by_its_last_step():
     X = factors(d=12) * np.geomspace(1, 1000, 12)
-    found = assess(make_pipeline(StandardScaler(), ReconstructionSelector(3)), X, random_state=0)
+    pipeline = make_pipeline(make_pipeline(StandardScaler(), ReconstructionSelector(3)))
+    found = assess(pipeline, X, random_state=0)
     scaled = StandardScaler().fit_transform(X)
     assert found.table == assess(ReconstructionSelector(3), scaled, random_state=0).table
     assert "after the first steps of the pipeline, 12 in all" in found.message

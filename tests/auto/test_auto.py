@@ -100,7 +100,7 @@ def test_columns_for_reconstruction_are_those_of_the_reconstruct_selector():
     selector = AutoSelector(5, goal="reconstruct", random_state=0).fit(X)
     assert np.array_equal(selector.support_, ReconstructionSelector(5).fit(X).support_)
     assert selector.verdict_ == "yes"
-    assert not hasattr(selector, "labels_")
+    assert selector.labels_ is None
 
 
 def test_the_number_of_columns_for_reconstruction_is_chosen_on_held_out_rows():
@@ -165,7 +165,7 @@ def test_the_best_of_given_candidates_is_taken():
     [
         ([], "empty"),
         ([("a", PCALeverage()), ("a", MaxVariance())], "same name"),
-        ([object()], "no fit"),
+        ([object()], "is no selector"),
         ([("needs labels", SelectKBest(k=4))], "requires y"),
     ],
 )
@@ -250,3 +250,28 @@ def test_a_column_and_its_copy_in_another_unit_are_not_both_selected():
     selected = np.flatnonzero(AutoSelector(6, goal="clusters", n_clusters=4, random_state=0).fit(X).support_)
     originals = np.where(selected >= X.shape[1] - 12, selected - (X.shape[1] - 12), selected)
     assert np.unique(originals).size == 6
+
+
+def test_the_selection_is_that_of_the_best_estimator_with_its_names():
+    table = pd.DataFrame(WINE, columns=load_wine().feature_names)
+    for candidates, exclude in (([VarianceThreshold(0.5)], None), (None, None), (None, ["alcohol"])):
+        selector = AutoSelector(4, candidates=candidates, exclude=exclude, random_state=0).fit(table)
+        names = selector.get_feature_names_out().tolist()
+        assert selector.best_estimator_.get_feature_names_out().tolist() == names
+        assert selector.assessment_.n_selected == len(names)
+    with pytest.raises(ValueError, match="'0: VarianceThreshold' has no keep or feature_groups"):
+        AutoSelector(4, candidates=[VarianceThreshold(0.5)], keep=["alcohol"]).fit(table)
+
+
+def test_attributes_of_clusters_do_not_outlast_a_fit_for_them():
+    selector = AutoSelector(5, n_clusters=3, random_state=0).fit(WINE)
+    assert selector.labels_ is not None
+    assert selector.set_params(n_clusters="auto").fit(WINE).labels_ is None
+
+
+def test_columns_for_clusters_are_no_copies_of_each_other():
+    rng = np.random.default_rng(0)
+    column = 10 * rng.integers(0, 2, (300, 1)) + rng.standard_normal((300, 1))
+    X = np.hstack([column, column, column, rng.standard_normal((300, 15))])
+    selector = AutoSelector(3, n_clusters=2, random_state=0).fit(X)
+    assert selector.support_[:3].sum() == 1

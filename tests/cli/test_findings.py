@@ -251,12 +251,15 @@ def test_a_row_of_totals_is_named_first_and_used_in_no_step(name):
     for options in ("--for redundancy", "-k 3"):
         plain, total = (answer(f"select {each}.csv {options}") for each in ("plain", "total"))
         assert total["assumed"][0] == (
-            f"Left out row {name}, a total or mean of the others; --no-guess keeps it."
+            f"Left out row {name}, a total or mean of the others by name or by values; --no-guess keeps it."
         )
         assert total["message"] == plain["message"]
         assert total["result"]["features"] == plain["result"]["features"]
     ufselect("select total.csv -k 3 -o picked.csv")
     assert len(pandas.read_csv("picked.csv")) == 60
+    again = ufselect("apply picked.json total.csv -o again.csv")
+    assert f"Left out row {name}" in " ".join(again.output.split())
+    pandas.testing.assert_frame_equal(pandas.read_csv("again.csv"), pandas.read_csv("picked.csv"))
     result = ufselect("select total.csv -k 3 --no-guess --id place")
     assert f"Row {name} is more than twice as far" in " ".join(result.output.split())
 

@@ -350,3 +350,23 @@ def test_fewer_columns_need_no_new_fit(kind, curved):
             found.fewer(wrong)
     with pytest.raises(ValueError, match="VarianceThreshold does not rank"):
         Reconstructor(VarianceThreshold(0.3)).fit(curved).fewer(1)
+
+
+def test_a_listed_order_holds_for_fewer_columns():
+    rows = correlated(100, 0)
+    fewer = Reconstructor([7, 2, 11]).fit(rows).fewer(2)
+    np.testing.assert_allclose(
+        fewer.inverse_transform(rows[:, fewer.support_]), fewer.inverse_transform(fewer.transform(rows))
+    )
+    assert fewer.transform(rows).shape == (100, 2)
+
+
+def test_the_score_of_rows_with_missing_values_is_over_the_others():
+    rows, new = correlated(300, 0), correlated(200, 1)
+    fitted = Reconstructor(ReconstructionSelector(5)).fit(rows)
+    gaps = np.random.default_rng(2).random(new.shape) < 0.05
+    dropped = np.where(gaps & ~fitted.support_, np.nan, new)
+    left = np.square(new - fitted.inverse_transform(fitted.transform(new)))[~np.isnan(dropped)].sum()
+    total = np.square(new - rows.mean(axis=0))[~np.isnan(dropped)].sum()
+    assert fitted.score(dropped) == pytest.approx(1 - left / total)
+    assert fitted.score(np.where(gaps, np.nan, new)) < fitted.score(new)

@@ -51,7 +51,7 @@ def apply(
 
     features = sorted(earlier["result"]["features"], key=lambda feature: feature["index"])
     selected = find_columns([feature["name"] for feature in features], table)
-    remarks = [*table.notes]
+    remarks = [*table.doubts, *table.notes]
     if np.any(np.diff(selected) < 0):
         remarks.append(
             "The columns are in another order than in the first table; they are written in the first order."
@@ -92,6 +92,7 @@ def opened_by(
     from ufselect.cli.text import working
     from ufselect.io import ReadOptions
     from ufselect.io.read import has_rows, open_rows, read_uncleaned
+    from ufselect.io.totals import without_summaries
     from ufselect.io.write import written_as
 
     record = read_record(path)
@@ -109,7 +110,9 @@ def opened_by(
                 recorded[role] = recorded[role] if str(recorded[role]).lower() in there else None
             carried = recorded["carried_columns"]
             recorded["carried_columns"] = tuple(name for name in carried if name.lower() in there)
-        return record, read_uncleaned(source, ReadOptions(**{**recorded, **typed}))
+        options = ReadOptions(**{**recorded, **typed})
+        table = read_uncleaned(source, options)
+    return record, without_summaries(table) if options.guess else table
 
 
 def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:

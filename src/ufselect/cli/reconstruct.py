@@ -55,7 +55,7 @@ def reconstruct(
     centre, scale, deviations = arrays["centre"], arrays["scale"], arrays["standard_deviations"]
     selected = column_map.columns
     measured = dense(table.data[:, find_columns([names[j] for j in selected], table)])
-    failed, remarks = np.isnan(measured), [*table.notes]
+    failed, remarks = np.isnan(measured), [*table.doubts, *table.notes]
     with np.errstate(over="ignore", invalid="ignore"):
         values, _, _ = column_map.complete((measured - centre[selected]) / scale[selected])
         reconstructed = column_map.predict(values) * scale + centre
@@ -83,7 +83,9 @@ def reconstruct(
         words = "in the table, but written as reconstructed from the selected columns"
         remarks.append(f"{listed(replaced, 3)}: {words}.")
     far = np.flatnonzero(column_map.is_far(values))
-    if far.size:
+    if far.size == len(measured) > 1:
+        remarks.append("All rows lie far from those that the map was fitted to: check their units.")
+    elif far.size:
         remarks.append(told(far, "lie far from all rows that the map was fitted to"))
     columns = (names, np.isin(np.arange(len(names)), selected), deviations, arrays["column_errors"])
     heads = ("column", "measured", "standard_deviation_of_error", "error_relative_to_mean")
@@ -111,7 +113,7 @@ def reconstruct(
         return
     console = output(stderr=to_pipe)
     console.print(
-        f"{order.size} columns from {selected.size} measured ones, which hold "
+        f"{order.size} columns from {selected.size} measured ones, which by this map hold "
         f"{percent(earlier['map']['score'])} of the variance on held-out rows.",
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]

@@ -178,7 +178,7 @@ class DSCOFS(DoubleSparseSelector):
         What the rows should show by the selected features. ``"graph"``, for clusters: the smoothest vectors
         of the graph of neighbours in whitened principal-component scores. An array holds vectors of your own,
         such as an embedding, indicators of classes, or a covariate; it counts by the span of its columns.
-        With a guide, ``max_correlation`` limits partial correlations given the guide; None stands for 0.5.
+        It is for the rows of one fit, so a selector with an array cannot be cross-validated.
     entry_sparsity : "auto", float, int or None, default="auto"
         Non-zero entries of X: ``"auto"`` for 0.4 of the r·m entries of r rows, a share α of all d·m entries,
         their number s, or None for no entry constraint. It has an effect only if s < r·m; a share of d·m, as

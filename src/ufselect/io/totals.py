@@ -60,8 +60,9 @@ def without_summaries(table: Table) -> Table:
     kept[rows] = False
     names = [str(row + 1) if table.ids is None else str(table.ids[row]) for row in rows]
     is_one = rows.size == 1
-    said = f"Left out row{'s' * (not is_one)} {listed(names)}, {'a total' if is_one else 'totals'} or mean"
-    said += f"{'' if is_one else 's'} of the others; --no-guess keeps {'it' if is_one else 'them'}."
+    what = "a total or mean" if is_one else "totals or means"
+    said = f"Left out row{'s' * (not is_one)} {listed(names)}, {what} of the others by name or by values; "
+    said += f"--no-guess keeps {'it' if is_one else 'them'}."
     per_row = ("data", "ids", "labels", "batches", "weights", "filled")
     fewer = {name: getattr(table, name)[kept] for name in per_row if getattr(table, name) is not None}
     if table.columns is not None:
