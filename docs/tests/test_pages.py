@@ -106,8 +106,8 @@ def test_the_first_result_on_the_command_line(tmp_path, monkeypatch):
     for command in commands:
         program, *arguments = shlex.split(command)
         subprocess.run([sys.executable, "-m", program, *arguments], check=True, capture_output=True)
-    assert {"picked.csv", "picked.json", "page.html"} <= {path.name for path in tmp_path.iterdir()}
-    record = json.loads((tmp_path / "picked.json").read_text(encoding="utf-8"))
+    assert {"selected.csv", "selected.json", "page.html"} <= {path.name for path in tmp_path.iterdir()}
+    record = json.loads((tmp_path / "selected.json").read_text(encoding="utf-8"))
     shown = next(text for language, text, _ in blocks(page) if language == "console")
     for feature in record["result"]["features"]:
         assert re.search(rf"^ +{feature['name']}  ", shown, re.MULTILINE)

@@ -38,7 +38,7 @@ def apply(
 ) -> None:
     """Take the columns of an earlier run from another table.
 
-    Example: ufselect apply picked.json cohort.csv -o cohort-picked.csv
+    Example: ufselect apply selected.json cohort.csv -o cohort-selected.csv
     """
     earlier, table = opened_by(record, data, reading, {"-o": output_table}, force)
     import numpy as np

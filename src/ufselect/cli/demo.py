@@ -73,7 +73,7 @@ def demo(force: opt.Force = False) -> None:
             force,
         )
     say(f"Wrote {PICTURE} and {PAGE}; open them in a browser.")
-    say("Next, your own table: ufselect select table.csv -k 20 -o picked.csv --report page.html")
+    say("Next, your own table: ufselect select table.csv -k 20 -o selected.csv --report page.html")
 
 
 def draw_digits(table: Table, new: NDArray, ours: Any, random: Any, assessment: Any) -> Any:

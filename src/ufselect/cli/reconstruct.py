@@ -34,7 +34,7 @@ def reconstruct(
 ) -> None:
     """Reconstruct all columns of a table that has the selected ones, with an error estimate for each.
 
-    Example: ufselect reconstruct picked.json tomorrow.csv -o all.csv
+    Example: ufselect reconstruct selected.json tomorrow.csv -o all.csv
     """
     files = {"-o": output_table, "--errors": errors}
     earlier, table = opened_by(record, data, reading, files, force)

@@ -52,7 +52,7 @@ def select(
 ) -> None:
     """Select columns of a table, without labels.
 
-    Example: ufselect select cells.csv -k 50 -o picked.csv --report page.html
+    Example: ufselect select cells.csv -k 50 -o selected.csv --report page.html
     """
     if data is not None:
         check_data(data)

@@ -248,7 +248,7 @@ class DSCOFS(DoubleSparseSelector):
     --------
     ConstrainedDSCOFS : Meets the sparsity constraints exactly and bounds the distance to the optimum; slower.
     dscofs_path : Fit for many numbers of features at once.
-    AutoSelector : Selects without settings and compares the result with random columns.
+    AutoSelector : Selects by the guide and compares the selection with random columns.
 
     Notes
     -----
