@@ -125,6 +125,21 @@ def test_a_continuous_column_is_no_class(capsys):
     assert (code, "finds the classes best: accuracy" in out) == (0, True)
 
 
+def test_a_tie_names_all_methods_and_none_beats_what_is_random(capsys):
+    rng, kind = np.random.default_rng(0), np.arange(60) % 2
+    table = pandas.DataFrame(rng.standard_normal((60, 8))).add_prefix("v").assign(kind=kind)
+    table[["v0", "v1"]] += 40 * kind[:, None]
+    save(table.assign(kind=[f"k{each}" for each in kind]), "t.csv")
+    _, out, _ = call_and_read("compare t.csv --labels kind -k 2 -m MaxVariance --runs 2 --scale none", capsys)
+    assert "Max. variance and PCA leverage find the classes best: accuracy 100 % with 2 columns" in out
+    table["kind"] = [f"k{each}" for each in rng.permutation(kind)]
+    table[["v0", "v1"]] = rng.standard_normal((60, 2))
+    save(table[["v0", "v1", "kind"]], "t.csv")
+    _, out, _ = call_and_read("compare t.csv --labels kind -k 2 -m MaxVariance --runs 2", capsys)
+    assert "No method finds the classes better than random columns; " in out
+    assert "best" not in out
+
+
 @pytest.mark.parametrize("step", [1.929, 1.4286, -3.857])
 @pytest.mark.parametrize("digits", [0, 4])
 def test_rounded_wavelengths_are_names(step, digits):

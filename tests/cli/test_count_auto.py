@@ -27,7 +27,7 @@ def test_the_curve_is_on_terminal_json_record_and_page(folder, capsys):
     assert 5 <= count["chosen"] == record["result"]["n_selected"] <= 10
     assert count["curve"]["n_features"] == list(range(1, 16))
     assert count["why"] in out
-    marked = [row for row in out.splitlines() if row.rstrip().endswith("selected, flattens")]
+    marked = [row for row in out.splitlines() if row.rstrip().endswith("selected, -k auto")]
     assert len(marked) == 1
     assert f"{100 * count['curve']['score'][count['chosen'] - 1]:.0f} %" in marked[0]
     page = (folder / "page.html").read_text(encoding="utf-8")
@@ -49,7 +49,7 @@ def test_the_curve_and_substitutes_are_there_for_a_given_number_too(folder, caps
     np.testing.assert_allclose(at, [row["mean"] for row in assessed], atol=0.06)
     (marked,) = [row for row in out.splitlines() if row.rstrip().endswith(" selected")]
     assert marked.split()[0] == "3"
-    (flat,) = [row for row in out.splitlines() if row.rstrip().endswith("flattens")]
+    (flat,) = [row for row in out.splitlines() if row.rstrip().endswith("-k auto")]
     assert flat.split()[0] == str(record["count"]["chosen"])
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert record["count"]["why"] in page

@@ -264,6 +264,32 @@ def test_a_row_of_totals_is_named_first_and_used_in_no_step(name):
     assert f"Row {name} is more than twice as far" in " ".join(result.output.split())
 
 
+def test_subtotals_in_any_column_of_text_are_left_out():
+    values = pandas.DataFrame(np.random.default_rng(0).lognormal(2, 1, (60, 8))).add_prefix("v")
+    values.insert(0, "grp", ["a", "b"] * 30)
+    values.insert(1, "region", ["n", "n", "s", "w"] * 15)
+    values.to_csv("plain.csv", index=False)
+    for row, (group, region) in enumerate([("a", "Subtotal"), ("sous-total", ""), ("Grand total", "")], 60):
+        values.loc[row] = [group, region, *values.iloc[:60, 2:].sum() / (1 + (row < 62))]
+    values.to_csv("total.csv", index=False)
+    plain, total = (answer(f"select {each}.csv -k 3") for each in ("plain", "total"))
+    assert total["assumed"][0].startswith("Left out rows 61, 62, 63, totals or means")
+    assert total["result"]["features"] == plain["result"]["features"]
+
+
+def test_codes_that_occur_nowhere_or_among_usual_values_are_named():
+    values = pandas.DataFrame(np.random.default_rng(0).integers(1, 6, (80, 4))).add_prefix("Q")
+    values["age"] = np.arange(20, 100)[np.random.default_rng(1).permutation(80)]
+    values.loc[:3, "Q1"] = 99
+    values["note"] = ["left", "right"] * 40
+    values.to_csv("t.csv", index=False)
+    values.to_parquet("t.parquet")
+    for name in ("t.csv", "t.parquet"):
+        assumed = answer(f"select {name} -k 3 --na 99 --na Q1=99 --na right")["assumed"]
+        assert "99 was read as missing among values of its size too: age (1)." in assumed
+        assert [line for line in assumed if "nowhere" in line] == ["--na Q1=99 occurs nowhere in the table."]
+
+
 def test_an_index_that_pandas_wrote_to_parquet_is_no_column():
     pytest.importorskip("pyarrow")
     table = pandas.DataFrame(factors()).add_prefix("v")

@@ -215,7 +215,9 @@ def test_nothing_heavy_is_imported_for_help_and_mistakes(folder):
     code = (
         "import sys\n"
         "from ufselect.cli.app import run\n"
-        "for line in ('--help', '--version', 'select --help', 'select absent.csv'):\n"
+        "open('old.csv', 'w').close()\n"
+        "mistakes = ('absent.csv', 'old.csv -o old.csv', 'old.csv --report page.pdf', 'old.csv --save-map')\n"
+        "for line in ('--help', '--version', 'select --help', *(f'select {each}' for each in mistakes)):\n"
         "    run(line.split())\n"
         "heavy = {'sklearn', 'scipy', 'pandas', 'matplotlib', 'numpy'} & set(sys.modules)\n"
         "sys.exit(f'imported {heavy}' if heavy else 0)\n"

@@ -91,9 +91,9 @@ def opened_by(
     from ufselect.cli.record import read_record, request_of
     from ufselect.cli.text import working
     from ufselect.io import ReadOptions
+    from ufselect.io.files import written_as
     from ufselect.io.read import has_rows, open_rows, read_uncleaned
     from ufselect.io.totals import without_summaries
-    from ufselect.io.write import written_as
 
     record = read_record(path)
     if (output := files["-o"]) is not None and str(output) != "-":

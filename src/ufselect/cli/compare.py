@@ -146,17 +146,24 @@ def tell_winner(console: Console, rows: list[dict[str, Any]]) -> None:
     methods = [row for row in rows if row["method"] not in baselines]
     if not methods:
         return
-    best = max(methods, key=lambda row: row["acc_mean"])
+    best = max(row["acc_mean"] for row in methods)
+    winners = {row["label"]: row for row in methods[::-1] if row["acc_mean"] == best}
+    first = min(winners.values(), key=lambda row: row["n_features"])
     others = [
         f"{baselines[row['method']]} {row['acc_mean']:.0f} %"
         for row in rows
         if row["method"] == "AllFeatures"
-        or (row["method"] == "RandomSubset" and row["n_features"] == best["n_features"])
+        or (row["method"] == "RandomSubset" and row["n_features"] == first["n_features"])
     ]
-    rivals = [row["acc_mean"] for row in rows if row["method"] == "RandomSubset"]
-    is_lost = bool(rivals) and best["acc_mean"] <= max(rivals)
-    words = "comes next" if is_lost else "finds the classes best"
-    lost = "No method finds the classes better than random columns; " if is_lost else ""
     rest = f" ({', '.join(others)})" if others else ""
-    share = f"accuracy {best['acc_mean']:.0f} % with {best['n_features']} columns"
-    tell(console, f"{lost}{best['label']} {words}: {share}{rest}.")
+    share = f"accuracy {best:.0f} %"
+    if len({row["n_features"] for row in winners.values()}) == 1:
+        share += f" with {first['n_features']} columns"
+    *labels, last = sorted(winners)
+    who, verb = (f"{', '.join(labels)} and {last}", "") if labels else (last, "s")
+    rivals = [row["acc_mean"] for row in rows if row["method"] == "RandomSubset"]
+    if rivals and best <= max(rivals):
+        start = f"No method finds the classes better than random columns; {who} reach{verb and 'es'} an"
+    else:
+        start = f"{who} find{verb} the classes best:"
+    tell(console, f"{start} {share}{rest}.")

@@ -107,7 +107,8 @@ METHODS = (
 Methods = Annotated[Words, Option("--method", "-m", help=METHODS, autocompletion=_methods)]
 COUNT = (
     "How many columns to select: a number, a share such as 0.1 or 10%, or auto: enough to reconstruct the "
-    "others. By default a tenth, at least 5 and at most 50, or half of a small table."
+    "others, until a further one adds hardly more than itself. By default a tenth, at least 5 and at most "
+    "50, or half of a small table."
 )
 Count = Annotated[Any, Option("-k", "--features", metavar="K", parser=count, help=COUNT)]
 PARAMETER = "A parameter of the method; may be repeated."
@@ -205,7 +206,9 @@ TEXT = "Leave text columns other than ids and labels out of the output."
 DropText = Annotated[bool, Option("--drop-text", help=TEXT)]
 STREAM = "Read a csv or parquet table in blocks instead of whole."
 Stream = Annotated[Switch, Option("--stream/--no-stream", help=STREAM, show_default="if it is large")]
-DETAILS = "Also print the method, scores, substitutes, figures on held-out rows, and how many are enough."
+DETAILS = (
+    "Also print the method, scores, substitutes, figures on held-out rows, and the number -k auto selects."
+)
 Details = Annotated[bool, Option("--details", help=DETAILS)]
 Force = Annotated[bool, Option("--force", help="Replace output files that exist.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -325,7 +328,7 @@ class Outputs:
     def files(self) -> dict[str, Path]:
         """Return the files to write by kind; the record, which names the others, is the last."""
         from ufselect.exceptions import TableError
-        from ufselect.io.write import written_as
+        from ufselect.io.files import written_as
 
         table, record, stored = self.output_table, self.record, None
         if record is None and table is not None and str(table) != "-":  # x.json for x.csv, x.csv.gz, x.h5ad

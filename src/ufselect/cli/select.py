@@ -56,6 +56,9 @@ def select(
     """
     if data is not None:
         check_data(data)
+    files = outputs.files()
+    flags = {"table": "-o", "map": "--save-map", "clusters": "--labels-out"}
+    check_files({flags.get(kind, f"--{kind}"): files[kind] for kind in files}, outputs.force, data, as_json)
     from ufselect.cli import record as records
     from ufselect.cli.text import output, working
     from ufselect.exceptions import TableError
@@ -63,9 +66,6 @@ def select(
     from ufselect.io.write import separator_notes
     from ufselect.pipeline import PLACEMENT, Request, run_selection
 
-    files = outputs.files()
-    flags = {"table": "-o", "map": "--save-map", "clusters": "--labels-out"}
-    check_files({flags.get(kind, f"--{kind}"): files[kind] for kind in files}, outputs.force, data, as_json)
     placement = zip(PLACEMENT, (costs, regions, positions), strict=True)
     request = purpose.request(
         method=None if method is not None and method.lower() == "auto" else method,
@@ -234,7 +234,7 @@ def show_details(run: Run, record: Mapping[str, Any], console: Console) -> None:
         console.print(grid("What to measure instead", header, rows))
     if record.get("count"):
         curve, chosen = record["count"]["curve"], record["count"]["chosen"]
-        marks = {chosen: "flattens"} if chosen < curve["n_features"][-1] else {}
+        marks = {chosen: "-k auto"} if chosen < curve["n_features"][-1] else {}
         marks[e.n_selected] = ", ".join(["selected", *marks.values()][: 1 + (chosen == e.n_selected)])
         rows = [
             (count, *map(percent, shares), marks.get(count, ""))

@@ -14,15 +14,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from scipy import sparse
-
 from ufselect._utils.imports import import_extra
-from ufselect._utils.validation import sparse_damage
 from ufselect.exceptions import TableError
 
 MAGIC = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst"}
 ENDINGS = tuple(MAGIC.values())
+TEXT_WRITTEN = (".csv", ".tsv", ".txt")
+WRITTEN = (".csv", ".tsv", ".parquet", ".npz", ".h5ad")
 EXISTS = "{} exists already; choose another name or add --force to replace it."
+
+
+def written_as(path: Path) -> tuple[str, str]:
+    """Return the format that a file's ending names, and the ending of its compression."""
+    name, packing = path, ""
+    if path.suffix.lower() in ENDINGS:
+        name, packing = path.with_suffix(""), path.suffix.lower()
+    kind = name.suffix.lower()
+    if kind in TEXT_WRITTEN or (kind in WRITTEN and not packing):
+        return kind, packing
+    raise TableError(
+        f"{path} must end in {', '.join(WRITTEN)}; the ending selects the format. "
+        f"Text can be compressed: .csv{', .csv'.join(ENDINGS)}."
+    )
 
 
 def packed_as(path: Path) -> str | None:
@@ -124,6 +137,10 @@ def refuse_damage(damage: str | None, path: Path) -> None:
 
 def check_stored(matrix: Any, path: Path) -> Any:
     """Return a matrix that was read from a file; refuse a sparse one with damaged index arrays."""
+    from scipy import sparse  # heavy, and outputs are checked before
+
+    from ufselect._utils.validation import sparse_damage
+
     if sparse.issparse(matrix):
         refuse_damage(sparse_damage(matrix), path)
         check_claim(8 * max(matrix.shape), path)  # converting it takes memory for each row and column

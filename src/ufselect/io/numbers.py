@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ufselect._utils.messages import listed
 from ufselect.exceptions import TableError
-from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING, SOME_WORDS
+from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING, SOME_WORDS, column_facts
 
 MISSING = frozenset([
     "", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "-NaN", "NULL", "null", "None", "<NA>", "#N/A", "#NA",
@@ -94,12 +94,15 @@ class Missing:
 
     words: frozenset[str] = MISSING
     numbers: tuple[float, ...] = ()
+    further: tuple[str, ...] = ()  # what was asked for, as it was typed
 
     @classmethod
     def of(cls, tokens: Sequence[str], decimal: str = ".") -> Missing:
         """Return the usual words and further ones, such as "-999" or "unknown"."""
-        numbers = (read_number(token, decimal) or read_number(token, ".") for token in tokens)
-        return cls(MISSING.union(tokens), tuple(number[0] for number in numbers if number is not None))
+        read = {token: read_number(token, decimal) or read_number(token, ".") for token in tokens}
+        numbers = {token: number[0] for token, number in read.items() if number is not None}
+        words = (token for token in tokens if abs(numbers.get(token, np.inf)) > CODES_FROM)
+        return cls(MISSING.union(words), tuple(numbers.values()), tuple(tokens))
 
     def where(self, cells: Iterable[Any], decimal: str = ".") -> NDArray[np.bool_]:
         """Return which cells mean "no value", laboratory tokens included."""
@@ -187,6 +190,9 @@ class NumberReader:
         self._marks: dict[str, set[int]] = {}
         self._tokens: Counter[str] = Counter()
         self._n_rows = 0
+        self._coded = np.zeros((len(self._missing.numbers), len(self.positions)), dtype=np.intp)
+        self._facts: NDArray | None = None
+        self._absent = list(self._missing.further)  # those asked for that no cell had so far
 
     def read(self, block: Any, dtype: Any = np.float64, plain: Sequence[Any] | None = None) -> NDArray:
         """Return the columns of a data frame as an array; cells that are not numbers become NaN.
@@ -215,7 +221,15 @@ class NumberReader:
                 values[:, place] = numbers[0]
                 self.whole[place] &= numbers[1]
         self._n_rows += len(block)
-        values = self._missing.removed_from(values)
+        if self._missing.numbers:
+            self._coded += [np.sum(values == number, axis=0) for number in self._missing.numbers]
+            values = self._missing.removed_from(values)
+            self._facts = column_facts(values, self._facts)
+        for token in list(self._absent):
+            number = read_number(token, self._decimal) or read_number(token, ".")
+            is_counted = number is not None and self._coded[self._missing.numbers.index(number[0])].any()
+            if is_counted or any(block[j].astype(str).str.strip().eq(token).any() for j in block):
+                self._absent.remove(token)
         self.whole &= ~np.isnan(values).any(axis=0)
         return values
 
@@ -289,4 +303,12 @@ class NumberReader:
         if self._tokens:
             counts = listed([f"{token} ({count})" for token, count in self._tokens.most_common()])
             notes.append(f"{READ_AS_MISSING} values: {counts}.")
+        notes += [f"--na {quote(token)} occurs nowhere in the table." for token in self._absent]
+        for code, removed in zip(self._missing.numbers, self._coded, strict=True):
+            assert self._facts is not None
+            _, low, high = self._facts
+            usual = (removed > 0) & np.where(code > 0, 2 * high >= code, 2 * low <= code)
+            if usual.any():
+                cells = [f"{names[self.positions[j]]} ({removed[j]})" for j in np.flatnonzero(usual)]
+                notes.append(f"{code:g} was read as missing among values of its size too: {listed(cells)}.")
         return notes

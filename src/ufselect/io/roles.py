@@ -32,8 +32,8 @@ LOOK_ROWS = 2000  # that decide the roles of columns
 COUNTER_ROWS = 8  # so many numbers are in order by chance once in 40 320 tables
 # English, German, French, Spanish, Italian, Portuguese and Dutch.
 TOTAL = re.compile(
-    r"(grand |sub|zwischen|gesamt|end)?(totals?|totale?s?|totaux|totaal|sums?|summen?|gesamt|insgesamt|somme|"
-    r"suma|soma|som|somma|mean|average|avg|mittel|mittelwert|durchschnitt|moyenne|media|média|promedio|"
+    r"(grand |sub[- ]?|sous-|zwischen|gesamt|end)?(totals?|totale?s?|totaux|totaal|sums?|summen?|gesamt|"
+    r"insgesamt|somme|suma|soma|som|somma|mean|average|avg|mittel|mittelwert|durchschnitt|moyenne|media|média|promedio|"
     r"gemiddelde)",
     re.IGNORECASE,
 )

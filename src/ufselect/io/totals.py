@@ -32,13 +32,17 @@ class KeptRows:
 
 
 def summary_rows(table: Table) -> NDArray:
-    """Return rows that are called total, sum, mean or average, or that are the sum of all others.
+    """Return rows that any column of text calls total, sum or mean, or that are the sum of all others.
 
     A row is the sum of all others if it agrees with it within a thousandth in most columns.
     """
     n_rows = table.shape[0]
     is_summary = np.zeros(n_rows, dtype=bool)
-    for names in (table.ids, table.labels):
+    columns = [table.ids, table.labels]
+    if table.columns is not None and table.columns.texts:
+        blocks = [block.to_numpy(dtype=object) for block in table.columns.rows.blocks(table.columns.texts)]
+        columns += list(np.concatenate(blocks).T)
+    for names in columns:
         if names is not None and np.asarray(names).dtype.kind not in "iufb":
             is_summary |= [TOTAL.fullmatch(str(name).strip(" :*.")) is not None for name in names]
     if isinstance(table.data, np.ndarray) and n_rows > 3:

@@ -12,28 +12,12 @@ from numpy.typing import NDArray
 
 from ufselect._utils.imports import import_extra
 from ufselect.exceptions import TableError
-from ufselect.io.files import ENDINGS, open_packing, write_together
+from ufselect.io.files import TEXT_WRITTEN, open_packing, write_together, written_as
 from ufselect.io.numbers import NumberReader
 from ufselect.io.table import Table, dense
 from ufselect.io.text import Dialect
 
-TEXT_WRITTEN = (".csv", ".tsv", ".txt")
-WRITTEN = (".csv", ".tsv", ".parquet", ".npz", ".h5ad")
 MARK_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "blanks", "|": "bars"}
-
-
-def written_as(path: Path) -> tuple[str, str]:
-    """Return the format that a file's ending names, and the ending of its compression."""
-    name, packing = path, ""
-    if path.suffix.lower() in ENDINGS:
-        name, packing = path.with_suffix(""), path.suffix.lower()
-    kind = name.suffix.lower()
-    if kind in TEXT_WRITTEN or (kind in WRITTEN and not packing):
-        return kind, packing
-    raise TableError(
-        f"{path} must end in {', '.join(WRITTEN)}; the ending selects the format. "
-        f"Text can be compressed: .csv{', .csv'.join(ENDINGS)}."
-    )
 
 
 def write_selection(
