@@ -339,6 +339,15 @@ class Run:
         if self.request.n_features is None and self.request.goal != "redundancy":
             number = "1 column is" if self.selected.size == 1 else f"{self.selected.size} columns are"
             lines.append(f"{number} the default; -k changes the number.")
+        budget, asked = getattr(self.method, "budget", None), self.request.n_features
+        if budget is not None:
+            spent, count = (
+                np.sum(np.asarray(self.method.costs)[self.selected]),
+                n_units(table.groups, self.selected),
+            )
+            lines.append(f"The selected columns cost {spent:.6g} of the budget of {budget:.6g}.")
+            if isinstance(asked, int) and count < asked:
+                lines.append(f"The budget allows {count} of the {asked} columns asked for.")
         if self.assessment is not None:
             lines += [*self.assessment.far_rows_notes(row_names(table)), *self.assessment.notes]
         if self.explanation.outlying.size and self.explanation.dropped.any():

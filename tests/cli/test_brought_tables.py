@@ -82,7 +82,9 @@ def test_numbers_outside_a_scale_are_named_before_the_result(code, capsys):
     answers = pandas.DataFrame(rng.integers(1, 6, (80, 5)), columns=[f"q{j}" for j in range(5)])
     answers.iloc[::9, [1, 3]] = code
     save(answers, "t.csv")
-    _, _, err = call_and_read(f"select t.csv -k 2 {FAST} -o out.csv", capsys)
+    _, _, err = call_and_read(f"select t.csv -k 2 {FAST} -o out.csv --report page.html", capsys)
+    box = Path("page.html").read_text(encoding="utf-8").partition('role="note">')[2]
+    assert box.startswith(f"{code} lies outside 1 to 5 in q1, q3")
     assert err.startswith(f"{code} lies outside 1 to 5 in q1, q3; if it means missing, add --na {code}.")
     assert record("out.json")["assumed"][0].startswith(f"{code} lies outside")
     assert read_table("t.csv", ReadOptions(missing=(str(code),))).n_missing.tolist() == [0, 9, 0, 9, 0]
@@ -131,11 +133,10 @@ def test_a_tie_names_all_methods_and_none_beats_what_is_random(capsys):
     table[["v0", "v1"]] += 40 * kind[:, None]
     save(table.assign(kind=[f"k{each}" for each in kind]), "t.csv")
     _, out, _ = call_and_read("compare t.csv --labels kind -k 2 -m MaxVariance --runs 2 --scale none", capsys)
-    assert "Max. variance and PCA leverage find the classes best: accuracy 100 % with 2 columns" in out
-    table["kind"] = [f"k{each}" for each in rng.permutation(kind)]
-    table[["v0", "v1"]] = rng.standard_normal((60, 2))
-    save(table[["v0", "v1", "kind"]], "t.csv")
-    _, out, _ = call_and_read("compare t.csv --labels kind -k 2 -m MaxVariance --runs 2", capsys)
+    assert " and PCA leverage find the classes best: accuracy 100 % with 2 columns" in out
+    table["v7"] = 1000 * rng.standard_normal(60)
+    save(table.assign(kind=[f"k{each}" for each in kind]), "t.csv")
+    _, out, _ = call_and_read("compare t.csv --labels kind -k 1 -m MaxVariance --runs 2 --scale none", capsys)
     assert "No method finds the classes better than random columns; " in out
     assert "best" not in out
 
@@ -245,6 +246,11 @@ def test_prices_regions_and_positions_are_read_from_files_by_name(capsys):
     Path("costs.csv").write_text("sensor;price\n" + "\n".join(lines) + "\n", encoding="utf-8")
     assert call("select t.csv -k 3 --costs costs.csv --param budget=3 -o out.csv") == 0
     assert set(chosen("out.json")) == {"TI-0", "TI-1", "TI-4"}
+    _, _, err = call_and_read("select t.csv -k 4 --costs costs.csv --param budget=5", capsys)
+    assert "The selected columns cost 3 of the budget of 5." in err
+    assert "The budget allows 3 of the 4 columns asked for." in err
+    code, _, err = call_and_read("select t.csv -k 4 --costs costs.csv", capsys)
+    assert (code, "add --param budget=B." in " ".join(err.split())) == (2, True)
     assert call("select --from out.json -o again.csv") == 0
     assert Path("again.csv").read_bytes() == Path("out.csv").read_bytes()
     regions = "\n".join(f"TI-{j},{'west' if j < 2 else 'east'}" for j in range(6))
@@ -258,6 +264,7 @@ def test_prices_regions_and_positions_are_read_from_files_by_name(capsys):
     assert {int(name[-1]) // 2 for name in chosen("p.json")} == {0, 1, 2}
     for text, said in (
         ("TI-0,1\nTI-1,x\nTI-2,1\nTI-3,1\nTI-4,1\nTI-5,1", "'x' for TI-1, which is not a number"),
+        ("TI-0,free\nTI-1,1", "--costs has 'free' for TI-0, which is not a number"),
         ("TI-0,1\nTI-9,2", "--costs names TI-9, which the table does not have"),
         ("TI-0,1\nTI-1,2", "--costs says nothing of TI-2, TI-3, TI-4, TI-5"),
         ("TI-0,1\nTI-0,2", "bad.csv names TI-0 more than once"),
@@ -308,7 +315,14 @@ def test_what_may_make_the_result_useless_is_said_first(capsys):
     genes = pandas.DataFrame(
         {"gene": [f"ENSG{i:011}" for i in range(60)], "S1": VALUES[:, 0], "S2": VALUES[:, 1]}
     )
-    assert first_said(genes, "genes.csv", capsys).startswith("Rows look like genes and columns like samples")
+    hint = "Rows look like genes and columns like samples"
+    assert first_said(genes, "genes.csv", capsys).startswith(hint)
+    barcodes = ["".join(rng.choice(list("ACGT"), 16)) + "-1" for _ in range(90)]
+    cells = pandas.DataFrame(rng.poisson(2, (30, 90)), [f"Gene{chr(65 + i)}" for i in range(30)], barcodes)
+    assert first_said(cells.rename_axis("").reset_index(), "cells.csv", capsys).startswith(hint)
+    assert hint not in first_said(
+        genes.assign(gene=range(60)).rename(columns={"gene": "Probe"}), "p.csv", capsys
+    )
     sums = frame().assign(Total=VALUES.sum(axis=1))
     said = "Total looks like a total of other columns; --exclude Total leaves it out."
     assert first_said(sums, "sums.csv", capsys).startswith(said)

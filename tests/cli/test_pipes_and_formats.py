@@ -215,7 +215,7 @@ def test_apply_takes_the_same_columns_from_another_table(folder, capsys):
     assert scaled["id"].tolist()[1] == "00001"
     new.drop(columns=chosen[0]).to_csv("less.csv", index=False)
     assert call("apply picked.json less.csv -o no.csv") == 1
-    assert f"lacks 1 of 2 columns: {chosen[0]}" in capsys.readouterr().err
+    assert f"lacks 1 of 2 columns: {chosen[0]}; give a table" in capsys.readouterr().err
     new[chosen[0]] = "word"
     new.to_csv("words.csv", index=False)
     assert call("apply picked.json words.csv -o no.csv") == 1

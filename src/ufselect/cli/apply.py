@@ -132,7 +132,7 @@ def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
             "needs them."
         )
     if absent:
-        folded = {name.lower(): name for name in table.feature_names}
+        folded = {name.lower(): name for name in table.feature_names if name not in names}
         close = [folded[name] for name in get_close_matches(absent[0].lower(), folded, n=1)]
         hint = f"; did you mean {close[0]}?" if close else "; give a table with the same columns."
         raise TableError(

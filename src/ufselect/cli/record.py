@@ -220,7 +220,9 @@ def page(run: Run, record: Mapping[str, Any]) -> str:
     from ufselect.report import report_html
 
     title = "table" if run.table.source is None else run.table.source.name
-    return report_html(run.explanation, title=title, record=record)
+    codes = [each for each in run.table.doubts[:1] if "add --na" in each]  # they may make all figures wrong
+    message = " ".join([*codes, record["message"]])
+    return report_html(run.explanation, title=title, record={**record, "message": message})
 
 
 def pipe_columns(table: Table, selected: NDArray[np.intp], drop_text: bool) -> None:

@@ -59,6 +59,8 @@ def select(
     files = outputs.files()
     flags = {"table": "-o", "map": "--save-map", "clusters": "--labels-out"}
     check_files({flags.get(kind, f"--{kind}"): files[kind] for kind in files}, outputs.force, data, as_json)
+    if costs is not None and not {"budget", "cost_weight"} & dict(param or ()).keys():
+        raise typer.BadParameter("prices need a limit; add --param budget=B.", param_hint="--costs")
     from ufselect.cli import record as records
     from ufselect.cli.text import output, working
     from ufselect.exceptions import TableError

@@ -37,7 +37,7 @@ def names_in(texts: Sequence[str] | None, flag: str) -> tuple[str, ...]:
 
 
 def by_name(path: Path, are_numbers: bool) -> dict[str, Any]:
-    """Return what a file says of columns, by name: a number, several, or a text; a header is left out."""
+    """Return what a file says of columns, by name: a number, several, or a text; a header may come first."""
     rows = open_rows(path, ReadOptions(header=False, guess=False, skip_rows=0))
     lines = [line for block in rows.blocks() for line in block.to_numpy(dtype=object).tolist()]
     if not lines or len(lines[0]) < 2:
@@ -53,6 +53,8 @@ def by_name(path: Path, are_numbers: bool) -> dict[str, Any]:
             values[name.strip()] = numbers[0] if len(numbers) == 1 else numbers
         elif place:
             raise TableError(f"{path} has {', '.join(cells)!r} for {name}, which is not a number.")
+        else:
+            values[name.strip()] = ", ".join(cells)  # a header, unless the table has such a column
     return values
 
 
@@ -60,9 +62,13 @@ def in_order(values: Mapping[str, Any], table: Table, flag: str) -> list[Any]:
     """Return what is said of each column in the order of the table; only regions may lack columns."""
     others = {column.name for column in table.left_out} | {table.id_name, table.label_name}
     said = {name: value for name, value in values.items() if name not in others}
-    if flag == "--regions":
-        if said and (first := next(iter(said))) not in table.feature_names:
+    first = next(iter(said), "")
+    if isinstance(said.get(first), str):
+        if first not in table.feature_names:
             del said[first]  # a header
+        elif flag != "--regions":
+            raise TableError(f"{flag} has {said[first]!r} for {first}, which is not a number.")
+    if flag == "--regions":
         said = dict.fromkeys(table.feature_names) | said
     unknown = [name for name in said if name not in table.feature_names]
     absent = [name for name in table.feature_names if name not in said]
@@ -84,6 +90,7 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
     left_out |= {table.id_name or "": "the row id", table.label_name or "": "the labels"}
     known = {*places, *left_out, *(group for group in table.groups or () if group is not None)}
     named: set[int] = set()
+    unknown: list[str] = []
     for text in asked:
         for name in [text] if text in known else [part.strip() for part in text.split(",")]:
             if name in places:
@@ -97,14 +104,17 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
                     raise TableError(
                         f"{flag} {name} is not possible: that column was left out ({left_out[name]})."
                     )
-                near = get_close_matches(name, table.feature_names, n=1)
-                hint = (
-                    f"did you mean {near[0]}?"
-                    if near
-                    else "check the spelling, capitals included, or the name of the file."
-                )
-                raise TableError(f"{flag} {name} matches no column of the table; {hint}")
+                unknown.append(name)
             named.update(matches)
+    if unknown:
+        near = get_close_matches(unknown[0], table.feature_names, n=1)
+        hint = (
+            f"did you mean {near[0]}?"
+            if near
+            else "check the spelling, capitals included, or the name of the file."
+        )
+        match = "matches" if len(unknown) == 1 else "match"
+        raise TableError(f"{flag} {listed(unknown)} {match} no column of the table; {hint}")
     return sorted(named)
 
 

@@ -40,8 +40,9 @@ TOTAL = re.compile(
 GENE = re.compile(
     r"ENS[A-Z]{0,4}G\d{5,}(\.\d+)?|AT[1-5CM]G\d{5}|\d+(_[a-z])?_at|cg\d{8}|[NX][MR]_\d+(\.\d+)?"
 )
-SAMPLE = re.compile(  # barcodes of cells, accessions, and names with a number
-    r"[ACGT]{8,}([-.]\d+)?|TCGA[-.].*|(s|p|sample|patient|cell|tumou?r|normal|control|gsm|[se]rr)?[ _.-]*\d+",
+BARCODE = re.compile(r"(\w+[-._:#])?[ACGT]{8,}([-._]\w+)?")
+SAMPLE = re.compile(  # accessions, and names with a number
+    r"TCGA[-.].*|(s|p|sample|patient|cell|tumou?r|normal|control|gsm|[se]rr)?[ _.-]*\d+",
     re.IGNORECASE,
 )
 
@@ -279,11 +280,13 @@ def role_doubts(table: Table, options: ReadOptions) -> list[str]:
 
 
 def _are_features(id_name: str, ids: Any, names: Sequence[str]) -> bool:
-    """Whether ids name genes or probes, and columns do not."""
+    """Whether ids name genes, and columns do not, or columns are barcodes of cells."""
+    if names and all(BARCODE.fullmatch(name) for name in names):
+        return True
     if any(GENE.fullmatch(name) for name in names[:20]):
         return False
     words = [str(value) for value in ids]
-    if {"gene", "genes", "probe", "symbol"} & {*_folded(id_name).split("_")}:
+    if {"gene", "genes", "symbol"} & {*_folded(id_name).split("_")}:
         return True
     if sum(GENE.fullmatch(word) is not None for word in words) > 0.8 * len(words):
         return True

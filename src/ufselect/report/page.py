@@ -74,10 +74,6 @@ def report_html(
             name: each for name, each in record["data"].items() if name != "left_out" and each is not None
         }
         settings = {"Data": data, "Scaling": record["scaling"], **settings, "Versions": record["versions"]}
-    stability = ""
-    if e.frequencies is not None and e.assessment is not None and e.assessment.stability is not None:
-        always = int(np.sum(e.frequencies[e.ranked] == 1))
-        stability = f"From other rows {always} of the {e.n_selected} columns were selected every time."
     return render(
         title=title,
         tab_title=f"{title}: {e.n_selected} of {e.n_features} columns",
@@ -90,7 +86,6 @@ def report_html(
         tables={"selected": selected_table(e), "dropped": dropped_table(e)},
         clusters=e.clusters,
         charts=_charts(e),
-        stability=stability,
         flattens="" if e.counts is None else e.enough[1],
         convergence="" if e.history is None else stopped if e.converged is False else met,
         candidates=[row for row in e.candidates if row["verdict"] != "for comparison"],
@@ -331,7 +326,7 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         ax.barh(places, means, xerr=[row["spread"] for row in table], color=colours, ecolor=INK)
         ax.set_yticks(places, [row["columns"] for row in table])
         ax.invert_yaxis()
-        what = "share of the variance of all columns that is known on held-out rows"
+        what = "share of the variance known on held-out rows"
         what = what if e.goal == "reconstruct" else "agreement with the clusters of held-out rows"
         ax.set_xlabel(what)
         quiet(ax)
