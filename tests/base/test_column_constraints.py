@@ -67,7 +67,7 @@ def test_kept_columns_are_selected_first_and_excluded_ones_come_last(name, seed,
     assert np.all(np.isfinite(fitted.scores_))
     assert np.all(fitted.scores_[exclude] <= fitted.scores_.min())
     for attribute, axis in fitted.feature_axes.items():
-        if hasattr(fitted, attribute):
+        if getattr(fitted, attribute, None) is not None:
             weights = np.moveaxis(getattr(fitted, attribute), axis, 0)
             assert len(weights) == N_FEATURES
             assert not np.any(weights[exclude])

@@ -58,8 +58,8 @@ class SPCAFS(GramSelector):
     {n_features_to_select}
     {n_components}
     gamma : float, default=1.0
-        Weight of the penalty, at least 0, in units of the data squared and of the number of rows: with other
-        units or more rows of X the same value selects other features.
+        Weight of the penalty, at least 0, in units of the data squared: in other units of X, and with more
+        rows, the same value selects other features.
     p : float, default=0.5
         Exponent in (0, 2]; smaller is sparser.
     max_iter : int, default=50
