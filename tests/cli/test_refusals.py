@@ -77,6 +77,7 @@ FAILED = [
     ("select cells.csv --image 3x4", "12 pixels"),
     ("select cells.csv --keep g33", "--keep g33 matches no column of the table; did you mean g3?"),
     ("select cells.csv --keep G1,foo", "--keep G1, foo match no column of the table; "),
+    ("select cells.csv --keep ,", "--keep ',' matches no column of the table; "),
     ("select cells.csv --exclude X-*", "--exclude X-* matches no column"),
     ("select cells.csv --keep constant", "that column was left out (constant)"),
     ("select cells.csv --keep g2 --exclude g*", "--keep g2 is not possible: that column was left out"),

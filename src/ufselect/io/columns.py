@@ -87,12 +87,14 @@ def columns_named(asked: Sequence[str], table: Table, flag: str) -> list[int]:
     """
     places = {name: place for place, name in enumerate(table.feature_names)}
     left_out = {column.name: column.reason for column in table.left_out}
-    left_out |= {table.id_name or "": "the row id", table.label_name or "": "the labels"}
+    roles = ((table.id_name, "the row id"), (table.label_name, "the labels"))
+    left_out |= {name: role for name, role in roles if name is not None}
     known = {*places, *left_out, *(group for group in table.groups or () if group is not None)}
     named: set[int] = set()
     unknown: list[str] = []
     for text in asked:
-        for name in [text] if text in known else [part.strip() for part in text.split(",")]:
+        parts = [part.strip() for part in text.split(",") if part.strip()] or [repr(text)]
+        for name in [text] if text in known else parts:
             if name in places:
                 matches = [places[name]]
             elif any(mark in name for mark in "*?["):
