@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from time import perf_counter
 from typing import Any, ClassVar
@@ -18,9 +18,7 @@ from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import seed_from
 from ufselect.assessment.held_out import Assessment, assess, is_assessing
 from ufselect.base import (
-    Columns,
     FitResult,
-    Groups,
     Interval,
     StrOptions,
     UnsupervisedSelector,
@@ -33,6 +31,7 @@ from ufselect.dscofs.estimator import DSCOFS
 from ufselect.reconstruct.selector import ReconstructionSelector
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AutoSelector(UnsupervisedSelector):
     r"""Select columns for a goal without labels, and assess them on held-out rows.
 
@@ -143,13 +142,13 @@ class AutoSelector(UnsupervisedSelector):
         "max_samples": [Interval(Integral, 1, None, closed="left")],
     }
 
-    best_estimator_: Any
-    best_params_: dict[str, Any]
-    assessment_: Assessment
-    verdict_: str
-    better_than_random_: bool
-    stability_: float | None
-    report_: dict[str, NDArray]
+    best_estimator_: Any = field(init=False)
+    best_params_: dict[str, Any] = field(init=False)
+    assessment_: Assessment = field(init=False)
+    verdict_: str = field(init=False)
+    better_than_random_: bool = field(init=False)
+    stability_: float | None = field(init=False)
+    report_: dict[str, NDArray] = field(init=False)
     optional_attributes = (
         *UnsupervisedSelector.optional_attributes,
         "labels_",
@@ -158,37 +157,20 @@ class AutoSelector(UnsupervisedSelector):
         "clusters_",
     )
 
-    labels_: NDArray | None
-    clusters_: dict[str, NDArray]
-    n_clusters_range_: list[int]
-    count_curve_: dict[str, NDArray] | None
+    labels_: NDArray | None = field(init=False)
+    clusters_: dict[str, NDArray] = field(init=False)
+    n_clusters_range_: list[int] = field(init=False)
+    count_curve_: dict[str, NDArray] | None = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 0.1,
-        *,
-        goal: str = "auto",
-        clusterer: str = "kmeans",
-        candidates: Sequence[Any] | None = None,
-        n_clusters: int | str = "auto",
-        groups: Any = None,
-        max_samples: int = 2000,
-        random_state: Any = None,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = 0.999,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.goal = goal
-        self.clusterer = clusterer
-        self.candidates = candidates
-        self.n_clusters = n_clusters
-        self.groups = groups
-        self.max_samples = max_samples
-        self.random_state = random_state
-        self.verbose = verbose
+    goal: str = "auto"
+    clusterer: str = "kmeans"
+    candidates: Sequence[Any] | None = None
+    n_clusters: int | str = "auto"
+    groups: Any = None
+    max_samples: int = 2000
+    random_state: Any = None
+    verbose: bool = False
+    max_correlation: float | None = 0.999
 
     @property
     def _goal(self) -> str:

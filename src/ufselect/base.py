@@ -259,7 +259,7 @@ POSITIVE = Interval(Real, 0, None, closed="neither")
 
 @dataclass(eq=False, repr=False)
 class CommonParameters:
-    """The parameters of nearly all selectors, for those that are declared as dataclasses."""
+    """The parameters of nearly all selectors."""
 
     n_features_to_select: Any = 0.1
     _: KW_ONLY
@@ -374,20 +374,6 @@ class UnsupervisedSelector(CommonParameters, CallbackSupportMixin, SelectorMixin
             cls.__doc__ = re.sub(
                 r"^\{(\w+)\}$", lambda match: SHARED.get(match[1], match[0]), text, flags=re.MULTILINE
             )
-
-    def __init__(
-        self,
-        n_features_to_select: Any = 0.1,
-        keep: Any = None,
-        exclude: Any = None,
-        feature_groups: Any = None,
-        max_correlation: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.keep = keep
-        self.exclude = exclude
-        self.feature_groups = feature_groups
-        self.max_correlation = max_correlation
 
     @abstractmethod
     def _fit(self, X: Any, request: SelectionRequest) -> FitResult:

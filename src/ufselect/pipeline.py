@@ -215,7 +215,7 @@ def make_selector(request: Request, n_columns: int = 0, verbose: bool = False) -
         limit = 1.0  # which costs, regions and distances require
     if limit is None:  # 0.999 drops exact repeats, also after rounding
         limit = 0.95 if method is RedundancyFilter else 0.999
-    settings = {
+    settings: dict[str, Any] = {
         "n_features_to_select": count,
         "goal": request.goal,
         "random_state": request.seed,

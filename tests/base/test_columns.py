@@ -37,7 +37,7 @@ class Scored(GramSelector):
     label, cost = "Scored", "d"
 
     def __init__(self, n=1, scores=None, feature_groups=None, max_correlation=None, keep=None):
-        super().__init__(n, keep, None, feature_groups, max_correlation)
+        super().__init__(n, keep=keep, feature_groups=feature_groups, max_correlation=max_correlation)
         self.n, self.scores = n, scores
 
     def _fit_gram(self, gram, request):

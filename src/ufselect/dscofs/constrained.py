@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from ufselect._solver.feature_sparse import (
 from ufselect._solver.iterate import Callback, SolverResult, Status, iterate, run_attributes
 from ufselect._solver.sets import project_entries, project_rows
 from ufselect._utils.messages import warn_user
-from ufselect.base import Columns, FitResult, Groups
+from ufselect.base import FitResult
 from ufselect.dscofs.branch_and_bound import BranchAndBound
 from ufselect.dscofs.estimator import DoubleSparseSelector, row_norms
 from ufselect.dscofs.loadings import sparse_loadings
@@ -41,6 +41,7 @@ RELATIVE_GAIN = 1e-9  # smaller gains are rounding
 SHORTLIST = 2  # rows or groups tried exactly in place of each removed one
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ConstrainedDSCOFS(DoubleSparseSelector):
     r"""Select features by PCA with at most r non-zero rows and s entries, with an optimality bound.
 
@@ -134,37 +135,20 @@ class ConstrainedDSCOFS(DoubleSparseSelector):
     label = "DSCOFS, constrained"
     cost = "n d² + iterations · d² m + rounds · r² (d + r) m"
 
-    n_entries_: int
-    explained_variance_ratio_: NDArray
-    optimality_gap_: float
-    optimality_message_: str
-    is_proven_optimal_: bool
-    constraint_residuals_: dict[str, float]
+    n_entries_: int = field(init=False)
+    explained_variance_ratio_: NDArray = field(init=False)
+    optimality_gap_: float = field(init=False)
+    optimality_message_: str = field(init=False)
+    is_proven_optimal_: bool = field(init=False)
+    constraint_residuals_: dict[str, float] = field(init=False)
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int | str = "auto",
-        entry_sparsity: float | int | None = None,
-        init: str | NDArray = "pca",
-        n_init: int = 10,
-        max_iter: int = 100,
-        random_state: Any = None,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
-        self.entry_sparsity = entry_sparsity
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | str = "auto"
+    entry_sparsity: float | int | None = None
+    init: str | NDArray = "pca"
+    n_init: int = 10
+    max_iter: int = 100
+    random_state: Any = None
+    verbose: bool = False
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         units, diagonal = request.units, gram.diag()

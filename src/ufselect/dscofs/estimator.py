@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -19,11 +19,9 @@ from ufselect._utils.validation import generator, seed_from
 from ufselect.base import (
     AT_LEAST_ONE,
     NON_NEGATIVE,
-    Columns,
     FitProgress,
     FitResult,
     GramSelector,
-    Groups,
     Interval,
     RealNotInt,
     StrOptions,
@@ -158,6 +156,7 @@ def row_norms(X: NDArray, units: Units) -> NDArray:
     return norms if units.is_single else np.sqrt(units.of_rows(units.sums(np.square(norms))))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DSCOFS(DoubleSparseSelector):
     r"""Select features by double-sparsity constrained PCA.
 
@@ -305,15 +304,15 @@ class DSCOFS(DoubleSparseSelector):
         "guide_noise_",
     )
 
-    guide_vectors_: NDArray
-    guide_rows_: NDArray
-    guide_noise_: NDArray
-    row_sparse_components_: NDArray
-    entry_sparse_components_: NDArray
-    n_entries_: int
-    constraint_residuals_: dict[str, float]
-    _selected_scatter: NDArray
-    _variance_bound: float
+    guide_vectors_: NDArray = field(init=False)
+    guide_rows_: NDArray = field(init=False)
+    guide_noise_: NDArray = field(init=False)
+    row_sparse_components_: NDArray = field(init=False)
+    entry_sparse_components_: NDArray = field(init=False)
+    n_entries_: int = field(init=False)
+    constraint_residuals_: dict[str, float] = field(init=False)
+    _selected_scatter: NDArray = field(init=False)
+    _variance_bound: float = field(init=False)
 
     _parameter_constraints: ClassVar = {
         "guide": [StrOptions({"graph"}), "array-like", None],
@@ -325,46 +324,21 @@ class DSCOFS(DoubleSparseSelector):
         "x_solver": [StrOptions({"auto", "power", "rotated", "pencf"})],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int | str = "auto",
-        guide: Any = None,
-        entry_sparsity: float | int | str | None = "auto",
-        mu_entry: float = 0.1,
-        mu_row: float = 0.01,
-        penalty_scale: str = "relative",
-        tau: float = 1e-3,
-        init: str | NDArray = "pca",
-        n_init: int = 10,
-        x_solver: str = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-3,
-        max_samples: int = 2000,
-        random_state: Any = None,
-        verbose: bool = False,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
-        self.guide = guide
-        self.entry_sparsity = entry_sparsity
-        self.mu_entry = mu_entry
-        self.mu_row = mu_row
-        self.penalty_scale = penalty_scale
-        self.tau = tau
-        self.init = init
-        self.n_init = n_init
-        self.x_solver = x_solver
-        self.max_iter = max_iter
-        self.tol = tol
-        self.max_samples = max_samples
-        self.random_state = random_state
-        self.verbose = verbose
+    n_components: int | str = "auto"
+    guide: Any = None
+    entry_sparsity: float | int | str | None = "auto"
+    mu_entry: float = 0.1
+    mu_row: float = 0.01
+    penalty_scale: str = "relative"
+    tau: float = 1e-3
+    init: str | NDArray = "pca"
+    n_init: int = 10
+    x_solver: str = "auto"
+    max_iter: int = 100
+    tol: float = 1e-3
+    max_samples: int = 2000
+    random_state: Any = None
+    verbose: bool = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.determinant import greedy_determinant
-from ufselect.base import Columns, FitResult, GramSelector, Groups, Interval, StrOptions
+from ufselect.base import FitResult, GramSelector, Interval, StrOptions
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 from ufselect.reconstruct.placement import PlacedSelector
 from ufselect.reconstruct.search import Problem
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GreedyProjection(PlacedSelector):
     r"""Select features whose span explains the data, one feature at a time.
 
@@ -91,34 +93,8 @@ class GreedyProjection(PlacedSelector):
 
     _parameter_constraints: ClassVar = {"target": [StrOptions({"scores", "features"})]}
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 0.1,
-        *,
-        target: str = "scores",
-        n_components: int | str = "auto",
-        costs: Any = None,
-        budget: float | None = None,
-        cost_weight: float | None = None,
-        regions: Any = None,
-        quotas: Mapping[Any, Any] | None = None,
-        positions: Any = None,
-        min_distance: float | None = None,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.target = target
-        self.n_components = n_components
-        self.costs = costs
-        self.budget = budget
-        self.cost_weight = cost_weight
-        self.regions = regions
-        self.quotas = quotas
-        self.positions = positions
-        self.min_distance = min_distance
+    target: str = "scores"
+    n_components: int | str = "auto"
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         problem, attributes = self._problem(gram, request, request.n_selected)
@@ -145,6 +121,7 @@ class GreedyProjection(PlacedSelector):
         return problem, {"n_components_": spectrum.values.size}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DOptimalLeverage(GramSelector):
     r"""Select features with large PCA loadings in different directions.
 
@@ -207,22 +184,9 @@ class DOptimalLeverage(GramSelector):
         "ridge": [Interval(Real, 1e-12, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float = 0.1,
-        *,
-        n_components: int | str = "auto",
-        ridge: float = 0.01,
-        basis: Any = None,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.n_components = n_components
-        self.ridge = ridge
-        self.basis = basis
+    n_components: int | str = "auto"
+    ridge: float = 0.01
+    basis: Any = None
 
     def _fit_gram(self, gram: GramOperator, request: SelectionRequest) -> FitResult:
         if self.basis is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any, ClassVar
@@ -196,6 +196,7 @@ class Placement:
         return cKDTree(self.positions)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PlacedSelector(GramSelector):
     """Base class of selectors that add columns one at a time, with ``"auto"`` counts, costs and positions.
 
@@ -205,15 +206,15 @@ class PlacedSelector(GramSelector):
 
     chooses_count = True
 
-    costs: Any
-    budget: float | None
-    cost_weight: float | None
-    regions: Any
-    quotas: Mapping[Any, Any] | None
-    positions: Any
-    min_distance: float | None
+    costs: Any = None
+    budget: float | None = None
+    cost_weight: float | None = None
+    regions: Any = None
+    quotas: Mapping[Any, Any] | None = None
+    positions: Any = None
+    min_distance: float | None = None
 
-    count_curve_: dict[str, NDArray]
+    count_curve_: dict[str, NDArray] = field(init=False)
 
     _parameter_constraints: ClassVar = {
         "budget": [NON_NEGATIVE, None],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._columns import SelectionRequest, kept_first
-from ufselect.base import NON_NEGATIVE, Columns, FitResult, Groups, Interval, StrOptions
+from ufselect.base import NON_NEGATIVE, FitResult, Interval, StrOptions
 from ufselect.gram import GramOperator, RowInfo, in_memory_if_small
 from ufselect.gram.spectrum import rank_limit
 from ufselect.reconstruct.placement import PlacedSelector
@@ -18,6 +19,7 @@ from ufselect.reconstruct.ridge import noise_variances
 from ufselect.reconstruct.search import Problem, Search, centred_rows
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ReconstructionSelector(PlacedSelector):
     r"""Select the columns from which a linear map reconstructs all columns best.
 
@@ -121,7 +123,7 @@ class ReconstructionSelector(PlacedSelector):
     label = "Reconstruction"
     supports = frozenset({"keep", "feature_groups"})
 
-    penalty_: float
+    penalty_: float = field(init=False)
     cost = "n d² + r d² (tall), n² d + r n d (wide)"
 
     _parameter_constraints: ClassVar = {
@@ -129,36 +131,9 @@ class ReconstructionSelector(PlacedSelector):
         "max_iter": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | float | str = 0.1,
-        *,
-        penalty: float | str = "auto",
-        max_iter: int = 2,
-        noise_variance: Any = None,
-        costs: Any = None,
-        budget: float | None = None,
-        cost_weight: float | None = None,
-        regions: Any = None,
-        quotas: Mapping[Any, Any] | None = None,
-        positions: Any = None,
-        min_distance: float | None = None,
-        keep: Columns | None = None,
-        exclude: Columns | None = None,
-        feature_groups: Groups | None = None,
-        max_correlation: float | None = None,
-    ) -> None:
-        super().__init__(n_features_to_select, keep, exclude, feature_groups, max_correlation)
-        self.penalty = penalty
-        self.max_iter = max_iter
-        self.noise_variance = noise_variance
-        self.costs = costs
-        self.budget = budget
-        self.cost_weight = cost_weight
-        self.regions = regions
-        self.quotas = quotas
-        self.positions = positions
-        self.min_distance = min_distance
+    penalty: float | str = "auto"
+    max_iter: int = 2
+    noise_variance: Any = None
 
     def _checked_data(self, X: Any, sample_weight: Any, batch: Any) -> tuple[Any, RowInfo | None]:
         # Rows decide between greedy and exchanged columns, so that the same ones are selected wherever X is.
