@@ -152,13 +152,7 @@ class Cell:
 
 def data_table(name: str, titles: Sequence[str], rows: Sequence[Sequence[Cell]]) -> dict[str, Any]:
     """Return a table that the page's script sorts and filters; titles that end in ``>`` are over numbers."""
-    minor = (
-        "Mean>",
-        "Deviation>",
-        "Selected from other rows>",
-        "Best substitute",
-        "Variance lost by it>",
-    )  # hidden on narrow screens
+    minor = ("Mean>", "Deviation>", "Selected again>", "Best substitute (loss)")  # hidden on narrow screens
     kinds = [("num" if title.endswith(">") else "word") + " minor" * (title in minor) for title in titles]
     return {
         "name": name,
@@ -173,8 +167,8 @@ def data_table(name: str, titles: Sequence[str], rows: Sequence[Sequence[Cell]])
 def selected_table(e: Explanation) -> dict[str, Any]:
     """Return the selected columns with what each represents."""
     titles = ["Rank>", "Column", "Represents", "Mean>", "Deviation>"]
-    titles += ["Selected from other rows>"] if e.frequencies is not None else []
-    titles += ["Best substitute", "Variance lost by it>"] if e.substitutes else []
+    titles += ["Selected again>"] if e.frequencies is not None else []
+    titles += ["Best substitute (loss)"] if e.substitutes else []
     rows = []
     for place, j in enumerate(e.ranked):
         found = e.represents(place)
@@ -194,8 +188,8 @@ def selected_table(e: Explanation) -> dict[str, Any]:
         if e.substitutes:
             other, cost = e.substitutes[place] if place < len(e.substitutes) else (-1, np.nan)
             instead = e.feature_names[other] if other >= 0 else "–" if cost != cost else "none needed"
-            cells.append(Cell(instead, instead))
-            cells.append(Cell("–", -1.0) if cost != cost else Cell(percent(max(cost, 0.0)), cost))
+            loss = "" if cost != cost or other < 0 else f" ({percent(max(cost, 0.0))})"
+            cells.append(Cell(instead + loss, instead))
         rows.append(cells)
     return data_table("selected", titles, rows)
 
@@ -230,6 +224,10 @@ def _represents(e: Explanation) -> str:
         "A selected column represents the dropped columns that correlate most with it, if the absolute "
         f"correlation is at least {LEAST_CORRELATION}."
     )
+    if e.frequencies is not None:
+        words += " Selected again: how often it was selected from other rows."
+    if e.substitutes:
+        words += " Loss: the share of the variance known that is lost if the substitute is measured instead."
     alone = int(np.sum(e.dropped & (np.abs(e.closest_r) < LEAST_CORRELATION)))
     be = "is" if alone == 1 else "are"
     return words + f" {alone:,} of the {dropped:,} dropped columns {be} represented by none." * (alone > 0)
