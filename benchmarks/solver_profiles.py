@@ -28,12 +28,12 @@ from common import REAL_SETS, CountingGram, data_source, load, print_table
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ufselect._utils.arrays import polar_factor
 from ufselect.dscofs.pam import EARLY_ONSET, PamState, ProximalAlternatingMinimisation, XStep
 from ufselect.dscofs.problem import DoubleSparsePCA
 from ufselect.dscofs.start import Start, best_random_start, pca_start
 from ufselect.dscofs.x_steps import make_x_step
 from ufselect.gram import gram_operator
+from ufselect.gram.spectrum import polar_factor
 
 MAX_SECONDS = 1.5
 ACCURACY = 1e-3

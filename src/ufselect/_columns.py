@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect._utils.arrays import row_blocks
-from ufselect._utils.columns import ColumnTable, numbered_by_first, places_in
+from ufselect._utils.validation import ColumnTable, numbered_by_first, places_in
 from ufselect.gram import GramOperator, ReducedData, RestrictedGram, RowInfo, correlations, gram_operator
+from ufselect.gram.rows import row_blocks
 
 
 def selection_request(selector: Any, n_features: int, requested: int | float) -> SelectionRequest:

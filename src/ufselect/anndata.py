@@ -9,9 +9,8 @@ import numpy as np
 from sklearn.base import clone
 
 from ufselect import __version__
-from ufselect._utils.columns import NAMES_COLUMNS, ColumnTable, value_by_position
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import NAMES_COLUMNS, ColumnTable, listed, value_by_position
 from ufselect.plotting.displays import selected_by
 
 

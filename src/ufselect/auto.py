@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ufselect._columns import SelectionRequest
-from ufselect._utils.columns import places_in
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import seed_from
+from ufselect._utils.validation import places_in, seed_from
 from ufselect.assessment.held_out import Assessment, assess, is_assessing
 from ufselect.base import (
     FitResult,

@@ -23,7 +23,6 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ufselect._columns import SelectionRequest, choose, identical_columns, selection_request
-from ufselect._utils.messages import warn_user, without_warnings
 from ufselect._utils.validation import (
     as_numpy,
     canonical_csr,
@@ -34,6 +33,8 @@ from ufselect._utils.validation import (
     is_out_of_core,
     like,
     tabular,
+    warn_user,
+    without_warnings,
 )
 from ufselect.exceptions import ApproximationWarning, DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.gram import (

@@ -30,9 +30,8 @@ import ufselect
 from ufselect import Assessment, assess
 from ufselect._registry import SELECTORS, all_selectors, missing_requirements
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import listed
 from ufselect._utils.threads import blas_threads_for
-from ufselect._utils.validation import has_missing
+from ufselect._utils.validation import has_missing, listed
 from ufselect.assessment.held_out import far_rows_note
 from ufselect.base import GramSelector, UnsupervisedSelector
 from ufselect.datasets import load_dataset

@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ufselect._utils.columns import ColumnTable
-from ufselect._utils.validation import tabular
+from ufselect._utils.validation import ColumnTable, tabular
 from ufselect.base import StrOptions
 
 

@@ -16,8 +16,8 @@ from ufselect._columns import SelectionRequest, apart, identical_columns
 from ufselect._utils.validation import has_missing
 from ufselect.base import Columns, FitResult, GramSelector, Interval, StrOptions
 from ufselect.gram import GramOperator, correlations
-from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.operator import MissingSummary
+from ufselect.gram.rows import power_of_two_near
 
 
 class RedundancyFilter(GramSelector):

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from tests.fuzz.cases import SELECTORS, Case, case_number, fifth, run
 from tests.fuzz.data import CONTAINERS, unsorted_csr
 from ufselect import AutoSelector, MaxVariance, PCALeverage
-from ufselect._utils.messages import warn_user, without_warnings
 from ufselect._utils.threads import one_blas_thread
+from ufselect._utils.validation import warn_user, without_warnings
 
 
 @pytest.mark.parametrize("number", fifth(range(500)))

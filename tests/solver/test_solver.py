@@ -21,8 +21,8 @@ from ufselect._solver.reweighted import (
     ReweightedEigenproblem,
 )
 from ufselect._solver.sets import largest, project_entries, project_rows
-from ufselect._utils.arrays import is_orthonormal, polar_factor
 from ufselect.gram import gram_operator
+from ufselect.gram.spectrum import is_orthonormal, polar_factor
 from ufselect.published.spcafs import NegativeGram
 
 FORMS = ["formed", "products", "factored"]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from ufselect._utils.messages import warn_user
+from ufselect._utils.validation import warn_user
 
 
 class Status(Enum):

@@ -15,10 +15,17 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from ufselect._utils.columns import ColumnTable
-from ufselect._utils.messages import listed, without_warnings
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import check_choice, check_positive_int, generator, is_dask, tabular
+from ufselect._utils.validation import (
+    ColumnTable,
+    check_choice,
+    check_positive_int,
+    generator,
+    is_dask,
+    listed,
+    tabular,
+    without_warnings,
+)
 from ufselect.assessment.splits import SEED_LIMIT, far_rows, is_constant, row_samples, row_splits
 from ufselect.assessment.stability import selection_stability
 from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ufselect._utils.validation import is_missing
 from ufselect.gram import gram_operator
-from ufselect.gram.centring import power_of_two_near
+from ufselect.gram.rows import power_of_two_near
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,15 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ufselect._utils.messages import warn_user, without_warnings
-from ufselect._utils.validation import check_frame, check_positive_int, generator, is_dask, tabular
+from ufselect._utils.validation import (
+    check_frame,
+    check_positive_int,
+    generator,
+    is_dask,
+    tabular,
+    warn_user,
+    without_warnings,
+)
 from ufselect.assessment.splits import SEED_LIMIT, half_of_rows, with_seed
 from ufselect.assessment.stability import selection_stability
 from ufselect.base import AT_LEAST_ONE, FitProgress, HasMethods, Interval, unchanged_on_error

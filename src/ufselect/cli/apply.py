@@ -119,7 +119,7 @@ def find_columns(names: list[str], table: Table) -> NDArray[np.intp]:
     """Return the positions of the named columns in a table."""
     import numpy as np
 
-    from ufselect._utils.messages import listed
+    from ufselect._utils.validation import listed
     from ufselect.exceptions import TableError
 
     places = {name: place for place, name in enumerate(table.feature_names)}

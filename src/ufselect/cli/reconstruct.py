@@ -40,7 +40,7 @@ def reconstruct(
     earlier, table = opened_by(record, data, reading, files, force)
     import numpy as np
 
-    from ufselect._utils.messages import listed
+    from ufselect._utils.validation import listed
     from ufselect.cli.record import pipe_columns
     from ufselect.cli.saved_map import read_map
     from ufselect.cli.text import grid, note, output, percent, say, short_name

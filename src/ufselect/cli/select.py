@@ -168,7 +168,7 @@ def column_table(run: Run) -> Any:
     """Return the selected columns with what each represents; for redundancy those that represent others."""
     import numpy as np
 
-    from ufselect._utils.messages import listed
+    from ufselect._utils.validation import listed
     from ufselect.cli.text import grid, short_name
 
     e, names = run.explanation, run.table.feature_names

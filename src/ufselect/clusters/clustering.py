@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ufselect._utils.arrays import row_blocks
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import check_positive_int, seed_from, tabular
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import Reference, build_reference
+from ufselect.gram.rows import row_blocks
 from ufselect.graphs.score_graph import N_NEIGHBORS
 from ufselect.graphs.scores import sampled_rows
 

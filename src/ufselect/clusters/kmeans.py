@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy import sparse
 
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.rows import centre_and_scale
 
 SEEDINGS = ("random", "k-means++", "greedy-k-means++")
 

@@ -19,7 +19,7 @@ from ufselect._solver.feature_sparse import (
 )
 from ufselect._solver.iterate import Callback, SolverResult, Status, iterate, run_attributes
 from ufselect._solver.sets import project_entries, project_rows
-from ufselect._utils.messages import warn_user
+from ufselect._utils.validation import warn_user
 from ufselect.base import FitResult
 from ufselect.dscofs.branch_and_bound import BranchAndBound
 from ufselect.dscofs.estimator import DoubleSparseSelector, row_norms

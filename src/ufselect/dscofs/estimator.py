@@ -13,9 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ufselect._columns import SelectionRequest, Units, choose
 from ufselect._solver.iterate import SolverResult, iterate, run_attributes
-from ufselect._utils.arrays import polar_factor
-from ufselect._utils.messages import warn_user
-from ufselect._utils.validation import generator, seed_from
+from ufselect._utils.validation import generator, seed_from, warn_user
 from ufselect.base import (
     AT_LEAST_ONE,
     NON_NEGATIVE,
@@ -39,7 +37,7 @@ from ufselect.dscofs.start import Start, best_random_start, given_start, pca_sta
 from ufselect.dscofs.x_steps import make_x_step
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator, Spectrum
-from ufselect.gram.spectrum import EXACT, component_spectrum
+from ufselect.gram.spectrum import EXACT, component_spectrum, polar_factor
 
 SINGLE_TOL = 1e-6  # the smallest relative decrease of the objective that float32 resolves
 

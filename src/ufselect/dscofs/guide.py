@@ -11,8 +11,8 @@ from scipy import sparse
 from ufselect._columns import SelectionRequest
 from ufselect._utils.validation import as_numpy, has_missing, tabular
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.operator import FactoredGram, GramOperator
+from ufselect.gram.rows import power_of_two_near
 from ufselect.gram.spectrum import auto_n_components
 from ufselect.graphs.score_graph import centred_basis, end_clearly, smooth_vectors
 from ufselect.graphs.scores import Rows, clear_powers, mean_graph, rows_of, sampled_rows, score_ladder

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, minres
 
 from ufselect._solver.iterate import barzilai_borwein
-from ufselect._utils.arrays import orthonormality_defect, polar_factor, rotate_towards
-from ufselect.gram.spectrum import leading_pairs
+from ufselect.gram.spectrum import leading_pairs, orthonormality_defect, polar_factor, rotate_towards
 
 # Smaller relative gains do not show in the reported variance. Every loop here ends once it gains no more; the
 # numbers of rounds are safeguards.

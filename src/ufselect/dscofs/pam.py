@@ -11,9 +11,9 @@ from scipy.linalg import lapack
 
 from ufselect._solver.iterate import Descent
 from ufselect._solver.sets import Support
-from ufselect._utils.arrays import polar_factor
 from ufselect.dscofs.problem import SplitPCA, squared_distance
 from ufselect.dscofs.start import Start
+from ufselect.gram.spectrum import polar_factor
 
 # Relative decrease of the objective at which extrapolation begins. A run that stops near the paper's
 # tolerance is faster without it. A run to a settled selection takes a third of the steps with it, and fewer

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from ufselect._utils.arrays import is_orthonormal, polar_factor, random_orthonormal
 from ufselect.gram import GramOperator, Spectrum
+from ufselect.gram.spectrum import is_orthonormal, polar_factor, random_orthonormal
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._solver.iterate import barzilai_borwein
-from ufselect._utils.arrays import orthonormality_defect, polar_factor, rotate_towards
 from ufselect.dscofs.pam import PamState, XStep
 from ufselect.dscofs.problem import SplitPCA
+from ufselect.gram.spectrum import orthonormality_defect, polar_factor, rotate_towards
 
 
 def make_x_step(name: str, problem: SplitPCA) -> XStep:

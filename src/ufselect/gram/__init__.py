@@ -8,12 +8,12 @@ from ufselect.gram.operator import (
     LowRankGram,
     MissingSummary,
     RestrictedGram,
+    SparseGram,
     TallGram,
     correlations,
     gram_operator,
 )
 from ufselect.gram.rows import RowInfo, row_info
-from ufselect.gram.sparse import SparseGram
 from ufselect.gram.spectrum import Spectrum, suggest_n_components
 
 from ufselect.gram.accumulate import GramAccumulator, gram_from_covariance  # isort: skip

@@ -28,31 +28,31 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
 from sklearn.utils import check_array
 
-from ufselect._utils.arrays import row_blocks
-from ufselect._utils.columns import ColumnTable
-from ufselect._utils.messages import listed
 from ufselect._utils.validation import (
+    ColumnTable,
     canonical_csr,
     check_frame,
     check_sparse,
     column_names,
     has_missing,
+    listed,
     readable_table,
     table_schema,
     tabular,
     with_gaps,
 )
-from ufselect.gram.centring import (
+from ufselect.gram.missing import PairwiseSums, merge_sums, pairwise_gram, pairwise_sums
+from ufselect.gram.operator import FormedGram, column_means
+from ufselect.gram.rows import (
     NOT_FINITE,
+    RowInfo,
     mean_and_scale,
     power_of_two_near,
     refuse_infinity,
+    row_blocks,
+    row_info,
     working_dtype,
 )
-from ufselect.gram.missing import PairwiseSums, merge_sums, pairwise_gram, pairwise_sums
-from ufselect.gram.operator import FormedGram
-from ufselect.gram.rows import RowInfo, row_info
-from ufselect.gram.sparse import column_means
 
 PANEL = 256  # rows: the square on the diagonal, which is stored in full, is then a small part of a large S
 # Adding to S costs as much as the product of about a hundred rows, so many rows are centred at once.

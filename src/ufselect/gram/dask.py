@@ -14,8 +14,7 @@ from scipy import sparse
 from ufselect._utils.imports import import_extra
 from ufselect._utils.validation import check_frame, check_sparse, with_gaps
 from ufselect.gram.accumulate import Probe, Record, block_moments, merge_moments
-from ufselect.gram.centring import refuse_infinity, working_dtype
-from ufselect.gram.rows import RowInfo
+from ufselect.gram.rows import RowInfo, refuse_infinity, working_dtype
 from ufselect.gram.sketch import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
 
 MERGE_AT_ONCE = 4  # records per merge, which bounds how many a worker holds

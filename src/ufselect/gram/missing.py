@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect._utils.arrays import row_blocks
-from ufselect.gram.centring import power_of_two_near
 from ufselect.gram.operator import FORM_RATIO, FactoredGram, FormedGram, LowRankGram, MissingSummary
-from ufselect.gram.rows import RowInfo
+from ufselect.gram.rows import RowInfo, power_of_two_near, row_blocks
 
 BLOCK_BYTES = 2**26  # of rows with missing values that are reduced at once
 

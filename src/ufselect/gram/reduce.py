@@ -10,9 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._utils.arrays import row_blocks
-from ufselect._utils.messages import warn_user
-from ufselect._utils.validation import ENTRIES_IN_MEMORY, generator, is_dask, is_lazy_table, table_schema
+from ufselect._utils.validation import (
+    ENTRIES_IN_MEMORY,
+    generator,
+    is_dask,
+    is_lazy_table,
+    table_schema,
+    warn_user,
+)
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram.accumulate import (
     GramAccumulator,
@@ -25,10 +30,9 @@ from ufselect.gram.accumulate import (
     formed_gram,
     merge_moments,
 )
-from ufselect.gram.centring import refuse_infinity, working_dtype
 from ufselect.gram.dask import DaskBlocks
 from ufselect.gram.operator import GramOperator, LowRankGram, gram_operator
-from ufselect.gram.rows import RowInfo, row_info
+from ufselect.gram.rows import RowInfo, refuse_infinity, row_blocks, row_info, working_dtype
 from ufselect.gram.sketch import (
     GramTimes,
     SampleGram,

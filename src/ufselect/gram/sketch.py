@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg, sparse
 
-from ufselect._utils.arrays import row_blocks
 from ufselect.gram.accumulate import Moments
-from ufselect.gram.centring import mean_and_scale, working_dtype
 from ufselect.gram.operator import LowRankGram
+from ufselect.gram.rows import mean_and_scale, row_blocks, working_dtype
 from ufselect.gram.spectrum import leading_spectrum
 
 

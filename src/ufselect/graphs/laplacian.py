@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from ufselect._utils.arrays import row_blocks
 from ufselect.gram import gram_operator
+from ufselect.gram.rows import row_blocks
 from ufselect.gram.spectrum import auto_n_components, symmetric_pairs
 from ufselect.graphs.neighbors import neighbor_matrix
 

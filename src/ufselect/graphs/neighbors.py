@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from ufselect._utils.arrays import row_blocks
-from ufselect._utils.messages import warn_user
-from ufselect.gram.centring import power_of_two_near
+from ufselect._utils.validation import warn_user
+from ufselect.gram.rows import power_of_two_near, row_blocks
 
 
 def nearest_neighbors(

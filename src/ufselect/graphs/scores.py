@@ -12,9 +12,8 @@ from scipy import linalg, sparse
 
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import GramOperator, gram_operator
-from ufselect.gram.centring import centre_and_scale, power_of_two_near
-from ufselect.gram.rows import order_of_rows
-from ufselect.gram.sparse import column_means
+from ufselect.gram.operator import column_means
+from ufselect.gram.rows import centre_and_scale, order_of_rows, power_of_two_near
 from ufselect.graphs.score_graph import score_graph, score_widths
 
 

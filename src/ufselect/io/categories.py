@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.table import NOT_NUMBERS, ReadOptions, Table
 

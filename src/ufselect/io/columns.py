@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.numbers import read_number
 from ufselect.io.read import open_rows

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_claim, check_stored, open_unpacked, readable, refuse_damage
 from ufselect.io.roles import batch_labels, is_label, look_at_typed, row_weights

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.table import NOT_NUMBERS, READ_AS_MISSING, SOME_WORDS, column_facts
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import check_claim, readable
 from ufselect.io.numbers import Missing

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 
 NOT_NUMBERS, SOME_WORDS = "not numbers", "words among its numbers"

@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.exceptions import TableError
 from ufselect.io.files import open_unpacked, packed_as
 from ufselect.io.numbers import LAB_TOKENS, MISSING, PLAIN, Missing, bare_number, read_number

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ufselect._utils.messages import listed
+from ufselect._utils.validation import listed
 from ufselect.io.roles import TOTAL
 from ufselect.io.table import Table
 

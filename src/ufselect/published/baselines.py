@@ -11,7 +11,7 @@ from ufselect._columns import SelectionRequest
 from ufselect._utils.validation import generator
 from ufselect.base import FitResult, GramSelector, UnsupervisedSelector
 from ufselect.gram import GramOperator, ImplicitGram, MissingSummary
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.rows import centre_and_scale
 from ufselect.gram.spectrum import component_spectrum
 
 

@@ -12,9 +12,9 @@ from scipy import sparse
 from scipy.special import ndtr
 
 from ufselect._columns import SelectionRequest
-from ufselect._utils.arrays import row_blocks
 from ufselect.base import FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
+from ufselect.gram.rows import row_blocks
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

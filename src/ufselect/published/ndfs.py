@@ -14,12 +14,11 @@ from sklearn.cluster import KMeans
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import Descent, iterate, run_attributes
-from ufselect._utils.arrays import orthonormality_defect, row_blocks
 from ufselect._utils.validation import generator
 from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram.centring import centre_and_scale
-from ufselect.gram.rows import order_of_rows
+from ufselect.gram.rows import centre_and_scale, order_of_rows, row_blocks
+from ufselect.gram.spectrum import orthonormality_defect
 from ufselect.graphs import (
     clusters_asked,
     heat_affinity,

@@ -12,7 +12,6 @@ from sklearn.preprocessing import normalize
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import Descent, iterate, run_attributes
-from ufselect._utils.arrays import orthonormality_defect, row_blocks
 from ufselect._utils.validation import generator
 from ufselect.base import (
     AT_LEAST_ONE,
@@ -20,6 +19,8 @@ from ufselect.base import (
     FitResult,
     UnsupervisedSelector,
 )
+from ufselect.gram.rows import row_blocks
+from ufselect.gram.spectrum import orthonormality_defect
 from ufselect.graphs import nearest_neighbors, neighbor_matrix, usable_neighbors
 
 EPSILON = float(np.finfo(np.float64).eps)  # what the authors' program adds to denominators

@@ -22,7 +22,7 @@ from ufselect._solver.sets import project_simplex
 from ufselect.base import POSITIVE, FitResult, Interval, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.rows import centre_and_scale
 from ufselect.gram.spectrum import auto_n_components, eigenpairs_between
 from ufselect.graphs import (
     clusters_asked,

@@ -25,9 +25,8 @@ from ufselect._solver.iterate import (
     start_at,
 )
 from ufselect._utils.imports import import_extra
-from ufselect._utils.messages import warn_user
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import generator
+from ufselect._utils.validation import generator, warn_user
 from ufselect.base import (
     AT_LEAST_ONE,
     NON_NEGATIVE,
@@ -35,8 +34,7 @@ from ufselect.base import (
     UnsupervisedSelector,
 )
 from ufselect.exceptions import ConstantDataError
-from ufselect.gram.centring import mean_and_scale
-from ufselect.gram.rows import order_of_rows
+from ufselect.gram.rows import mean_and_scale, order_of_rows
 
 _lock = Lock()
 _n_inside = 0

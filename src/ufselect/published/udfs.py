@@ -12,11 +12,10 @@ from scipy import linalg, sparse
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import in_units_of, iterate, run_attributes
 from ufselect._solver.reweighted import ReweightedEigenproblem, smoothness_quadratic
-from ufselect._utils.arrays import row_blocks
 from ufselect.base import POSITIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
-from ufselect.gram.centring import centre_and_scale
+from ufselect.gram.rows import centre_and_scale, row_blocks
 from ufselect.gram.spectrum import auto_n_components
 from ufselect.graphs import nearest_neighbors, usable_neighbors
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ufselect.gram.centring import power_of_two_near
+from ufselect.gram.rows import power_of_two_near
 from ufselect.reconstruct.ridge import (
     N_FOLDS,
     RIDGES,

@@ -15,20 +15,20 @@ from sklearn.utils import check_array, get_tags
 from sklearn.utils._set_output import _get_container_adapter
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from ufselect._utils.columns import ColumnTable
-from ufselect._utils.messages import listed
 from ufselect._utils.validation import (
+    ColumnTable,
     as_numpy,
     has_missing,
     is_dask,
     is_lazy_table,
     is_out_of_core,
     like,
+    listed,
     tabular,
 )
 from ufselect.base import NON_NEGATIVE, HasMethods, StrOptions, check_columns, unchanged_on_error
 from ufselect.gram import gram_operator, reduce_data
-from ufselect.gram.centring import power_of_two_near
+from ufselect.gram.rows import power_of_two_near
 from ufselect.reconstruct.kernel import MOST_LANDMARKS, ColumnMap, bend, linear_errors, some_rows
 from ufselect.reconstruct.ridge import LEAST_ROWS, LinearMap, dense, noise_variances, ridge_units, row_folds
 from ufselect.reconstruct.selector import ReconstructionSelector

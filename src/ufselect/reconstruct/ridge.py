@@ -12,10 +12,10 @@ from scipy import linalg, sparse
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import column_or_1d
 
-from ufselect._utils.columns import ColumnTable
+from ufselect._utils.validation import ColumnTable
 from ufselect.gram import GramOperator, RowInfo
-from ufselect.gram.centring import mean_and_scale, power_of_two_near
-from ufselect.gram.sparse import column_means
+from ufselect.gram.operator import column_means
+from ufselect.gram.rows import mean_and_scale, power_of_two_near
 
 N_FOLDS = 5
 LEAST_ROWS = 2 * N_FOLDS

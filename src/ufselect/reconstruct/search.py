@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ufselect._columns import Units
-from ufselect._utils.arrays import row_blocks
 from ufselect._utils.validation import has_missing
 from ufselect.gram import FactoredGram, GramOperator, RowInfo, SparseGram, gram_operator
 from ufselect.gram.operator import FORM_RATIO
+from ufselect.gram.rows import row_blocks
 from ufselect.reconstruct.placement import Placement
 from ufselect.reconstruct.ridge import (
     RIDGES,

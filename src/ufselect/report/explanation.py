@@ -14,9 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.extmath import randomized_svd
 
 from ufselect import Assessment, assess
-from ufselect._utils.columns import ColumnTable
-from ufselect._utils.messages import without_warnings
-from ufselect._utils.validation import has_missing
+from ufselect._utils.validation import ColumnTable, has_missing, without_warnings
 from ufselect.assessment.splits import far_rows
 from ufselect.exceptions import DominatedByUnitsWarning, RepeatedColumnsWarning
 from ufselect.plotting.displays import Selected, selected_by
