@@ -86,8 +86,8 @@ class AutoSelector(UnsupervisedSelector):
     stability_ : float or None
         Agreement of the selections from different rows: 1 for the same columns, 0 for chance.
     report_ : dict of ndarray
-        One entry per candidate, the best first: ``candidate``, ``criterion`` (share of the variance known or
-        agreement with the clusters on held-out rows), ``criterion_error``, ``verdict``, ``stability``,
+        One entry per candidate, the best first: ``candidate``, ``criterion`` (share of the variance explained
+        or agreement with the clusters, on held-out rows), ``criterion_error``, ``verdict``, ``stability``,
         ``seconds`` and ``selected``; then random columns and the other rows of the assessment's table, for
         comparison. A data frame can be made of it.
     labels_ : ndarray of shape (n_samples,)

@@ -127,9 +127,9 @@ min_distance : float, optional
     "count_curve": """\
 count_curve_ : dict of ndarray
     With ``n_features_to_select="auto"``, for each number ``n_features`` tried: the ``score``, which is the
-    share of the variance of all columns known on held-out rows; the same for ``random`` columns and principal
-    ``components``; and whether the number was ``chosen``: the smallest whose score less the share of columns
-    measured is within 0.01 of the largest. More columns would add hardly more than themselves.""",
+    share of the variance of all columns explained on held-out rows; the same for ``random`` columns and
+    principal ``components``; and whether the number was ``chosen``: the smallest whose score less the share
+    of columns measured is within 0.01 of the largest. More columns would add hardly more than themselves.""",
     "iterations": """\
 n_iter_ : int
     Number of iterations.

@@ -36,7 +36,7 @@ def factors(seed=0, n=120, d=60, m=4):
 
 
 def share_of_all(X, columns, seed=0):
-    """Return the share of the variance of all columns known on held-out rows, by other people's code."""
+    """Return the share of the variance of all columns explained on held-out rows, by other people's code."""
     order, shares = np.random.default_rng(seed).permutation(len(X)), []
     for test in np.array_split(order, 3):
         train = np.setdiff1d(order, test)
@@ -81,8 +81,8 @@ def test_the_message_is_two_sentences_with_the_figures_of_the_table():
     found = assess(ReconstructionSelector(5), factors(), random_state=0)
     ours, random, components = (f"{100 * row['mean']:.0f} %" for row in found.table)
     assert found.finding == (
-        f"These 5 columns hold {ours} of the variance of all 60 on held-out rows; 5 random columns {random}, "
-        f"5 principal components {components}. They do better than every random set of columns."
+        f"These 5 columns explain {ours} of the variance of all 60 on held-out rows; 5 random columns "
+        f"{random}, 5 principal components {components}. They beat every random set tried."
     )
     assert found.effect == pytest.approx(found.mean("selected") - found.mean("random columns"))
     printed = str(found).splitlines()
@@ -93,12 +93,12 @@ def test_the_message_is_two_sentences_with_the_figures_of_the_table():
 @pytest.mark.parametrize(
     ("verdict", "beaten", "share", "said"),
     [
-        ("yes", 0.97, 0.9, "They do better than 97 % of random sets of columns."),
+        ("yes", 0.97, 0.9, "They beat 97 % of the random sets tried."),
         (
             "yes",
             0.97,
             0.3,
-            "They do better than 97 % of random sets of columns; more columns would hold more.",
+            "They beat 97 % of the random sets tried; more columns would explain more.",
         ),
         (
             "unclear",
@@ -110,9 +110,9 @@ def test_the_message_is_two_sentences_with_the_figures_of_the_table():
             "unclear",
             0.9,
             0.9,
-            "They do better than 90 % of random sets of columns, but by too little to be sure",
+            "They beat 90 % of the random sets tried, but by too little to be sure",
         ),
-        ("no", 0.9, 0.9, "They do better than 90 % of random sets of columns, but by too little to matter."),
+        ("no", 0.9, 0.9, "They beat 90 % of the random sets tried, but by too little to matter."),
         (
             "no",
             0.5,
@@ -132,7 +132,7 @@ def test_a_share_that_is_nearly_all_is_not_called_all():
     table = [{"columns": "x", "mean": share} for share in (0.9999, 0.997, 1.0)]
     found = Assessment("reconstruct", "yes", 1.0, 0.0, table, n_selected=1, n_features=9).finding
     assert found.startswith(
-        "This column holds over 99.9 % of the variance of all 9 on held-out rows; 1 random "
+        "This column explains over 99.9 % of the variance of all 9 on held-out rows; 1 random "
     )
     assert "column over 99 %, 1 principal component 100 %." in found
 
@@ -305,7 +305,7 @@ def test_a_row_far_from_all_others_counts_and_the_figure_without_it_is_given():
     found = assess([0, 1, 2], wild, random_state=0)
     assert found.far_rows == [40]
     assert "Row 40 is more than twice as far from the nearest other row as any other row." in found.message
-    without = f"Without it the columns hold {100 * found.without_far_rows:.0f} % of the variance."
+    without = f"Without it the columns explain {100 * found.without_far_rows:.0f} % of the variance."
     assert without in found.message
     wild[41] = wild[40]  # nothing far about two equal rows
     assert assess([0, 1, 2], wild, random_state=0).far_rows == []

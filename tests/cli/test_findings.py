@@ -68,8 +68,8 @@ def test_the_answer_comes_first_in_plain_words():
     lines = [line for line in result.stdout.splitlines() if line.strip()]
     assert lines[0].startswith("4 of 12 columns from which the others are reconstructed")
     assert [name in result.stdout for name in names(answer("select t.csv -k 4"))] == [True] * 4
-    assert lines[-1].startswith("These 4 columns hold 9")
-    assert "They do better than " in lines[-1]
+    assert lines[-1].startswith("These 4 columns explain 9")
+    assert "They beat " in lines[-1]
     for word in ("criterion", "candidate", "seconds", "score", "ReconstructionSelector"):
         assert word not in result.stdout
     assert result.stderr.splitlines()[-2:] == [
@@ -144,7 +144,7 @@ def test_columns_that_lose_most_of_the_others_are_not_called_good():
     pandas.DataFrame(values).add_prefix("x").to_csv("t.csv", index=False)
     record = answer("select t.csv -k 2")
     assert record["beats_random"] == "yes"
-    assert record["message"].endswith("more columns would hold more.")
+    assert record["message"].endswith("more columns would explain more.")
 
 
 def test_a_number_found_among_text_columns_is_that_of_the_sentence():

@@ -45,7 +45,7 @@ def test_the_whole_table_comes_from_the_selected_columns(tables, scale, capsys):
     assert call("reconstruct picked.json tomorrow.csv -o all.csv --errors errors.csv") == 0
     out, err = capsys.readouterr()
     share = f"{100 * record['map']['score']:.0f} %"
-    assert f"13 columns from 3 measured ones, which by this map hold {share}" in out
+    assert f"13 columns from 3 measured ones, which by this map explain {share}" in out
     assert "same: written with the constant value of the first table." in err
     reconstructed, wanted = pandas.read_csv("all.csv"), tables[200:].reset_index(drop=True)
     assert list(reconstructed.columns) == list(wanted.columns)

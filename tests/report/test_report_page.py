@@ -157,7 +157,7 @@ def blobs():
         (
             lambda: (ReconstructionSelector(4), *spectra()),
             "yes",
-            "of the variance of all columns known on held-out rows",
+            "of the variance explained on held-out rows",
             "curve-",
         ),
         (lambda: (RedundancyFilter(0.9), *spectra()), None, "each repeats a selected one", "curve-"),

@@ -72,8 +72,8 @@ class Assessment:
     table : list of dict
         One row each for ``"selected"``, ``"random columns"`` and ``"principal components"`` or, for clusters,
         ``"all columns"``: ``columns``, ``mean`` over the splits, and ``spread``, the standard deviation. For
-        reconstruction, figures are shares of the variance of the whole table that are known on held-out rows,
-        for clusters agreements (adjusted Rand index). Empty if nothing was measured.
+        reconstruction, figures are shares of the variance of the whole table explained on held-out rows, for
+        clusters agreements (adjusted Rand index). Empty if nothing was measured.
     stability : float or None
         Chance-corrected agreement of the selections from different rows: 1 for the same columns, 0 for
         chance [1]_. None for a fixed list of columns.
@@ -152,12 +152,12 @@ class Assessment:
         if k == d:
             return "All columns are selected."
         ours, random, rival = (row["mean"] for row in self.table)
-        columns, hold = ("This column", "holds") if k == 1 else (f"These {k} columns", "hold")
+        columns, explain = ("This column", "explains") if k == 1 else (f"These {k} columns", "explain")
         if self.goal == "reconstruct":
             shares = [percent(max(share, 0)) for share in (ours, random, rival)]
             components = "component" if k == 1 else "components"
             text = (
-                f"{columns} {hold} {shares[0]} of the variance of all {d} on held-out rows; {k} random "
+                f"{columns} {explain} {shares[0]} of the variance of all {d} on held-out rows; {k} random "
                 f"column{'s' * (k > 1)} {shares[1]}, {k} principal {components} {shares[2]}."
             )
         else:
@@ -173,13 +173,13 @@ class Assessment:
     def _comparison(self) -> str:
         share = percent(self.beaten)
         if self.verdict == "yes" or self.beaten >= BEATEN[1]:
-            sets = f"{share} of random sets"
+            sets = f"{share} of the random sets"
             if self.beaten >= 0.995:
                 sets = f"{'nearly ' * (self.beaten < 1)}every random set"
-            text = f"{'It does' if self.n_selected == 1 else 'They do'} better than {sets} of columns"
+            text = f"{'It beats' if self.n_selected == 1 else 'They beat'} {sets} tried"
             if self.verdict == "yes":
                 is_little = self.goal == "reconstruct" and self.mean("selected") < 0.5
-                return f"{text}{'; more columns would hold more' * is_little}."
+                return f"{text}{'; more columns would explain more' * is_little}."
             little = "to be sure that it is not chance" if self.verdict == "unclear" else "to matter"
             return f"{text}, but by too little {little}."
         these = "the selected one is" if self.n_selected == 1 else "the selected ones are"
@@ -202,13 +202,13 @@ class Assessment:
         share, change = self.without_far_rows, ""
         if abs(share - self.mean("selected")) > 0.02:
             it = "it" if len(self.far_rows) == 1 else "them"
-            change = f"Without {it} the columns hold {percent(max(share, 0))} of the variance."
+            change = f"Without {it} the columns explain {percent(max(share, 0))} of the variance."
         return [far_rows_note(names, change)]
 
     def __str__(self) -> str:
         if not self.table:
             return self.message
-        what = "variance known" if self.goal == "reconstruct" else "agreement"
+        what = "variance explained" if self.goal == "reconstruct" else "agreement"
         lines = [("columns", what, "spread")]
         lines += [(row["columns"], f"{row['mean']:.3f}", f"{row['spread']:.3f}") for row in self.table]
         return f"{self.message}\n\n" + "\n".join(f"{a:22}{b:>14}{c:>9}" for a, b, c in lines)
@@ -234,7 +234,7 @@ class Assessment:
         ax.barh(names, means, xerr=spreads, color=["C0", *["0.75"] * (len(names) - 1)])
         ax.invert_yaxis()
         is_share = self.goal == "reconstruct"
-        ax.set_xlabel("share of the variance known" if is_share else "agreement with the clusters")
+        ax.set_xlabel("share of the variance explained" if is_share else "agreement with the clusters")
         ax.set_title(f"Better than random columns: {self.verdict}")
         return ax
 
@@ -266,9 +266,9 @@ def assess(
 
     The rows are split several times. The selector is fitted to one side of each split, and its columns are
     compared with as many random columns on the other side. With ``goal="reconstruct"``, the measure is the
-    share of the variance of the whole table that is known: selected columns are known, and all others are
-    reconstructed by ridge regression. With ``goal="clusters"``, it is the agreement (adjusted Rand index) of
-    a clustering on the selected columns with the clusters that all columns show.
+    share of the variance of the whole table that is explained: selected columns count in full, all others as
+    far as ridge regression reconstructs them. With ``goal="clusters"``, it is the agreement (adjusted Rand
+    index) of a clustering on the selected columns with the clusters that all columns show.
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def assess(
     clusters, it requires an agreement of at least 0.3, and a lead of 0.1 over random columns; below half of
     that lead the verdict is "no". If contiguous runs of rows are held out, which are few and long, a "yes"
     requires a lead of 0.45 of the variance that random columns leave unknown or, for clusters, of 0.2.
-    Columns of larger variance hold more of it, so scale X if units are arbitrary.
+    Columns of larger variance explain more of it, so scale X if units are arbitrary.
 
     Rows are divided into thirds for reconstruction, each of which is held out once, and into halves for
     clusters. This is repeated while the verdict is within three standard errors of another one: from 12 fits
@@ -488,7 +488,7 @@ def selected_columns(estimator: Any, table: Any, rows: NDArray) -> NDArray:
 
 
 class _Reconstruction:
-    """The share of the variance of all columns that some make known on held-out rows."""
+    """The share of the variance of all columns that some explain on held-out rows."""
 
     n_parts = 3  # two thirds select, one third is held out
     repeats = (4, 20, 120)

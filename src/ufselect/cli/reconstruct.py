@@ -113,7 +113,7 @@ def reconstruct(
         return
     console = output(stderr=to_pipe)
     console.print(
-        f"{order.size} columns from {selected.size} measured ones, which by this map hold "
+        f"{order.size} columns from {selected.size} measured ones, which by this map explain "
         f"{percent(earlier['map']['score'])} of the variance on held-out rows.",
     )
     worst = sorted(zip(*columns, strict=True), key=lambda row: -row[3])[:5]

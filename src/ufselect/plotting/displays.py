@@ -500,14 +500,14 @@ class PixelsDisplay(Display):
 
 @dataclass
 class ReconstructionDisplay(Display):
-    """Plot the share of the variance that so many columns hold, beside random columns and PCA.
+    """Plot the share of the variance that so many columns explain, beside random columns and PCA.
 
     Parameters
     ----------
     counts : ndarray
         Numbers of columns.
     shares : ndarray
-        Shares of the variance of all columns known from so many selected ones.
+        Shares of the variance of all columns explained by so many selected ones.
     random : ndarray of shape (n_draws, n_counts), optional
         Shares of random columns.
     components : ndarray, optional
@@ -550,7 +550,7 @@ class ReconstructionDisplay(Display):
         random_state: Any = 0,
         ax: Any = None,
     ) -> ReconstructionDisplay:
-        """Draw the share of the variance that is known from fewer and fewer of the selected columns.
+        """Draw the share of the variance explained by fewer and fewer of the selected columns.
 
         Parameters
         ----------
@@ -592,7 +592,7 @@ class ReconstructionDisplay(Display):
 
     @classmethod
     def from_count_curve(cls, selector: Any, *, ax: Any = None) -> ReconstructionDisplay:
-        """Draw the share of the variance known from so many columns, and mark the number a selector chose.
+        """Draw the share of the variance explained by so many columns, and mark the number a selector chose.
 
         Parameters
         ----------
@@ -625,7 +625,7 @@ class ReconstructionDisplay(Display):
         ax.plot(self.counts, self.shares, color=SELECTED, marker="o", markersize=3, label="selected columns")
         if self.chosen is not None:
             ax.axvline(self.chosen, color=INK, linewidth=1, linestyle="--", label=f"{self.chosen} columns")
-        ax.set(xlabel="number of columns", ylabel="share of the variance known")
+        ax.set(xlabel="number of columns", ylabel="share of the variance explained")
         ax.set_ylim(min(0.0, float(np.min(self.shares))), 1.0)
         ax.legend(frameon=False)
         quiet(ax)

@@ -1,4 +1,4 @@
-"""How many columns are enough: the share of the variance known on held-out rows, by their number."""
+"""How many columns are enough: the share of the variance explained on held-out rows, by their number."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def count_curve(
 ) -> tuple[int, dict[str, NDArray]]:
     r"""Return how many columns are enough, and the curve by which that was found, as in ``count_curve_``.
 
-    The count is the smallest whose value is within 0.01 of the largest: the share of the variance known less
-    the share of units measured. Beyond it a unit adds hardly more than if nothing had anything in common.
-    Two random orders of units and the principal components of each fold are beside it.
+    The count is the smallest whose value is within 0.01 of the largest: the share of the variance explained
+    less the share of units measured. Beyond it a unit adds hardly more than if nothing had anything in
+    common. Two random orders of units and the principal components of each fold are beside it.
 
     A fifth of the rows of X is held out in turn; given the Gram operator of the others and a number, ``path``
     returns that many units, best first: up to half of them, with at most 100 columns and fewer than the rows
@@ -90,7 +90,7 @@ def fold_data(X: Any, rows: RowInfo | None, folds: list[NDArray]) -> Iterator[tu
 
 
 def _known_by_count(gram: GramOperator, held_out: NDArray, parts: list[NDArray], counts: NDArray) -> NDArray:
-    """Return the share of the variance of all columns that is known, a row per count and a column per ridge.
+    """Return the share of the variance of all columns explained, a row per count and a column per ridge.
 
     The maps from the first column, the first two and so on follow from one Cholesky factor, each by one more
     term.

@@ -69,7 +69,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     mean_ : ndarray of shape (n_features,)
         Means of the columns.
     score_ : float
-        Share of the variance of all columns that is known on held-out rows, as :meth:`score` gives it for
+        Share of the variance of all columns explained on held-out rows, as :meth:`score` gives it for
         new ones.
     map_scores_ : dict
         The same for each of the maps compared: "ridge" and "kernel", or "ridge" and "regressor".
@@ -279,7 +279,7 @@ class Reconstructor(TransformerMixin, BaseEstimator):
             self.map_scores_["kernel"] = float(1 - np.minimum(errors, totals).sum() / totals.sum())
             shares = [f"{100 * self.map_scores_[name]:.1f} %" for name in ("kernel", "ridge")]
             self.reason_ = (
-                f"On held-out rows {shares[0]} of the variance are known by the kernel, "
+                f"On held-out rows {shares[0]} of the variance are explained by the kernel, "
                 f"{'' if is_better else 'not '}more than one standard error above the {shares[1]} by the "
                 "linear map."
             )
@@ -475,11 +475,11 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         return self.column_map_.is_far(self.column_map_.complete(self._measured(X))[0])
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the share of the variance of all columns that is known from the selected ones.
+        """Return the share of the variance of all columns explained by the selected ones.
 
-        Selected columns are known, without added noise, and all others as they are reconstructed. For the
-        share to expect with ``noise_variance``, see ``score_``, or pass rows that were measured with that
-        noise.
+        Selected columns count in full, without added noise, all others as far as they are reconstructed. For
+        the share to expect with ``noise_variance``, see ``score_``, or pass rows that were measured with
+        that noise.
 
         Parameters
         ----------

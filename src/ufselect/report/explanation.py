@@ -82,7 +82,7 @@ class Explanation:
     history : ndarray or None
         Objective over the iterations.
     counts : dict or None
-        The share of the variance known against the number of columns, as ``count_curve_`` of
+        The share of the variance explained against the number of columns, as ``count_curve_`` of
         :class:`~ufselect.ReconstructionSelector`.
     substitutes : list of tuple
         For each selected column, best first, the column that could best be measured instead, −1 if none is

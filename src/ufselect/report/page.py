@@ -227,7 +227,7 @@ def _represents(e: Explanation) -> str:
     if e.frequencies is not None:
         words += " Selected again: how often it was selected from other rows."
     if e.substitutes:
-        words += " Loss: the share of the variance known that is lost if the substitute is measured instead."
+        words += " Loss: the share of the variance no longer explained with the substitute."
     alone = int(np.sum(e.dropped & (np.abs(e.closest_r) < LEAST_CORRELATION)))
     be = "is" if alone == 1 else "are"
     return words + f" {alone:,} of the {dropped:,} dropped columns {be} represented by none." * (alone > 0)
@@ -255,7 +255,7 @@ def _cards(e: Explanation) -> list[tuple[str, str, str]]:
     else:
         components = percent(max(a.mean("principal components"), 0))
         how = f"random columns: {percent(max(random, 0))}, principal components: {components}"
-        cards.append((percent(max(ours, 0)), "of the variance of all columns known on held-out rows", how))
+        cards.append((percent(max(ours, 0)), "of the variance explained on held-out rows", how))
         how_many = f"better than random columns: {a.verdict}"
         cards.append((percent(a.beaten), "of random sets of columns beaten", how_many))
     if a.stability is not None:
@@ -324,14 +324,14 @@ def _charts(e: Explanation) -> dict[str, str | None]:
         ax.barh(places, means, xerr=[row["spread"] for row in table], color=colours, ecolor=INK)
         ax.set_yticks(places, [row["columns"] for row in table])
         ax.invert_yaxis()
-        what = "share of the variance known on held-out rows"
+        what = "share of the variance explained on held-out rows"
         what = what if e.goal == "reconstruct" else "agreement with the clusters of held-out rows"
         ax.set_xlabel(what)
         quiet(ax)
         keep("assessed", ax, what)
     if e.counts is not None:
         curve = ReconstructionDisplay.of_counts(e.counts, marked=e.n_selected).plot(ax=_axes(6, 3.4))
-        keep("counts", curve.ax_, "Share of the variance known against the number of columns")
+        keep("counts", curve.ax_, "Share of the variance explained against the number of columns")
     if e.selected.scores is not None and e.goal != "redundancy":
         order, n_shown = np.argsort(e.selected.ranking), min(MOST_CELLS, e.n_features)
         bars = ScoresDisplay(
