@@ -427,10 +427,10 @@ class Reconstructor(TransformerMixin, BaseEstimator):
     def _refuse_other_order(self, values: NDArray) -> None:
         """Raise an error if values are like the rows of the fit in the order of ranks, or of the list, alone.
 
-        The squared Mahalanobis distance of such rows is about the number of columns. Rows in the order of the
-        data are on average nearer to those of the fit than in any other order, so that drift is no error.
+        The mean squared Mahalanobis distance of such rows, per column, is about 1. In another order than that
+        of the data rows are farther from those of the fit; rows that drifted are so in any order.
         """
-        chosen, inner = np.flatnonzero(self.support_), self.column_map_.covariance
+        chosen, map_ = np.flatnonzero(self.support_), self.column_map_
         if self.estimator is not None and not hasattr(self.estimator, "fit"):
             listed = self.estimator_.keep[np.isin(self.estimator_.keep, chosen)]
             order, what = np.searchsorted(chosen, listed), "list of columns"
@@ -440,16 +440,16 @@ class Reconstructor(TransformerMixin, BaseEstimator):
         values = values[~np.isnan(values).any(axis=1)]
         if not len(values) or np.array_equal(order, np.arange(order.size)):
             return
-        inner = inner + np.diag(0.01 * ridge_units(inner.diagonal()))
-        usual, other = (
-            np.einsum("ij,ji->i", rows, np.linalg.solve(inner, rows.T)) / order.size
-            for rows in (
-                (part - self.column_map_.mean[chosen]) / self.column_map_.unit
-                for part in (values, values[:, np.argsort(order)])
-            )
-        )
-        n_rows, gains = len(values), usual - other
-        if other.mean() < 1.5 and gains.mean() > 5 * gains.std() / np.sqrt(n_rows) + 10 / n_rows:
+        inner = map_.covariance + np.diag(0.01 * ridge_units(map_.covariance.diagonal()))
+
+        def distances(rows: NDArray) -> NDArray:
+            rows = (rows - map_.mean[chosen]) / map_.unit
+            return np.einsum("ij,ji->i", rows, np.linalg.solve(inner, rows.T)) / order.size
+
+        given, other = distances(values), distances(values[:, np.argsort(order)])
+        n_rows, gains = len(values), given - other
+        is_closer = gains.mean() > 5 * gains.std() / np.sqrt(n_rows) + 10 / n_rows
+        if other.mean() < 1.5 and given.mean() > 1.1 and is_closer:
             raise ValueError(
                 f"X has the selected columns in the order of the {what}; give them in the order of the data, "
                 "as transform returns them, or as a frame with their names."
