@@ -169,13 +169,14 @@ def test_blocks_that_are_not_as_dask_was_told(selector):
         selector.fit(blocks.map_blocks(lambda block: 1 / 0, meta=np.empty((0, 0))))
 
 
-def test_gathered_blocks_that_are_not_as_dask_was_told():
-    """Wide sparse data are brought here block by block."""
+def test_gathered_blocks_that_are_not_as_dask_was_told(monkeypatch):
+    """Wide data are brought here."""
     dask_array = pytest.importorskip("dask.array")
-    block_source = pytest.importorskip("ufselect.gram").block_source
-    blocks = dask_array.from_array(X, chunks=(7, 6)).map_blocks(lambda block: block[:, :3], dtype=float)
+    monkeypatch.setattr("ufselect.gram.reduce.MAX_ORDER", 5)
+    monkeypatch.setattr("ufselect.gram.reduce.LOCAL_BYTES", 10**9)
+    blocks = dask_array.from_array(X[:4], chunks=(2, 6)).map_blocks(lambda block: block[:, :3], dtype=float)
     with pytest.raises(ValueError, match="but dask expects 6 columns"):
-        block_source(blocks).gather()
+        MaxVariance(1).fit(blocks)
 
 
 WEIGHTS = {

@@ -17,7 +17,7 @@ from ufselect.gram.rows import RowInfo, row_info
 from ufselect.gram.spectrum import Spectrum, suggest_n_components
 
 from ufselect.gram.accumulate import GramAccumulator, gram_from_covariance  # isort: skip
-from ufselect.gram.reduce import ReducedData, ReductionSummary, block_source, in_memory_if_small, reduce_data  # isort: skip
+from ufselect.gram.reduce import ReducedData, ReductionSummary, in_memory_if_small, reduce_data  # isort: skip
 
 __all__ = [
     "FactoredGram",
@@ -34,7 +34,6 @@ __all__ = [
     "SparseGram",
     "Spectrum",
     "TallGram",
-    "block_source",
     "correlations",
     "gram_from_covariance",
     "gram_operator",

@@ -143,6 +143,47 @@ def panels(second: NDArray, n_features: int) -> Iterator[tuple[int, int, NDArray
         offset += shape[0] * shape[1]
 
 
+class GramTimes:
+    """S times fixed columns and, in a last column, the diagonal of S; zero without ``with_diagonal``.
+
+    The diagonal of sparse data takes a third of a pass, and one pass tells it.
+    """
+
+    def __init__(self, vectors: NDArray, with_diagonal: bool = True) -> None:
+        self.vectors = vectors
+        self.with_diagonal = with_diagonal
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.vectors.nbytes
+
+    def zeros(self, n_features: int) -> NDArray:
+        return np.zeros((n_features, self.vectors.shape[1] + 1))
+
+    def add_rows(self, second: NDArray, centred: NDArray) -> None:
+        vectors = self.vectors.astype(centred.dtype, copy=False)
+        second[:, :-1] += ((centred @ vectors).T @ centred).T
+        if self.with_diagonal:
+            second[:, -1] += np.einsum("ij,ij->j", centred, centred)
+
+    def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
+        """Add Xᵀ(W − mean(W)) with W = XV, in which the correction for the left factor vanishes."""
+        vectors = self.vectors.astype(block.dtype, copy=False)
+        scores = block @ vectors
+        scores -= (mean @ self.vectors).astype(block.dtype)
+        scores -= scores.mean(axis=0, dtype=np.float64).astype(block.dtype)
+        second[:, :-1] += block.T @ scores
+        if self.with_diagonal:  # the squares of stored entries about the mean, and of the zeros
+            squares = (block.data - mean[block.indices]) ** 2
+            stored = np.bincount(block.indices, weights=squares, minlength=mean.size)
+            n_zeros = block.shape[0] - np.bincount(block.indices, minlength=mean.size)
+            second[:, -1] += stored + n_zeros * mean**2
+
+    def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
+        second[:, :-1] += np.outer(weight * direction, direction @ self.vectors)
+        if self.with_diagonal:
+            second[:, -1] += weight * direction**2
+
+
 @dataclass(frozen=True)
 class Moments:
     """What a set of rows contributes: count, column means and second moments about them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -14,8 +14,7 @@ from scipy import sparse
 from ufselect._utils.imports import import_extra
 from ufselect._utils.validation import check_frame, check_sparse, with_gaps
 from ufselect.gram.accumulate import Probe, Record, block_moments, merge_moments
-from ufselect.gram.rows import RowInfo, refuse_infinity, working_dtype
-from ufselect.gram.sketch import SampleGram, block_rotated, block_sample_gram, merge_sample_grams
+from ufselect.gram.rows import RowInfo, mean_and_scale, power_of_two_near, working_dtype
 
 MERGE_AT_ONCE = 4  # records per merge, which bounds how many a worker holds
 TARGET_BYTES = 2**27  # per block that is made by joining chunks: within the 50 to 200 MB that dask advises
@@ -70,7 +69,7 @@ def import_dask(module: str = "dask") -> ModuleType:
 
 
 class DaskBlocks:
-    """The blocks of a dask array or data frame, with the methods of `LocalBlocks`.
+    """The blocks of a dask array or data frame.
 
     Blocks may be NumPy arrays or SciPy CSR, of any real type; row counts may be unknown. Whatever the
     chunking, a pass works on blocks of rows with all features, or of features with all rows; chunks are
@@ -118,7 +117,7 @@ class DaskBlocks:
     def moments(self, probe: Probe) -> Record | None:
         dask = import_dask()
         array = self._row_blocks()
-        names = _names(array.chunks[0], "rows")
+        names = _names(array.chunks[0])
         shared_probe = dask.delayed(probe, traverse=False)
         merge = dask.delayed(merge_moments)
         # Weights and labels are split like the blocks, so that each block gets its own.
@@ -137,75 +136,56 @@ class DaskBlocks:
             chunks=((1,) * len(names), (1,)),
             meta=np.empty((0, 0), dtype=object),
         )
-        leaves = list(records.to_delayed().ravel())
-        blocks = array.to_delayed().ravel()
-        return _compute(_tree(leaves, lambda parts: merge(parts, shared_probe)), blocks, names)
+        parts = list(records.to_delayed().ravel())
+        while len(parts) > 1:
+            groups = [parts[start : start + MERGE_AT_ONCE] for start in range(0, len(parts), MERGE_AT_ONCE)]
+            parts = [merge(group, shared_probe) for group in groups]
+        return self.compute(parts[0])
 
-    def gather(self) -> Any:
-        array = self._row_blocks()
-        names = _names(array.chunks[0], "rows")
-        blocks = array.to_delayed().ravel()
-        check = import_dask().delayed(_checked)
-        checked = [
-            check(block, self.n_features, self.dtype, name) for block, name in zip(blocks, names, strict=True)
-        ]
-        parts = list(_compute_in_turn(checked, blocks, names))
-        if any(sparse.issparse(part) for part in parts):
-            return sparse.csr_array(sparse.vstack(parts, format="csr"))
-        return np.concatenate(parts)
-
-    def sample(self, rows: NDArray) -> Any:
+    def sample(self, rows: NDArray | slice) -> Any:
+        """Return some rows in memory."""
         self.count_rows()
-        blocks = self._row_blocks()
-        names = _names(blocks.chunks[0], "rows")
-        sampled = _compute(self.array[rows], blocks.to_delayed().ravel(), names)
+        sampled = self.compute(self.array[rows])
+        check_sparse(sampled, "X")
         check_width(sampled, self.n_features, "A part of X")
         sampled = sparse.csr_array(sampled) if sparse.issparse(sampled) else with_gaps(sampled)
         return sampled.astype(self.dtype, copy=False)
 
-    def sample_gram(self) -> SampleGram:
-        dask = import_dask()
-        array, starts = self._column_blocks()
-        names = _names(array.chunks[1], "features")
-        leaf, merge = dask.delayed(block_sample_gram), dask.delayed(merge_sample_grams)
-        blocks = array.to_delayed().ravel()
-        leaves = [leaf(block, start, name) for block, start, name in zip(blocks, starts, names, strict=True)]
-        return _compute(_tree(leaves, merge), blocks, names)
+    def centred_columns(self) -> tuple[Any, float]:
+        """Return A / scale in float64, with all rows in each block, and the scale: one pass."""
+        array = self.array.rechunk({0: -1, 1: "auto"}, block_size_limit=_block_bytes())
+        centred = array.map_blocks(lambda block: block - mean_and_scale(block)[0], dtype=np.float64)
+        scale = power_of_two_near(float(self.compute(abs(centred).max())), self.dtype)
+        return centred / scale, scale
 
-    def rotated(self, rotation: NDArray, scale: float) -> Iterator[tuple[int, NDArray]]:
-        dask = import_dask()
-        array, starts = self._column_blocks()
-        shared_rotation = dask.delayed(rotation)
-        blocks = array.to_delayed().ravel()
-        leaf = dask.delayed(block_rotated)
-        leaves = [leaf(block, shared_rotation, scale) for block in blocks]
-        names = _names(array.chunks[1], "features")
-        yield from zip(starts, _compute_in_turn(leaves, blocks, names), strict=True)
+    def compute(self, request: Any) -> Any:
+        """Compute what is made of the data; if a block cannot be read, raise an error that names it."""
+        try:
+            return import_dask().compute(request)[0]
+        except Exception as error:
+            blocks = self._row_blocks()
+            names = _names(blocks.chunks[0])
+            is_from_scheduler = type(error).__module__.split(".")[0] == "distributed"
+            if is_from_scheduler or str(error).startswith(tuple(names)):
+                raise
+            unreadable = _first_unreadable(blocks.to_delayed().ravel())
+            if unreadable is None:
+                raise
+            what = f"{names[unreadable]} cannot be read: {str(error).rstrip('.')}"
+            raise ValueError(f"{what}; write that part again.") from error
 
     def _row_blocks(self) -> Any:
         """Return the array with all features in one chunk; rows are split if chunks become too large."""
-        array = self.array
-        if array.numblocks[1] == 1:
+        array = self.array.rechunk({1: -1}) if self.array.numblocks[1] > 1 else self.array
+        row_bytes = self.n_features * array.dtype.itemsize
+        if array is self.array or self.is_sparse or not max(array.chunks[0]) * row_bytes > _block_bytes():
             return array
-        if self.is_sparse or any(np.isnan(array.chunks[0])):
-            return array.rechunk({1: -1})
-        return array.rechunk((_cut(array.chunks[0], self.n_features * array.dtype.itemsize), -1))
-
-    def _column_blocks(self) -> tuple[Any, list[int]]:
-        """Return the array with all rows in one chunk, and the first feature of each chunk."""
-        column_chunks = _cut(self.array.chunks[1], self.count_rows() * self.array.dtype.itemsize)
-        array = self.array.rechunk((-1, column_chunks))
-        return array, [0, *np.cumsum(column_chunks)[:-1].tolist()]
+        return array.rechunk({0: "auto"}, block_size_limit=_block_bytes())
 
 
-def _cut(chunks: Sequence[int], line_bytes: int) -> tuple[int, ...]:
-    """Split chunks of rows or columns into the fewest nearly equal parts that are not too large."""
-    largest = max(1, int(min(TARGET_BYTES, smallest_share_of_memory())) // line_bytes)
-    parts = []
-    for size in chunks:
-        n_parts = -(-size // largest) or 1
-        parts += [size // n_parts + (part < size % n_parts) for part in range(n_parts)]
-    return tuple(parts)
+def _block_bytes() -> int:
+    """Return how large a block that is made by joining chunks may be."""
+    return int(max(1, min(TARGET_BYTES, smallest_share_of_memory())))
 
 
 def _named_moments(
@@ -221,22 +201,15 @@ def _named_moments(
     return block_moments(block, probe, names[block_id[0]], rows)
 
 
-def _names(sizes: Sequence[float], axis: str) -> list[str]:
+def _names(sizes: Sequence[float]) -> list[str]:
     """Return what to call each block in a message: with its place, if sizes are known."""
     if any(np.isnan(sizes)):
         return [f"Block {index} of X" for index in range(len(sizes))]
     stops = np.cumsum(sizes).astype(int)
     return [
-        f"Block {index} of X ({axis} {stop - int(size)} to {stop - 1})"
+        f"Block {index} of X (rows {stop - int(size)} to {stop - 1})"
         for index, (size, stop) in enumerate(zip(sizes, stops, strict=True))
     ]
-
-
-def _tree(parts: list, merge: Callable[[list], Any]) -> Any:
-    """Merge neighbours four at a time until one is left."""
-    while len(parts) > 1:
-        parts = [merge(parts[start : start + MERGE_AT_ONCE]) for start in range(0, len(parts), MERGE_AT_ONCE)]
-    return parts[0]
 
 
 def check_width(block: Any, n_features: int, name: str) -> None:
@@ -246,37 +219,6 @@ def check_width(block: Any, n_features: int, name: str) -> None:
             f"{name} has the shape {np.shape(block)}, but dask expects {n_features} columns; give it the "
             "right chunks."
         )
-
-
-def _checked(block: Any, n_features: int, dtype: np.dtype, name: str) -> Any:
-    """Return a block in working precision, refusing infinity and damaged indices; NaN means missing."""
-    check_sparse(block, name)
-    check_width(block, n_features, name)
-    values = block.data if sparse.issparse(block) else with_gaps(block)
-    refuse_infinity(values, name)
-    return block.astype(dtype) if sparse.issparse(block) else values.astype(dtype, copy=False)
-
-
-def _compute(request: Any, blocks: Sequence[Any], names: Sequence[str]) -> Any:
-    """Compute; if a block cannot be read, raise an error that names it."""
-    dask = import_dask()
-    try:
-        return dask.compute(request)[0]
-    except Exception as error:
-        is_from_scheduler = type(error).__module__.split(".")[0] == "distributed"
-        if is_from_scheduler or str(error).startswith(tuple(names)):
-            raise
-        unreadable = _first_unreadable(blocks)
-        if unreadable is None:
-            raise
-        reason = str(error).rstrip(".")
-        raise ValueError(f"{names[unreadable]} cannot be read: {reason}; write that part again.") from error
-
-
-def _compute_in_turn(parts: list, blocks: Sequence[Any], names: Sequence[str]) -> Iterator[Any]:
-    """Yield the result of each part, computing a few at once to bound their memory."""
-    for start in range(0, len(parts), 16):
-        yield from _compute(parts[start : start + 16], blocks, names)
 
 
 def _first_unreadable(blocks: Sequence[Any]) -> int | None:

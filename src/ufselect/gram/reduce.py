@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import linalg, sparse
 
 from ufselect._utils.validation import (
     ENTRIES_IN_MEMORY,
@@ -21,8 +22,8 @@ from ufselect._utils.validation import (
 from ufselect.exceptions import ApproximationWarning
 from ufselect.gram.accumulate import (
     GramAccumulator,
+    GramTimes,
     Moments,
-    Probe,
     Record,
     WholeGram,
     accumulate_table,
@@ -30,18 +31,10 @@ from ufselect.gram.accumulate import (
     formed_gram,
     merge_moments,
 )
-from ufselect.gram.dask import DaskBlocks
+from ufselect.gram.dask import DaskBlocks, import_dask
 from ufselect.gram.operator import GramOperator, LowRankGram, gram_operator
 from ufselect.gram.rows import RowInfo, refuse_infinity, row_blocks, row_info, working_dtype
-from ufselect.gram.sketch import (
-    GramTimes,
-    SampleGram,
-    block_rotated,
-    block_sample_gram,
-    krylov_gram,
-    merge_sample_grams,
-    rotated_gram,
-)
+from ufselect.gram.spectrum import leading_spectrum
 
 # Order up to which S or the sample Gram matrix is formed: 800 MB in float64.
 MAX_ORDER = 10_000
@@ -139,80 +132,6 @@ class ReducedData:
         return ReductionSummary(self.route, self.n_passes, error, missing_share)
 
 
-class LocalBlocks:
-    """An array that need not be in memory, such as a memory-mapped one; only slices of it are read."""
-
-    is_sparse = False
-
-    def __init__(self, array: Any) -> None:
-        if array.ndim != 2:
-            raise ValueError(f"X must have two dimensions, not {array.ndim}.")
-        self.array = array
-        self.dtype = working_dtype(array.dtype)
-        self.n_features = int(array.shape[1])
-        self.rows: RowInfo | None = None
-
-    def has_room_for(self, record_bytes: int) -> bool:
-        """Tell whether records of that size fit where the blocks are; here S is formed in any case."""
-        return True
-
-    def count_rows(self) -> int:
-        """Return the number of samples, reading the data only if it is not known otherwise."""
-        return int(self.array.shape[0])
-
-    def moments(self, probe: Probe) -> Record | None:
-        """Reduce all blocks of rows: one pass."""
-        row_bytes = self.n_features * self.array.dtype.itemsize
-        parts = (
-            block_moments(
-                self.array[part],
-                probe,
-                f"X (rows {part.start} to {part.stop - 1})",
-                None if self.rows is None else self.rows.of(part),
-            )
-            for part in row_blocks(self.count_rows(), row_bytes, LOCAL_BLOCK_BYTES, min_rows=1)
-        )
-        return merge_moments(parts, probe)
-
-    def gather(self) -> NDArray:
-        """Return the data as an array or CSR matrix in memory."""
-        gathered = np.asarray(self.array, dtype=self.dtype)
-        refuse_infinity(gathered, "X")
-        return gathered
-
-    def sample(self, rows: NDArray) -> NDArray:
-        """Return some rows in memory."""
-        return np.asarray(self.array[rows], dtype=self.dtype)
-
-    def sample_gram(self) -> SampleGram:
-        """Return the sample Gram matrix of all features: one pass."""
-        total: list[SampleGram] = []
-        for columns in self._column_slices():
-            name = f"X (features {columns.start} to {columns.stop - 1})"
-            total.append(block_sample_gram(self.array[:, columns], columns.start, name))
-            total = [merge_sample_grams(total)]
-        return total[0]
-
-    def rotated(self, rotation: NDArray, scale: float) -> Iterator[tuple[int, NDArray]]:
-        """Yield (first feature, rotationᵀ A / scale) for each block of features: one pass."""
-        for columns in self._column_slices():
-            yield columns.start, block_rotated(self.array[:, columns], rotation, scale)
-
-    def _column_slices(self) -> Iterator[slice]:
-        column_bytes = self.count_rows() * self.array.dtype.itemsize
-        return row_blocks(self.n_features, column_bytes, LOCAL_BLOCK_BYTES, min_rows=1)
-
-
-def block_source(X: Any) -> LocalBlocks | DaskBlocks:
-    """Return the blocks of a dask collection or a memory-mapped array.
-
-    See Also
-    --------
-    reduce_data : Reduce data in blocks to what a selector's ``fit`` accepts.
-    """
-    return DaskBlocks(X) if is_dask(X) else LocalBlocks(X)
-
-
 def in_memory_if_small(X: Any) -> Any:
     """Return dask data or a lazy table of at most 20 million entries in memory, others as they are."""
     if is_dask(X):
@@ -234,7 +153,7 @@ def sample_rows(
 
     Neighbour graphs take n² d operations, so the rows are bounded, and for wide data their memory.
     """
-    source = block_source(X)
+    source = DaskBlocks(X)
     n_rows = source.count_rows()
     count = min(n_rows, max_rows, max(2, max_bytes // (source.n_features * source.dtype.itemsize)))
     rows = np.sort(generator(random_state).choice(n_rows, count, replace=False))
@@ -305,7 +224,24 @@ def reduce_data(
             f"X is of type {type(X).__name__}; reduce_data takes dask collections, memory maps, lazy tables "
             "and accumulators. Pass rows in memory to fit."
         )
-    source = block_source(X)
+    if not is_dask(X):
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, rows and columns, not {X.ndim}.")
+        (n_samples, n_features), rows = X.shape, row_info(sample_weight, batch, len(X))
+        blocks = list(row_blocks(n_samples, n_features * X.itemsize, LOCAL_BLOCK_BYTES, min_rows=1))
+        if n_features <= MAX_ORDER:
+            whole = WholeGram()
+            parts = (
+                block_moments(
+                    X[block], whole, f"X (rows {block.start} to {block.stop - 1})", rows and rows.of(block)
+                )
+                for block in blocks
+            )
+            return ReducedData(formed_gram(_counted(merge_moments(parts, whole))), 1, "formed")
+        if n_samples <= MAX_ORDER and 8 * X.size <= LOCAL_BYTES:
+            return _gathered(X.astype(working_dtype(X.dtype)), rows)
+        X = import_dask("dask.array").from_array(X, chunks=(blocks[0].stop, n_features), name=False)
+    source = DaskBlocks(X)
     if names:
         source.rows = row_info(sample_weight, batch, source.count_rows())
     n_features = source.n_features
@@ -314,12 +250,9 @@ def reduce_data(
         return ReducedData(formed_gram(_counted(source.moments(WholeGram()))), 1, "formed")
     n_samples, column_bytes = source.count_rows(), n_features * source.dtype.itemsize
     if n_samples <= MAX_ORDER and n_samples * column_bytes <= LOCAL_BYTES:
-        data, rows = source.gather(), source.rows
-        if rows is not None:
-            data, rows = rows.counted(data)
-        return ReducedData(gram_operator(data, rows=rows and rows.scaled()), 1, "gathered")
+        return _gathered(source.sample(slice(None)), source.rows)
     if n_samples <= MAX_ORDER and not source.is_sparse and source.rows is None:
-        return ReducedData(rotated_gram(source, max(1, LOCAL_BYTES // column_bytes)), 2, "rotated")
+        return ReducedData(rotated_gram(source, max(1, LOCAL_BYTES // column_bytes)), 3, "rotated")
 
     def multiply(probe: GramTimes) -> Moments:
         moments = _counted(source.moments(probe))
@@ -331,8 +264,82 @@ def reduce_data(
     return ReducedData(sketched, n_passes, "sketched")
 
 
+def _gathered(data: Any, rows: RowInfo | None) -> ReducedData:
+    refuse_infinity(data.data if sparse.issparse(data) else data, "X")
+    if rows is not None:
+        data, rows = rows.counted(data)
+    return ReducedData(gram_operator(data, rows=rows and rows.scaled()), 1, "gathered")
+
+
 def _counted(moments: Record | None) -> Record:
     n_samples = 0 if moments is None else moments.n_samples
     if moments is None or n_samples < 2:
         raise ValueError(f"X has {n_samples} sample(s), but a minimum of 2 is required.")
     return moments
+
+
+def rotated_gram(source: DaskBlocks, max_rank: int) -> LowRankGram:
+    r"""Build the operator of wide data, with a factor of at most ``max_rank`` rows.
+
+    With :math:`AA^\top = U \Lambda U^\top` and U cut to its k leading columns, :math:`F = U^\top A` gives
+    the k leading eigenpairs of S exactly.
+    """
+    centred, scale = source.centred_columns()
+    products, diagonal = source.compute((centred @ centred.T, (centred * centred).sum(axis=0)))
+    spectrum = leading_spectrum(products, min(max_rank, len(products)))
+    factor = source.compute((spectrum.vectors.T @ centred).astype(source.dtype))
+    exact = np.zeros_like(spectrum.values)
+    return LowRankGram(factor, len(products), scale, diagonal, ritz_values=spectrum.values, residuals=exact)
+
+
+def krylov_gram(
+    multiply: Callable[[GramTimes], Moments],
+    n_features: int,
+    n_components: int | None = None,
+    *,
+    max_passes: int = 3,
+) -> tuple[LowRankGram, int]:
+    """Build the low-rank operator by block Krylov products, and return it with the number of passes made.
+
+    ``multiply`` makes one pass over the data with a probe. Blocks are wider than ``n_components``, the number
+    of leading pairs that will be used. If ``max_passes`` are too few, the estimated error shows it.
+    """
+    width = min(n_features, max(24, (n_components or 0) + 12))
+    rng = np.random.default_rng(20240917)  # fixed, so that the same data give the same factor
+    basis = np.linalg.qr(rng.standard_normal((n_features, width)))[0]
+    product, diagonal = np.empty((n_features, 0)), np.empty(0)
+    fresh = basis
+    for n_passes in range(1, max_passes + 1):
+        moments = multiply(GramTimes(fresh, with_diagonal=n_passes == 1))
+        diagonal = moments.second[:, -1] if n_passes == 1 else diagonal
+        image = moments.second[:, :-1]
+        product = np.hstack([product, image])
+        resolution = n_features * float(np.finfo(moments.dtype).eps)
+        if n_passes == max_passes:
+            break
+        # Orthonormal columns for what the product adds to the basis.
+        new = image - basis @ (basis.T @ image)
+        new -= basis @ (basis.T @ new)
+        directions, sizes, _ = linalg.svd(new, full_matrices=False, check_finite=False)
+        least = resolution * max(float(np.linalg.norm(image, 2)), np.finfo(float).tiny)
+        kept = directions[:, sizes > least]
+        fresh = np.linalg.qr(kept - basis @ (basis.T @ kept))[0]
+        if fresh.shape[1] == 0:
+            break
+        basis = np.hstack([basis, fresh])
+    inner = basis.T @ product
+    values, rotation = linalg.eigh((inner + inner.T) / 2, check_finite=False)
+    values, rotation = values[::-1], rotation[:, ::-1]
+    rank = int(np.count_nonzero(values > resolution * max(values[0], 0.0)))
+    values, rotation = values[:rank], rotation[:, :rank]
+    rotated = product @ rotation
+    gram = LowRankGram(
+        np.ascontiguousarray((rotated / np.sqrt(values)).T, dtype=moments.dtype),
+        moments.n_samples,
+        moments.scale,
+        np.clip(diagonal, 0, None),
+        moments.common_mean,
+        ritz_values=values,
+        residuals=np.linalg.norm(rotated - (basis @ rotation) * values, axis=0),
+    )
+    return gram, n_passes
