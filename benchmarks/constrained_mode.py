@@ -16,8 +16,8 @@ from common import REAL_SETS, load, print_table
 from threadpoolctl import threadpool_limits
 
 from ufselect import DSCOFS, FSPCA, ConstrainedDSCOFS
-from ufselect.dscofs.constrained import improve_by_exchanges
-from ufselect.dscofs.problem import optimality_gap, variance_bound
+from ufselect.dscofs.algorithm import optimality_gap, variance_bound
+from ufselect.dscofs.row_search import improve_by_exchanges
 from ufselect.gram import gram_operator
 from ufselect.gram.spectrum import leading_sum
 

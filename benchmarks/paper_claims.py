@@ -57,7 +57,7 @@ from ufselect.compare.protocol import PAPER_COUNTS, Protocol, make_problem
 from ufselect.compare.tables import METRICS, best
 from ufselect.datasets import load_dataset
 from ufselect.datasets.shapes import SHAPES, among_noise
-from ufselect.dscofs import problem
+from ufselect.dscofs import algorithm
 from ufselect.metrics import evaluate_selection
 from ufselect.published.udfs import local_scatter_laplacian
 
@@ -103,8 +103,10 @@ def measure(name: str) -> dict[str, float]:
 def exact_proximal_steps(selector: DSCOFS) -> Iterator[None]:
     """Weigh X by its penalty in the averages of the Y- and Z-steps, which are made in turn."""
     memories = cycle((selector.tau / selector.mu_entry, selector.tau / selector.mu_row))
-    average = problem.proximal_average
-    with mock.patch.object(problem, "proximal_average", lambda X, last, _: average(X, last, next(memories))):
+    average = algorithm.proximal_average
+    with mock.patch.object(
+        algorithm, "proximal_average", lambda X, last, _: average(X, last, next(memories))
+    ):
         yield
 
 

@@ -28,10 +28,17 @@ from common import REAL_SETS, CountingGram, data_source, load, print_table
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from ufselect.dscofs.pam import EARLY_ONSET, PamState, ProximalAlternatingMinimisation, XStep
-from ufselect.dscofs.problem import DoubleSparsePCA
-from ufselect.dscofs.start import Start, best_random_start, pca_start
-from ufselect.dscofs.x_steps import make_x_step
+from ufselect.dscofs.algorithm import (
+    EARLY_ONSET,
+    DoubleSparsePCA,
+    PamState,
+    ProximalAlternatingMinimisation,
+    Start,
+    XStep,
+    best_random_start,
+    make_x_step,
+    pca_start,
+)
 from ufselect.gram import gram_operator
 from ufselect.gram.spectrum import polar_factor
 

@@ -6,9 +6,9 @@ from itertools import combinations
 
 import numpy as np
 
-from ufselect._solver.feature_sparse import FeatureSparsePCA
 from ufselect._solver.iterate import iterate
-from ufselect.dscofs.problem import variance_bound
+from ufselect.dscofs.algorithm import variance_bound
+from ufselect.dscofs.row_search import FeatureSparsePCA
 from ufselect.gram import FormedGram
 from ufselect.gram.spectrum import leading_sum
 

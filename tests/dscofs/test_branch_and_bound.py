@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.dscofs.examples import brute_force, upper_bound
 
-from ufselect.dscofs.branch_and_bound import BranchAndBound
+from ufselect.dscofs.row_search import BranchAndBound
 from ufselect.gram.spectrum import leading_sum
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.dscofs.examples import brute_force, captured_variance, upper_bound
 
 from ufselect import DSCOFS, ConstrainedDSCOFS
-from ufselect.dscofs.problem import optimality_gap, optimality_message, spectral_bound
+from ufselect.dscofs.algorithm import optimality_gap, optimality_message, spectral_bound
 from ufselect.gram import Spectrum, gram_operator
 
 

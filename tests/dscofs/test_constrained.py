@@ -12,8 +12,8 @@ from tests.dscofs.examples import captured_variance, improve_by_proxy
 from tests.strategies import structured_data
 
 from ufselect import ConstrainedDSCOFS
-from ufselect.dscofs.constrained import improve_by_exchanges
-from ufselect.dscofs.problem import optimality_gap, variance_bound
+from ufselect.dscofs.algorithm import optimality_gap, variance_bound
+from ufselect.dscofs.row_search import improve_by_exchanges
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import gram_operator
 

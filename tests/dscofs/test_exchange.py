@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.dscofs.examples import random_scatter
 
 from ufselect._columns import Units
-from ufselect.dscofs.branch_and_bound import BranchAndBound
-from ufselect.dscofs.constrained import improve_by_exchanges
-from ufselect.dscofs.problem import variance_bound
+from ufselect.dscofs.algorithm import variance_bound
+from ufselect.dscofs.row_search import BranchAndBound, improve_by_exchanges
 from ufselect.gram import FormedGram
 from ufselect.gram.spectrum import leading_sum
 

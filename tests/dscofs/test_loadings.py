@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.dscofs.examples import random_scatter
 
-from ufselect.dscofs.loadings import (
+from ufselect.dscofs.constrained import (
     ascend,
     disjoint_columns,
     largest_pattern,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ufselect import GreedyProjection
 from ufselect._columns import UnitRequest, Units
-from ufselect._solver.determinant import greedy_determinant
+from ufselect.reconstruct.greedy import greedy_determinant
 
 
 def explained(A, chosen, target):

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, sparse
-from sklearn.linear_model import Lasso
 from tests.strategies import COARSE, matrices
 
 from ufselect._columns import UnitRequest, Units
-from ufselect._solver.iterate import advance, iterate, start_at
+from ufselect._solver.iterate import iterate
 from ufselect._solver.reweighted import (
     EPSILON,
     FactoredQuadratic,
     FormedQuadratic,
     ReweightedEigenproblem,
 )
-from ufselect._solver.sets import largest, project_entries, project_rows
+from ufselect.dscofs.algorithm import largest, project_entries, project_rows
 from ufselect.gram import gram_operator
 from ufselect.gram.spectrum import is_orthonormal, polar_factor
 from ufselect.published.spcafs import NegativeGram
@@ -179,38 +178,6 @@ def test_polar_factor_is_orthonormal_and_that_of_scipy(condition, dtype):
     if condition * np.finfo(dtype).eps < 1e-3:
         expected, _ = linalg.polar(matrix.astype(np.float64))
         np.testing.assert_allclose(polar, expected, atol=20 * condition * np.finfo(dtype).eps)
-
-
-class LassoProblem:
-    def __init__(self, A, b, weight):
-        self.A, self.b, self.weight = A, b, weight
-
-    def smooth(self, point):
-        return 0.5 * float(np.sum((self.A @ point[0] - self.b) ** 2))
-
-    def smooth_gradient(self, point):
-        return self.smooth(point), (self.A.T @ (self.A @ point[0] - self.b),)
-
-    def proximal(self, point, curvature):
-        return (np.sign(point[0]) * np.maximum(np.abs(point[0]) - self.weight / curvature, 0),)
-
-    def penalty(self, point):
-        return self.weight * float(np.abs(point[0]).sum())
-
-
-@pytest.mark.parametrize("momentum", [0.0, 1.0])
-@pytest.mark.parametrize("curvature", [1e-3, 1e3])
-def test_accelerated_steps_find_the_lasso_and_the_objective_never_rises(momentum, curvature):
-    rng = np.random.default_rng(0)
-    problem = LassoProblem(rng.standard_normal((30, 10)), rng.standard_normal(30), 2.0)
-    state = start_at(problem, (np.zeros(10),), curvature, momentum)
-    objectives = [state.objective]
-    for _ in range(300):
-        state = advance(problem, state)
-        objectives.append(state.objective)
-    expected = Lasso(alpha=2.0 / 30, fit_intercept=False, tol=1e-12).fit(problem.A, problem.b).coef_
-    assert np.all(np.diff(objectives) <= 0)
-    np.testing.assert_allclose(state.point[0], expected, atol=1e-6)
 
 
 @given(

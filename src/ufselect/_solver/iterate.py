@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -131,91 +131,3 @@ def in_units_of(scale: float, name: str, value: float) -> float:
             f"{name}={value} is too large for data as small as X and would overflow; lower it or rescale X."
         )
     return scaled
-
-
-# Blocks of variables, arrays of NumPy or of PyTorch. Blocks beyond those of the gradient are linear images of
-# the first ones and are carried along, so that they need not be recomputed when a step extrapolates.
-Point = tuple[Any, ...]
-
-# Rounding of the smooth part that its comparison with the quadratic model must tolerate.
-ROUNDING = 64 * float(np.finfo(np.float64).eps)
-
-
-@dataclass(frozen=True)
-class AcceleratedState:
-    """The point, the one before it, and what the accelerated method carries along."""
-
-    point: Point
-    previous: Point
-    momentum: float
-    curvature: float
-    objective: float
-
-
-def start_at(problem: Any, point: Point, curvature: float, momentum: float = 0.0) -> AcceleratedState:
-    """Return the state at a starting point of a smooth function plus one whose proximal map is known.
-
-    The problem has ``smooth(point)``; ``smooth_gradient(point)``, which also returns the gradient by the
-    variables, without images of them; ``penalty(point)``, the other part, 0 on a convex set; and
-    ``proximal(variables, curvature)``, its proximal map over ``curvature`` or the projection on the set,
-    which returns the variables with their images. ``curvature`` is that of the first step. The sequence of
-    Beck and Teboulle (2009, SIAM J. Imaging Sci. 2) begins with ``momentum`` 0; 1 skips its first term, so
-    that the second step is already extrapolated.
-    """
-    objective = problem.smooth(point) + problem.penalty(point)
-    return AcceleratedState(point, point, momentum, curvature / 0.9, objective)
-
-
-def advance(problem: Any, state: AcceleratedState) -> AcceleratedState:
-    """Take an extrapolated step, or a plain one if extrapolation would raise the objective.
-
-    See O'Donoghue and Candès (2015), Foundations of Computational Mathematics 15.
-    """
-    momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
-    pull = (state.momentum - 1) / momentum
-    ahead = tuple(w + pull * (w - old) for w, old in zip(state.point, state.previous, strict=True))
-    point, curvature, objective = _proximal_step(problem, ahead, state.curvature)
-    if objective > state.objective:
-        momentum = 1.0
-        point, curvature, objective = _proximal_step(problem, state.point, curvature)
-    if objective > state.objective:  # only by rounding, at a stationary point
-        return state
-    return AcceleratedState(point, state.point, momentum, curvature, objective)
-
-
-def _proximal_step(problem: Any, point: Point, curvature: float) -> tuple[Point, float, float]:
-    """Step along the gradient, apply the proximal map, and halve the step until the quadratic model holds."""
-    value, gradient = problem.smooth_gradient(point)
-    variables = point[: len(gradient)]
-    curvature = 0.9 * float(curvature)  # so that one bad place does not shorten all later steps
-    while True:
-        stepped = [w - g / curvature for w, g in zip(variables, gradient, strict=True)]
-        moved = problem.proximal(stepped, curvature)
-        change = [new - w for new, w in zip(moved, variables, strict=False)]
-        model = value + _inner(gradient, change) + 0.5 * curvature * _inner(change, change)
-        smooth = problem.smooth(moved)
-        # If rounding hides every descent, the step shrinks to nothing, and `advance` returns its own state.
-        if smooth <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
-            return moved, curvature, smooth + problem.penalty(moved)
-        curvature *= 2.0
-
-
-def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
-    return float(sum((a * b).sum() for a, b in zip(left, right, strict=True)))
-
-
-def barzilai_borwein(
-    change: NDArray, gradient_change: NDArray, largest: float, *, is_long: bool = True
-) -> float:
-    r"""Return Barzilai and Borwein's step, without its sign and at most ``largest``.
-
-    With :math:`s` the last change of the point and :math:`y` that of the gradient, the long step is
-    :math:`s^\top s / |s^\top y|` and the short one :math:`|s^\top y| / y^\top y`: both are one over the
-    curvature along the last step (1988, IMA J. Numer. Anal. 8).
-    """
-    mixed = abs(float(np.vdot(change, gradient_change)))
-    if is_long:
-        above, below = float(np.vdot(change, change)), mixed
-    else:
-        above, below = mixed, float(np.vdot(gradient_change, gradient_change))
-    return above / below if above < largest * below else largest

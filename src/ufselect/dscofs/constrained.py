@@ -2,43 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, minres
 
-from ufselect._columns import SelectionRequest, Units, choose
-from ufselect._solver.feature_sparse import (
-    FeatureSparsePCA,
-    loadings_on,
-    proxy_diagonal,
-    quotient_diagonal,
-    spread,
-)
+from ufselect._columns import SelectionRequest, choose
 from ufselect._solver.iterate import Callback, SolverResult, Status, iterate, run_attributes
-from ufselect._solver.sets import project_entries, project_rows
 from ufselect._utils.validation import warn_user
 from ufselect.base import FitResult
-from ufselect.dscofs.branch_and_bound import BranchAndBound
-from ufselect.dscofs.estimator import DoubleSparseSelector, row_norms
-from ufselect.dscofs.loadings import sparse_loadings
-from ufselect.dscofs.pam import EARLY_ONSET, ProximalAlternatingMinimisation
-from ufselect.dscofs.problem import (
+from ufselect.dscofs.algorithm import (
+    EARLY_ONSET,
     DoubleSparsePCA,
+    ProximalAlternatingMinimisation,
+    Start,
+    barzilai_borwein,
+    make_x_step,
     optimality_gap,
     optimality_message,
+    project_entries,
+    project_rows,
     variance_bound,
 )
-from ufselect.dscofs.start import Start
-from ufselect.dscofs.x_steps import make_x_step
+from ufselect.dscofs.estimator import DoubleSparseSelector, row_norms
+from ufselect.dscofs.row_search import loadings_on, search_rows, spread
 from ufselect.exceptions import InactiveConstraintWarning
-from ufselect.gram import GramOperator, Spectrum
-from ufselect.gram.spectrum import leading_pairs, leading_sum
+from ufselect.gram import GramOperator
+from ufselect.gram.spectrum import leading_pairs, orthonormality_defect, polar_factor, rotate_towards
 
-RELATIVE_GAIN = 1e-9  # smaller gains are rounding
-SHORTLIST = 2  # rows or groups tried exactly in place of each removed one
+# Smaller relative gains do not show in the reported variance. Every loop here ends once it gains no more; the
+# numbers of rounds are safeguards.
+LEAST_GAIN = 1e-6
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -226,129 +222,188 @@ def raise_penalties(
     return result.state.X, n_iter
 
 
-def search_rows(problem: DoubleSparsePCA, start: Start, X: NDArray) -> tuple[NDArray, list[float], float]:
-    """Return the rows with the most variance, the objective of each improvement, and a bound.
+def sparse_loadings(S: NDArray, loadings: NDArray, n_entries: int) -> tuple[NDArray, list[float]]:
+    r"""Return orthonormal X with few entries and a large ``Tr(XᵀSX)``, and the values of each improvement.
 
-    The entry constraint is not considered, so the best loadings on a support are eigenvectors. The supports
-    of X, of the start, of the largest variances and a few random ones are improved by a proxy and by
-    exchanges, the best of them further. On up to 50 features branch and bound follows, with up to 500 nodes;
-    beyond, the bound is infinite.
+    Every rotation of the loadings carries the same variance, so the one whose largest entries hold most of
+    its length comes first, as in SPCArt (Hu and others 2016, IEEE Trans. Neural Netw. Learn. Syst. 27). X is
+    then moved to a nearby orthonormal matrix within the pattern of these entries and improved there, and the
+    pattern is set again after a power step, as long as that helps. The other start is a matrix whose columns
+    have no common rows, which always exists.
+
+    S is that of the rows at hand; the loadings have orthonormal columns, at most ``n_entries`` of them.
     """
-    gram, units, n_components = problem.gram, problem.units, X.shape[1]
-    product = gram.matmat(start.point) if start.product is None else start.product
-    # As many random supports as have 240 rows together, which bounds their time. The seed is fixed, and the
-    # numbers follow the order of the norms, so that the order of columns does not matter.
-    n_random = int(np.clip(240 // problem.n_rows, 1, 8))
-    norms = gram.squared_column_norms()
-    random = np.random.default_rng(20240917).random((n_random, gram.shape[0]))
-    random = random[:, np.argsort(np.argsort(norms, kind="stable"))]
-    # Standardised features have equal variances up to rounding; their ties are broken by the norms of S.
-    variances = np.round(gram.diag() / gram.trace(), 9) + 1e-9 * norms / norms.max()
-
-    supports = {}
-    for scores in (np.einsum("ij,ij->i", X, X), proxy_diagonal(start.point, product), variances, *random):
-        method = FeatureSparsePCA(gram, n_components, problem.n_rows, scores, problem.rules)
-        features = iterate(method, max_iter=50, tol=RELATIVE_GAIN).state.features
-        supports[tuple(features.tolist())] = features
-    fixed = [] if problem.rules is None else problem.rules.kept.tolist()
-    support, captured = max(
-        (
-            improve_by_exchanges(gram, supports[key], n_components, units, fixed, shortlist=SHORTLIST)
-            for key in sorted(supports)
-        ),
-        key=lambda improved: improved[1],
-    )
-    history = [-captured]
-    support, _ = improve_by_exchanges(
-        gram, support, n_components, units, fixed, report=lambda value: history.append(-value)
-    )
-    if gram.shape[0] > 50:
-        return support, history, np.inf
-    proof = BranchAndBound(gram.to_dense(), problem.n_rows, n_components, units)
-    support, captured, bound = proof.run(support, 500, fixed)
-    return support, [*history, min(-captured, history[-1])], bound
-
-
-def improve_by_exchanges(
-    gram: GramOperator,
-    support: NDArray,
-    n_components: int,
-    units: Units | None = None,
-    fixed: Collection[int] = (),
-    *,
-    shortlist: int = 8,
-    report: Callable[[float], None] | None = None,
-) -> tuple[NDArray, float]:
-    r"""Exchange single rows, or groups of rows, until no exchange helps; return the rows and their value.
-
-    ``support`` has the rows of whole groups, and fixed groups are never removed. For each removed group the
-    loadings of the remaining rows give a proxy whose diagonal :math:`q_j` bounds from below what a new row j
-    adds; the groups with the largest sums, at first `SHORTLIST` and finally ``shortlist``, are tried exactly.
-    """
-    units = Units.single(gram.shape[0]) if units is None else units
-    rows = np.sort(support)
-    columns = np.array(gram.columns(rows), dtype=np.float64, order="F")
-    pairs = leading_pairs(columns[rows], n_components)
-    captured = leading_sum(columns[rows], n_components)
-    tried = min(SHORTLIST, shortlist)
-    is_large = rows.size > max(64, 4 * n_components)  # below, whole decompositions are no slower
-    for _ in range(20):  # a safeguard: exchanges stop by themselves once none helps
-        before = captured
-        weights = np.bincount(units.codes[rows], pairs.vectors**2 @ np.maximum(pairs.values, 0), units.count)
-        chosen = np.unique(units.codes[rows])
-        for leaving in chosen[np.argsort(weights[chosen], kind="stable")].tolist():
-            if leaving in fixed:
-                continue
-            stays = units.codes[rows] != leaving
-            others, beside = rows[stays], columns.T[stays].T  # column-major
-            block = beside[others]
-            if is_large:
-                rest = _ritz_pairs(block, pairs.vectors[stays], n_components)
-                gains = quotient_diagonal(beside, rest)
-            elif others.size:
-                gains = quotient_diagonal(beside, leading_pairs(block, n_components))
-            else:
-                gains = gram.diag().astype(np.float64)
-            gains = units.sums(gains)
-            gains[np.unique(units.codes[rows])] = -np.inf
-            entering = np.argsort(-gains)[: min(tried, units.count - chosen.size)]
-            if entering.size == 0:
-                continue
-            candidates = np.concatenate([units.members(unit) for unit in entering])
-            added = np.asarray(gram.columns(candidates), dtype=np.float64)
-            edges, corners = added[others], added[candidates]
-            for unit in entering:
-                own = units.codes[candidates] == unit
-                edge = edges[:, own]
-                grown = np.block([[block, edge], [edge.T, corners[own][:, own]]])
-                if is_large:
-                    start = np.eye(len(grown), n_components + edge.shape[1], n_components - others.size)
-                    start[: others.size, :n_components] = rest.vectors
-                    found = _ritz_pairs(grown, start, n_components)
-                    reached = float(found.values.sum())
-                else:
-                    reached = leading_sum(grown, n_components)
-                if reached > captured * (1 + RELATIVE_GAIN):
-                    captured, pairs = reached, found if is_large else pairs
-                    rows = np.append(others, candidates[own])
-                    columns = np.hstack([beside, added[:, own]])
-        pairs = leading_pairs(columns[rows], n_components)
-        captured = float(pairs.values.sum())
-        if report is not None:
-            report(captured)
-        if captured <= before * (1 + RELATIVE_GAIN):
-            if tried >= shortlist:
+    apart = disjoint_columns(S, sparse_rotation(loadings, loadings.shape[0]), n_entries)
+    X = ascend(S, apart, _widened(S, apart, n_entries))
+    values = [variance(S, apart), variance(S, X)]
+    for start in (sparse_rotation(loadings, n_entries), _power_step(S, X)):
+        last = 0.0
+        for _ in range(5):
+            trial = _feasible(start, n_entries)
+            if trial is None:
                 break
-            tried = shortlist
-    return np.sort(rows), captured
+            trial = ascend(S, trial, _widened(S, trial, n_entries))
+            value = variance(S, trial)
+            if value > values[-1]:
+                X = trial
+                values.append(value)
+            if value <= last * (1 + LEAST_GAIN):
+                break
+            last = value
+            start = _power_step(S, trial)
+    return X, values
 
 
-def _ritz_pairs(matrix: NDArray, vectors: NDArray, count: int) -> Spectrum:
-    """Return the leading eigenpairs within the span of some vectors and their images.
+def variance(S: NDArray, X: NDArray) -> float:
+    """Return ``Tr(XᵀSX)``."""
+    return float(np.vdot(X, S @ X))
 
-    If the vectors are eigenvectors of a matrix that differs by a row, this is nearly exact, and never an
-    overestimate.
+
+def _power_step(S: NDArray, X: NDArray) -> NDArray:
+    """Return the power step, rotated to be as near to X as its span allows."""
+    return rotate_towards(polar_factor(S @ X), X)
+
+
+def largest_pattern(X: NDArray, n_entries: int) -> NDArray:
+    """Mark the largest entries, first the largest of each column, so that no column is empty."""
+    weights = np.abs(X)
+    weights[weights.argmax(axis=0), np.arange(X.shape[1])] += weights.max() + 1
+    flat = np.zeros(X.size, dtype=bool)
+    flat[np.argsort(-weights.ravel(), kind="stable")[:n_entries]] = True
+    return flat.reshape(X.shape)
+
+
+def _widened(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
+    """Return X's pattern and, up to ``n_entries``, the entries in which ``SX`` is largest."""
+    weights = np.abs(S @ X)
+    weights[X != 0] += weights.max() + 1
+    return largest_pattern(weights, n_entries)
+
+
+def sparse_rotation(X: NDArray, n_entries: int) -> NDArray:
+    """Return a rotation of X's columns whose ``n_entries`` largest entries hold much of its length."""
+    rotation = np.eye(X.shape[1])
+    kept = 0.0
+    for _ in range(100):
+        turned = X @ rotation
+        cut = turned * largest_pattern(turned, n_entries)
+        length = float(np.vdot(cut, cut))
+        if length <= kept * (1 + LEAST_GAIN):
+            break
+        kept = length
+        rotation = polar_factor(X.T @ cut)
+    return turned
+
+
+def disjoint_columns(S: NDArray, X: NDArray, n_entries: int) -> NDArray:
+    """Return orthonormal columns without common rows; X says which column a row joins.
+
+    Each column is the leading eigenvector of its rows.
     """
-    basis = np.linalg.qr(np.hstack([vectors, matrix @ vectors]))[0]
-    values, rotation = np.linalg.eigh(basis.T @ matrix @ basis)
-    return Spectrum(values[::-1][:count], basis @ rotation[:, ::-1][:, :count])
+    n_rows, m = X.shape
+    weights = np.abs(X)
+    taken = np.full(n_rows, -1)
+    for column in range(m):  # every column first gets the free row that weighs most in it
+        free = np.flatnonzero(taken < 0)
+        taken[free[weights[free, column].argmax()]] = column
+    rows = np.argsort(-weights.max(axis=1), kind="stable")
+    rows = rows[taken[rows] < 0][: max(min(n_entries, n_rows) - m, 0)]
+    taken[rows] = weights.argmax(axis=1)[rows]
+    result = np.zeros((n_rows, m))
+    for column in range(m):
+        members = np.flatnonzero(taken == column)
+        # The whole decomposition: the climb that follows is sensitive to the last digits of a shorter one.
+        result[members, column] = leading_pairs(S[np.ix_(members, members)], members.size).vectors[:, 0]
+    return result
+
+
+def _feasible(X: NDArray, n_entries: int) -> NDArray | None:
+    """Return orthonormal columns in the pattern of X's largest entries, or of fewer if there are none."""
+    for share in (1.0, 0.8, 0.6, 0.4, 0.2):
+        pattern = largest_pattern(X, max(X.shape[1], int(share * n_entries)))
+        near = X
+        for _ in range(200):  # project on the matrices with the pattern and on the orthonormal ones in turn
+            projected = polar_factor(near * pattern)
+            if float(np.abs(projected - near).max()) <= LEAST_GAIN:
+                break
+            near = projected
+        found = restore(near, pattern)
+        if found is not None:
+            return found
+    return None
+
+
+def restore(X: NDArray, pattern: NDArray) -> NDArray | None:
+    r"""Return orthonormal columns near X with entries in the pattern only, or None if there seem to be none.
+
+    Newton's method on :math:`X^\top X = I`: the smallest correction inside the pattern is
+    :math:`-\Omega \circ (X\Lambda)` with a symmetric :math:`\Lambda` that solves a linear system of the
+    size of the constraints.
+    """
+    X = X * pattern
+    for _ in range(30):  # it converges quadratically or not at all
+        defect = orthonormality_defect(X)
+        size = float(np.abs(defect).max())
+        if size <= 1e-13:
+            return X
+        if not size < 1e3:
+            return None
+        X = X - pattern * (X @ _multiplier(X, pattern, defect))
+    return None
+
+
+def ascend(S: NDArray, X: NDArray, pattern: NDArray) -> NDArray:
+    """Increase ``Tr(XᵀSX)`` over orthonormal matrices with the pattern, from a feasible X.
+
+    Projected gradient steps of Barzilai and Borwein's length, shortened until they gain.
+    """
+    value = variance(S, X)
+    # The largest row sum bounds the largest eigenvalue, the curvature of the objective.
+    step = 1 / max(float(np.abs(S).sum(axis=1).max()), float(np.finfo(np.float64).tiny))
+    longest = 1e12 * step  # longer steps leave the neighbourhood of any X
+    last: tuple[NDArray, NDArray] | None = None
+    for _ in range(100):
+        ascent = pattern * (S @ X)
+        mixed = X.T @ ascent
+        direction = ascent - pattern * (X @ _multiplier(X, pattern, mixed + mixed.T))
+        if last is not None:
+            step = barzilai_borwein(X - last[0], direction - last[1], longest)
+        for shortening in range(12):  # to some 1e-7 of the step's length
+            trial = restore(X + 0.25**shortening * step * direction, pattern)
+            reached = -np.inf if trial is None else variance(S, trial)
+            if reached > value:
+                break
+        if trial is None or not reached > value:
+            break
+        last = X, direction
+        X, gain, value = trial, reached - value, reached
+        if gain <= LEAST_GAIN * abs(value):
+            break
+    return X
+
+
+def _multiplier(X: NDArray, pattern: NDArray, right: NDArray) -> NDArray:
+    r"""Solve :math:`X^\top D + D^\top X = right`, :math:`D = \Omega \circ (X\Lambda)`, for symmetric Λ.
+
+    Column j of :math:`X^\top D` is :math:`X^\top \mathrm{diag}(\Omega_j) X` times column j of Λ.
+    """
+    m = X.shape[1]
+    blocks = (pattern.T[:, None, :] * X.T) @ X
+    diagonal = np.diagonal(blocks, axis1=1, axis2=2)
+    diagonal = (diagonal + diagonal.T).ravel()
+    diagonal = np.where(diagonal > 0, diagonal, 1.0)  # two columns without common rows need no correction
+
+    def apply(flat: NDArray) -> NDArray:
+        mixed = np.matmul(blocks, flat.reshape(m, m, 1))[:, :, 0]
+        return (mixed + mixed.T).ravel()
+
+    shape = (m * m, m * m)
+    solution, _ = minres(  # if no Λ solves the system, a least-squares one
+        LinearOperator(shape, matvec=apply, dtype=np.float64),
+        right.ravel(),
+        rtol=1e-12,  # below the defect that counts as zero after one more Newton step
+        maxiter=300,  # without rounding it needs at most m²
+        M=LinearOperator(shape, matvec=lambda flat: flat / diagonal, dtype=np.float64),
+    )
+    square = solution.reshape(m, m)
+    return 0.5 * (square + square.T)

@@ -24,17 +24,23 @@ from ufselect.base import (
     RealNotInt,
     StrOptions,
 )
-from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION, MIN_RELATIVE_SCORE, GuidedGram, guided_gram
-from ufselect.dscofs.pam import EARLY_ONSET, LATE_ONSET, PamState, ProximalAlternatingMinimisation
-from ufselect.dscofs.problem import (
+from ufselect.dscofs.algorithm import (
+    EARLY_ONSET,
+    LATE_ONSET,
     DoubleSparsePCA,
+    PamState,
+    ProximalAlternatingMinimisation,
+    Start,
+    best_random_start,
+    given_start,
+    make_x_step,
     optimality_gap,
     optimality_message,
+    pca_start,
     penalty_unit,
     variance_bound,
-)
-from ufselect.dscofs.start import Start, best_random_start, given_start, pca_start
-from ufselect.dscofs.x_steps import make_x_step
+)  # fmt: skip
+from ufselect.dscofs.guide import MAX_PARTIAL_CORRELATION, MIN_RELATIVE_SCORE, GuidedGram, guided_gram
 from ufselect.exceptions import InactiveConstraintWarning
 from ufselect.gram import GramOperator, Spectrum
 from ufselect.gram.spectrum import EXACT, component_spectrum, polar_factor

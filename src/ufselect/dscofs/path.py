@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ufselect._columns import selection_request
 from ufselect._utils.validation import is_out_of_core
+from ufselect.dscofs.algorithm import Start
 from ufselect.dscofs.estimator import DSCOFS, row_norms
-from ufselect.dscofs.start import Start
 
 # The grid of the published comparison.
 PAPER_COUNTS = tuple(range(10, 101, 10))

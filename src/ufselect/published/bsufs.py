@@ -11,12 +11,18 @@ from numpy.typing import NDArray
 
 from ufselect._columns import SelectionRequest
 from ufselect._solver.iterate import iterate, run_attributes
-from ufselect._solver.sets import Support
 from ufselect.base import NON_NEGATIVE, POSITIVE, FitResult, GramSelector, Interval, StrOptions
-from ufselect.dscofs.pam import EARLY_ONSET, LATE_ONSET, ProximalAlternatingMinimisation
-from ufselect.dscofs.problem import SplitPCA, penalty_unit, proximal_average
-from ufselect.dscofs.start import pca_start
-from ufselect.dscofs.x_steps import make_x_step
+from ufselect.dscofs.algorithm import (
+    EARLY_ONSET,
+    LATE_ONSET,
+    ProximalAlternatingMinimisation,
+    SplitPCA,
+    Support,
+    make_x_step,
+    pca_start,
+    penalty_unit,
+    proximal_average,
+)
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 
@@ -71,21 +77,14 @@ def power_sum(sizes: NDArray, q: float) -> float:
     return float(np.count_nonzero(sizes)) if q == 0 else float(np.sum(sizes**q, dtype=np.float64))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BiSparsePCA(SplitPCA):
     r"""PCA whose copies are penalised by :math:`\lambda_1 \|Y\|_q^q` and :math:`\lambda_2 \|Z\|_{2,p}^p`."""
 
-    gram: GramOperator
     weight_entry: float
     weight_row: float
     q: float
     p: float
-    mu_row: float
-    mu_entry: float
-    tau: float
-    memory: float
-    unit: float
-    leading_variance: float = 0.0
 
     def entry_step(self, X: NDArray, Y: NDArray, last: Support | None) -> tuple[NDArray, Support]:
         average = proximal_average(X, Y, self.memory)

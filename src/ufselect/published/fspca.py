@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from ufselect._columns import SelectionRequest
-from ufselect._solver.feature_sparse import FeatureSparsePCA
 from ufselect._solver.iterate import SolverResult, Status, iterate, run_attributes
 from ufselect.base import FitResult, GramSelector
+from ufselect.dscofs.row_search import FeatureSparsePCA
 from ufselect.gram import GramOperator
 from ufselect.gram.spectrum import component_spectrum
 

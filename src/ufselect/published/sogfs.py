@@ -18,7 +18,6 @@ from ufselect._solver.reweighted import (
     ReweightedEigenproblem,
     smoothness_quadratic,
 )
-from ufselect._solver.sets import project_simplex
 from ufselect.base import POSITIVE, FitResult, Interval, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram import gram_operator
@@ -53,6 +52,18 @@ def adaptive_weights(squared: NDArray) -> tuple[NDArray, NDArray]:
     safe = np.where(totals > 0, totals, 1.0)[:, None]
     weights = np.where(totals[:, None] > 0, margins / safe, 1 / margins.shape[1])
     return weights, totals / 2
+
+
+def project_simplex(points: NDArray) -> NDArray:
+    r"""Return the nearest point of the simplex :math:`\{s \ge 0, \sum_j s_j = 1\}` to each row."""
+    # A common shift does not change the result, and avoids cancellation.
+    points = points - points.max(axis=1, keepdims=True)
+    ordered = -np.sort(-points, axis=1)
+    counts = np.arange(1, points.shape[1] + 1)
+    thresholds = (np.cumsum(ordered, axis=1) - 1) / counts
+    n_positive = np.count_nonzero(ordered > thresholds, axis=1)
+    threshold = np.take_along_axis(thresholds, n_positive[:, None] - 1, axis=1)
+    return np.maximum(points - threshold, 0)
 
 
 def mean_graph(indices: NDArray[np.intp], weights: NDArray) -> sparse.csr_array:

@@ -14,28 +14,16 @@ from sklearn.manifold import TSNE
 from threadpoolctl import threadpool_limits
 
 from ufselect._columns import SelectionRequest
-from ufselect._solver.iterate import (
-    ROUNDING,
-    AcceleratedState,
-    Descent,
-    Point,
-    advance,
-    iterate,
-    run_attributes,
-    start_at,
-)
+from ufselect._solver.iterate import Descent, iterate, run_attributes
 from ufselect._utils.imports import import_extra
 from ufselect._utils.threads import one_blas_thread
 from ufselect._utils.validation import generator, warn_user
-from ufselect.base import (
-    AT_LEAST_ONE,
-    NON_NEGATIVE,
-    FitResult,
-    UnsupervisedSelector,
-)
+from ufselect.base import AT_LEAST_ONE, NON_NEGATIVE, FitResult, UnsupervisedSelector
 from ufselect.exceptions import ConstantDataError
 from ufselect.gram.rows import mean_and_scale, order_of_rows
 
+# Rounding of the loss that its comparison with the quadratic model must tolerate.
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
 _lock = Lock()
 _n_inside = 0
 _n_threads = 1  # torch's setting when the first caller entered `one_torch_thread`
@@ -90,8 +78,19 @@ def teacher_embedding(centred: NDArray, n_components: int, seed: int) -> NDArray
     return embedding / np.sqrt(np.mean(embedding**2))
 
 
+@dataclass(frozen=True)
+class StudentState:
+    """The weights of the network, those before, and what the accelerated method carries along."""
+
+    point: tuple[Any, ...]
+    previous: tuple[Any, ...]
+    momentum: float
+    curvature: float
+    objective: float
+
+
 class StudentNetwork(Descent):
-    """Monotone accelerated proximal gradient steps on the student's objective.
+    """Monotone accelerated proximal gradient steps (Beck and Teboulle 2009) on the student's objective.
 
     One step of :func:`iterate` is a sweep of ten gradient steps, so the fluctuations of an accelerated method
     do not affect the stopping rule. ``inputs`` are standardised features, ``targets`` the teacher's
@@ -104,11 +103,9 @@ class StudentNetwork(Descent):
         self.torch = import_torch()
         self.inputs = self.torch.from_numpy(np.ascontiguousarray(inputs))
         self.targets = self.torch.from_numpy(np.ascontiguousarray(targets))
-        self.hidden = hidden
-        self.gamma = gamma
-        self.seed = seed
+        self.hidden, self.gamma, self.seed = hidden, gamma, seed
 
-    def init(self) -> AcceleratedState:
+    def init(self) -> StudentState:
         """Start without any feature, W₁ = 0."""
         rng = np.random.default_rng(self.seed)
         n_outputs = self.targets.shape[1]
@@ -120,14 +117,48 @@ class StudentNetwork(Descent):
         )
         weights = tuple(self.torch.from_numpy(array) for array in start)
         # For standardised features and embedding; too small a curvature is doubled at once.
-        return start_at(self, weights, curvature=0.9, momentum=1.0)
+        return StudentState(weights, weights, 1.0, 1.0, self.smooth(weights) + self.penalty(weights))
 
-    def step(self, state: AcceleratedState) -> AcceleratedState:
+    def step(self, state: StudentState) -> StudentState:
         for _ in range(10):
-            state = advance(self, state)
+            state = self._advance(state)
         return state
 
-    def feature_scores(self, state: AcceleratedState) -> NDArray:
+    def _advance(self, state: StudentState) -> StudentState:
+        """Take an extrapolated step, or a plain one if extrapolation would raise the objective.
+
+        See O'Donoghue and Candès (2015), Foundations of Computational Mathematics 15.
+        """
+        momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
+        pull = (state.momentum - 1) / momentum
+        ahead = tuple(w + pull * (w - old) for w, old in zip(state.point, state.previous, strict=True))
+        point, curvature, objective = self._proximal_step(ahead, state.curvature)
+        if objective > state.objective:
+            momentum = 1.0
+            point, curvature, objective = self._proximal_step(state.point, curvature)
+        if objective > state.objective:  # only by rounding, at a stationary point
+            return state
+        return StudentState(point, state.point, momentum, curvature, objective)
+
+    def _proximal_step(
+        self, point: tuple[Any, ...], curvature: float
+    ) -> tuple[tuple[Any, ...], float, float]:
+        """Step along the gradient, shrink rows, and halve the step until the quadratic model holds."""
+        value, gradient = self.smooth_gradient(point)
+        curvature = 0.9 * curvature  # so that one bad place does not shorten all later steps
+        while True:
+            moved = self.proximal(
+                [w - g / curvature for w, g in zip(point, gradient, strict=True)], curvature
+            )
+            change = [new - w for new, w in zip(moved, point, strict=True)]
+            model = value + _inner(gradient, change) + 0.5 * curvature * _inner(change, change)
+            smooth = self.smooth(moved)
+            # If rounding hides every descent, the step shrinks to nothing, and the state stays.
+            if smooth <= model + ROUNDING * abs(value) or not np.isfinite(curvature):
+                return moved, curvature, smooth + self.penalty(moved)
+            curvature *= 2.0
+
+    def feature_scores(self, state: StudentState) -> NDArray:
         """Return the row norms of W₁; for zero rows, minus the feature's distance from entering.
 
         At a minimum, a row is zero exactly when the gradient of the loss there has a norm of at most γ.
@@ -137,27 +168,31 @@ class StudentNetwork(Descent):
         distance = np.minimum(gradient[0].norm(dim=1).numpy() - self.gamma, 0.0)
         return np.where(norms > 0, norms, distance)
 
-    def proximal(self, weights: Sequence[Any], curvature: float) -> Point:
+    def proximal(self, weights: Sequence[Any], curvature: float) -> tuple[Any, ...]:
         threshold, norms = self.gamma / curvature, weights[0].norm(dim=1, keepdim=True)
         shrunk = weights[0] * self.torch.where(norms > threshold, 1 - threshold / norms, 0.0)
         return shrunk, *weights[1:]
 
-    def smooth(self, weights: Point) -> float:
+    def smooth(self, weights: Sequence[Any]) -> float:
         return float(self._loss(weights))
 
-    def smooth_gradient(self, weights: Point) -> tuple[float, Sequence[Any]]:
+    def smooth_gradient(self, weights: Sequence[Any]) -> tuple[float, Sequence[Any]]:
         variables = tuple(w.detach().requires_grad_() for w in weights)
         value = self._loss(variables)
         return float(value.detach()), self.torch.autograd.grad(value, variables)
 
-    def penalty(self, weights: Point) -> float:
+    def penalty(self, weights: Sequence[Any]) -> float:
         return self.gamma * float(weights[0].norm(dim=1).sum())
 
-    def _loss(self, weights: Point) -> Any:
+    def _loss(self, weights: Sequence[Any]) -> Any:
         """Return the loss and the penalty on W₂."""
         w1, b1, w2, b2 = weights
         error = self.torch.tanh(self.inputs @ w1 + b1) @ w2 + b2 - self.targets
         return 0.5 * (error.square().sum() / len(error) + self.gamma * w2.square().sum())
+
+
+def _inner(left: Sequence[Any], right: Sequence[Any]) -> float:
+    return float(sum((a * b).sum() for a, b in zip(left, right, strict=True)))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
