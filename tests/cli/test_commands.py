@@ -23,7 +23,7 @@ def test_demo(folder, capsys, monkeypatch):
     assert sum(line.count("██") for line in out.splitlines()) == 20
     ours, random, components = map(int, re.findall(r"(\d+) %", out)[:3])
     assert components > ours > random
-    assert "These 20 columns hold" in out
+    assert "These 20 columns explain" in out
     assert "finds the ten digits with an accuracy of" in out
     assert (folder / "ufselect-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "pixel_2_2" in (folder / "ufselect-demo.html").read_text(encoding="utf-8")

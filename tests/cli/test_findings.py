@@ -152,7 +152,7 @@ def test_a_number_found_among_text_columns_is_that_of_the_sentence():
     table = genes().assign(colour=rng.choice(["red", "green", "blue"], 150), size=rng.choice(["s", "m"], 150))
     table.to_csv("t.csv", index=False)
     record = answer("select t.csv -k auto --categorical onehot")
-    assert f"These {record['result']['n_selected']} columns hold" in record["message"]
+    assert f"These {record['result']['n_selected']} columns explain" in record["message"]
     assert any(
         "--categorical onehot or ordinal to select from" in line for line in answer("select t.csv")["assumed"]
     )

@@ -86,7 +86,7 @@ class Explanation:
         :class:`~ufselect.ReconstructionSelector`.
     substitutes : list of tuple
         For each selected column, best first, the column that could best be measured instead, −1 if none is
-        needed, and the share of the variance that would no longer be known. Empty if that is unknown.
+        needed, and the share of the variance that would no longer be explained. Empty if that is unknown.
     converged : bool or None
         Whether the method met its stopping rule.
     image_shape, image_order
@@ -184,8 +184,8 @@ class Explanation:
         chosen = self.counts["chosen"]
         count = int(self.counts["n_features"][chosen][0])
         if chosen[-1]:
-            return count, f"With {count} columns, the most that was tried, more may still be known from more."
-        return count, f"Beyond {count} columns more of them add hardly more than themselves."
+            return count, f"With {count} columns, the most that was tried, more columns may explain more."
+        return count, f"Beyond {count} columns further ones add hardly more than themselves."
 
     @property
     def verdict(self) -> str | None:
