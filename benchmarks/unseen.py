@@ -373,7 +373,7 @@ def main() -> None:
     if arguments.shapes:
         return
     found = pd.DataFrame(shares).T
-    head = ["share known, per cent", "ours is ahead by", "ours wins on"]
+    head = ["variance explained, per cent", "ours is ahead by", "ours wins on"]
     print_table("Columns", ["columns by", *head], compared(found, OURS, [*SELECTORS, RANDOM, COMPONENTS]))
     print_table("Maps", ["map", *head], compared(found, AUTO, [*MAPS, THEIRS, THEIRS_RIDGE]))
     shown = (AUTO, OURS, RANDOM, COMPONENTS)

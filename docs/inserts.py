@@ -86,7 +86,7 @@ def renew_pictures(app: Any) -> None:
         shutil.copy("ufselect-demo.png", pictures / "demo.png")
         if browser is not None:
             options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
-            screen = ("--window-size=960,1645", f"--screenshot={pictures / 'report.png'}")
+            screen = ("--window-size=1200,1645", f"--screenshot={pictures / 'report.png'}")
             page = Path("page.html").resolve().as_uri()
             subprocess.run([browser, *options, *screen, page], check=True, capture_output=True)
 

@@ -18,7 +18,7 @@ counts = [*range(2, 10), 11, 13, 16, 20]
 
 
 def unknown(columns):
-    """Return the share of the variance that some columns leave unknown, in per cent."""
+    """Return the share of the variance that some columns do not explain, in per cent."""
     return 100 * (1 - Reconstructor(columns, "ridge").fit(train).score(test))
 
 
@@ -47,8 +47,7 @@ random = [np.mean([unknown(RandomSubset(each, random_state=seed)) for seed in ra
 ax.plot(counts, random, "o-", color="0.6", label="random columns")
 ax.axvline(enough, color=COLOURS[1], lw=1, zorder=0)
 ax.annotate(f'"auto": {enough}', (enough, 10), xytext=(5, 0), textcoords="offset points", color=COLOURS[1])
-ax.set(
-    xlabel="columns", ylabel="variance not known on held-out rows, %", yscale="log", xticks=range(2, 21, 2)
-)
+ax.set(xlabel="columns", ylabel="variance not explained, %", yscale="log", xticks=range(2, 21, 2))
+ax.yaxis.set_major_formatter("{x:g}")
 ax.legend(loc="upper right", frameon=False)
 quiet(ax)

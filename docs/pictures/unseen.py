@@ -17,6 +17,6 @@ for key, label, color, marker in (
     ax.scatter([float(row[key]) for row in rows], places, color=color, marker=marker, label=label, s=45)
 ax.set_yticks(places, [row["set"].replace("_", " ") for row in rows])
 ax.set_xlim(25, 101)
-ax.set_xlabel("variance of the whole table known on held-out rows, per cent")
+ax.set_xlabel("variance of all columns explained on held-out rows, per cent")
 ax.legend(loc="lower right", frameon=False)
 quiet(ax)

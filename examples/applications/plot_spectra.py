@@ -19,17 +19,17 @@ spectra = load_coffee()[0].to_numpy()
 train, test = train_test_split(spectra, test_size=20, random_state=0)
 
 
-def share_known(selector):
-    """Return the share of the variance of held-out spectra that is known, by a linear map."""
+def share_explained(selector):
+    """Return the share of the variance of held-out spectra that is explained, by a linear map."""
     return Reconstructor(selector, regressor="ridge").fit(train).score(test)
 
 
-random_shares = [share_known(RandomSubset(12, random_state=seed)) for seed in range(20)]
-print(f"12 selected points: {share_known(ReconstructionSelector(12)):.2%} of the variance")
-print(f"12 selected, 50 apart: {share_known(ReconstructionSelector(12, min_distance=50)):.2%}")
+random_shares = [share_explained(RandomSubset(12, random_state=seed)) for seed in range(20)]
+print(f"12 selected points: {share_explained(ReconstructionSelector(12)):.2%} of the variance")
+print(f"12 selected, 50 apart: {share_explained(ReconstructionSelector(12, min_distance=50)):.2%}")
 print(f"12 random points: {np.mean(random_shares):.2%} ± {np.std(random_shares):.2%}")
 equidistant = np.linspace(0, spectra.shape[1] - 1, 12).astype(int).tolist()
-print(f"12 equidistant points: {share_known(equidistant):.2%}")
+print(f"12 equidistant points: {share_explained(equidistant):.2%}")
 
 # %%
 # Top: three held-out spectra minus the mean spectrum, and their reconstructions from the 12 marked points.

@@ -38,12 +38,12 @@ words = vectorizer.get_feature_names_out()[np.argsort(selected.estimator_.rankin
 print("first words:", *words[:15])
 
 # %%
-# The share of the variance of all words known on held-out documents, compared with random words.
+# The share of the variance of all words explained on held-out documents, compared with random words.
 counts = [5, 10, 20, 40, 60]
 
 
 def shares(reconstructor):
-    """Return the share of the variance known on held-out documents for each number of words."""
+    """Return the share of the variance explained on held-out documents for each number of words."""
     return reconstructor.curve(test, counts)["score"]
 
 
