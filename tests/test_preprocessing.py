@@ -96,6 +96,8 @@ def test_values_beyond_squares_are_refused_by_name():
     table.loc[3, "answer2"] = 1e200
     with pytest.raises(ValueError, match="answer2 are too large"):
         AutoScaler().fit(table)
+    with pytest.raises(ValueError, match="counts are too large to be added up"):
+        LogCounts().fit(np.full((3, 2), 1.7e308))
 
 
 @pytest.mark.parametrize("selector", [DSCOFS(3), ReconstructionSelector(3), MaxVariance(3)])

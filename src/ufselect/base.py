@@ -20,7 +20,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._array_api import supported_float_dtypes
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions  # noqa: F401
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ufselect._columns import SelectionRequest, choose, identical_columns, selection_request
 from ufselect._utils.validation import (
@@ -33,6 +33,7 @@ from ufselect._utils.validation import (
     is_out_of_core,
     like,
     tabular,
+    validate_data,
     warn_user,
     without_warnings,
 )
@@ -235,9 +236,7 @@ def as_numbers(selector: Any, X: Any, **options: Any) -> Any:
     if xp is not None:  # half precision, which some libraries have, is widened as NumPy's is
         dtypes = [each for each in supported_float_dtypes(xp, X.device) if xp.finfo(each).bits >= 32]
     try:
-        # scikit-learn sums all entries to find one that is not finite
-        with np.errstate(over="ignore", invalid="ignore"):
-            return validate_data(selector, X, dtype=dtypes, **options)
+        return validate_data(selector, X, dtype=dtypes, **options)
     except ValueError as error:
         if "contains NaN" in str(error):
             raise ValueError(

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.sparsefuncs import mean_variance_axis
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from ufselect._utils.validation import ColumnTable, tabular
+from ufselect._utils.validation import ColumnTable, tabular, validate_data
 from ufselect.base import StrOptions
 
 
@@ -302,4 +302,8 @@ class LogCounts(_ColumnTransformer):
 
 
 def _row_sums(X: Any) -> NDArray:
-    return np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    with np.errstate(over="ignore"):
+        sums = np.asarray(X.sum(axis=1, dtype=np.float64)).ravel()
+    if not np.isfinite(sums).all():
+        raise ValueError("The counts are too large to be added up; divide X by a constant.")
+    return sums

@@ -23,7 +23,7 @@ from ufselect import (
     assess,
 )
 from ufselect.gram import GramAccumulator
-from ufselect.metrics import evaluate_selection, neighbours_kept
+from ufselect.metrics import evaluate_selection, neighbours_kept, variance_reconstructed
 from ufselect.preprocessing import AutoScaler, LogCounts
 
 RNG = np.random.default_rng(0)
@@ -331,3 +331,31 @@ def test_weights_of_half_precision_are_those_of_double():
     weights = {"mu_row": np.float16(0.01), "mu_entry": np.float32(0.1), "tau": np.float16(0.001)}
     plain = DSCOFS(2, **{name: float(weight) for name, weight in weights.items()}).fit(1e4 * X)
     np.testing.assert_array_equal(DSCOFS(2, **weights).fit(1e4 * X).scores_, plain.scores_)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda data: DSCOFS(2).fit(data),
+        lambda data: AutoSelector(2, random_state=0).fit(data),
+        lambda data: StableSelector(MaxVariance(2), 2, random_state=0).fit(data),
+        lambda data: Reconstructor(MaxVariance(2)).fit(data),
+        lambda data: GraphClustering(2).fit(data),
+        lambda data: assess(MaxVariance(2), data, random_state=0),
+        lambda data: evaluate_selection(data, np.arange(200) % 2, features=[0, 1]),
+        lambda data: neighbours_kept(data, [0, 1]),
+        lambda data: AutoScaler().fit(data),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_range_beyond_floating_point_is_refused_in_one_sentence(call):
+    """The sum of such values has no value either."""
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match=r"divide X by a constant|change their unit"):
+        call(rng.choice([-1.7e308, 1.7e308], (200, 40)))
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_scores_of_a_selection_do_not_depend_on_the_unit(unit):
+    assert neighbours_kept(unit * X, [0, 1]) == neighbours_kept(X, [0, 1])
+    assert variance_reconstructed(unit * X, [0, 1]) == pytest.approx(variance_reconstructed(X, [0, 1]))

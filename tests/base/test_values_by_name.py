@@ -117,6 +117,11 @@ def test_names_that_do_not_match_are_an_error(parameter):
         outcome(pd.concat([series, series.loc[["s3"]]]))
 
 
+def test_several_labels_for_a_column_are_refused_in_a_sentence():
+    with pytest.raises(TypeError, match="regions must have one label per column"):
+        ReconstructionSelector(3, regions=pd.DataFrame(REGIONS, index=NAMES), quotas={"a": 1}).fit(X)
+
+
 def test_the_example_buys_the_cheap_columns():
     price = pd.Series(PRICES, index=NAMES)[::-1]
     bought = ReconstructionSelector(6, costs=price, budget=6).fit(X).get_feature_names_out()

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -21,6 +21,12 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils._array_api import _is_numpy_namespace as is_numpy_namespace
 from sklearn.utils._array_api import get_namespace, move_to
+from sklearn.utils.validation import check_array as sklearn_check_array
+from sklearn.utils.validation import validate_data as sklearn_validate_data
+
+# scikit-learn adds up all entries to find one that is not finite; the sum of very large ones is not either.
+_quietly = np.errstate(over="ignore", invalid="ignore")
+check_array, validate_data = _quietly(sklearn_check_array), _quietly(sklearn_validate_data)
 
 _muted: ContextVar[tuple[type[Warning], ...]] = ContextVar("muted", default=())
 
@@ -417,10 +423,10 @@ class ColumnTable:
     def labels(self, parameter: str, given: Any) -> tuple[list[Any], NDArray]:
         """Return the labels by first column, and the number of each column's label; −1 for None or NaN."""
         numbers: dict[Any, int] = {}
-        codes = [
-            -1 if is_missing(label) else numbers.setdefault(label, len(numbers))
-            for label in self.values(parameter, given)
-        ]
+        values = self.values(parameter, given)
+        if not all(isinstance(label, Hashable) for label in values):
+            raise TypeError(f"{parameter} must have one label per column of X, not several.")
+        codes = [-1 if is_missing(label) else numbers.setdefault(label, len(numbers)) for label in values]
         return list(numbers), np.array(codes, dtype=np.intp)
 
     def _index(self, parameter: str, item: Any) -> int:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.special import entr
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import as_numpy, check_choice, check_positive_int, tabular
+from ufselect._utils.validation import as_numpy, check_array, check_choice, check_positive_int, tabular
 from ufselect.assessment.stability import selected_index
 from ufselect.clusters.kmeans import SEEDINGS, contingencies, kmeans_runs
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
-from sklearn.utils import check_array
 
-from ufselect._utils.validation import as_numpy, tabular
+from ufselect._utils.validation import as_numpy, check_array, tabular
 from ufselect.assessment.stability import selected_index
+from ufselect.gram.rows import centre_and_scale
 
 
 def variance_reconstructed(X: Any, features: Any, targets: Any = None) -> float:
@@ -52,8 +52,7 @@ def variance_reconstructed(X: Any, features: Any, targets: Any = None) -> float:
     >>> round(variance_reconstructed(X, [12]), 3), variance_reconstructed(X, range(13))
     (0.998, 1.0)
     """
-    centred = check_array(tabular(as_numpy(X)), dtype=np.float64, ensure_min_samples=2)
-    centred = centred - centred.mean(axis=0)
+    centred = centred_in_unit(X)
     n_features = centred.shape[1]
     target = centred if targets is None else centred[:, selected_index(targets, "targets", n_features)]
     chosen = centred[:, selected_index(features, "features", n_features)]
@@ -104,7 +103,7 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
     >>> neighbours_kept(X, range(13)), neighbours_kept(X, [0]) < 0.3
     (1.0, True)
     """
-    values = check_array(tabular(as_numpy(X)), dtype=np.float64, ensure_min_samples=2)
+    values = centred_in_unit(X)  # far from the origin the squares of distances would cancel
     if not 1 <= n_neighbors < values.shape[0]:
         raise ValueError(
             f"n_neighbors must lie between 1 and {values.shape[0] - 1}, one less than the number of samples, "
@@ -115,10 +114,16 @@ def neighbours_kept(X: Any, features: Any, n_neighbors: int = 10) -> float:
     return float(np.mean([np.intersect1d(a, b).size for a, b in pairs])) / n_neighbors
 
 
+def centred_in_unit(X: Any) -> NDArray:
+    """Return centred data over a power of two near their largest entry, so that squares stay in range."""
+    values = check_array(tabular(as_numpy(X)), dtype=np.float64, ensure_min_samples=2)
+    mean, scale = centre_and_scale(values)
+    return (values - mean) / scale
+
+
 def nearest_rows(values: NDArray, n_neighbors: int) -> NDArray[np.intp]:
     """Return the nearest other rows of each row, in any order."""
-    centred = values - values.mean(axis=0)  # far from the origin the squares would cancel
-    norms = np.einsum("ij,ij->i", centred, centred)
-    squared = norms[:, None] + norms - 2 * centred @ centred.T
+    norms = np.einsum("ij,ij->i", values, values)
+    squared = norms[:, None] + norms - 2 * values @ values.T
     np.fill_diagonal(squared, np.inf)
     return np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]

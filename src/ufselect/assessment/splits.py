@@ -12,10 +12,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from ufselect._utils.validation import is_missing
+from ufselect._utils.validation import check_array, is_missing
 from ufselect.gram import gram_operator
 from ufselect.gram.rows import power_of_two_near
 

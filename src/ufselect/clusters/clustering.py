@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ufselect._utils.threads import one_blas_thread
-from ufselect._utils.validation import check_positive_int, seed_from, tabular
+from ufselect._utils.validation import check_positive_int, seed_from, tabular, validate_data
 from ufselect.clusters.counts import cluster_range
 from ufselect.clusters.graph import Reference, build_reference
 from ufselect.gram.rows import row_blocks

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_consistent_length
 
-from ufselect._utils.validation import check_choice, check_positive_int, tabular
+from ufselect._utils.validation import check_array, check_choice, check_positive_int, tabular
 from ufselect.assessment.clustering import encode_labels
 from ufselect.clusters.kmeans import SEEDINGS
 

@@ -21,16 +21,16 @@ from dataclasses import dataclass
 from functools import reduce
 from importlib import import_module
 from numbers import Integral
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import linalg, sparse
-from sklearn.utils import check_array
 
 from ufselect._utils.validation import (
     ColumnTable,
     canonical_csr,
+    check_array,
     check_frame,
     check_sparse,
     column_names,
@@ -59,22 +59,6 @@ PANEL = 256  # rows: the square on the diagonal, which is stored in full, is the
 CENTRED_BYTES = 2**23
 
 
-class Probe(Protocol):
-    """Which part of S is accumulated."""
-
-    def zeros(self, n_features: int) -> NDArray:
-        """Return empty second moments."""
-
-    def add_rows(self, second: NDArray, centred: NDArray) -> None:
-        """Add the contribution of centred rows in place."""
-
-    def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
-        """Add the contribution of a whole sparse block about its mean in place."""
-
-    def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
-        """Add ``weight · direction directionᵀ`` in place."""
-
-
 class WholeGram:
     """All of S, as one vector of panels of `PANEL` rows from the diagonal to the right.
 
@@ -93,40 +77,29 @@ class WholeGram:
             panel[:, width:] += columns.T @ centred[:, stop:]
 
     def add_sparse(self, second: NDArray, block: sparse.csr_array, mean: NDArray) -> None:
-        """Add the moments about a shift that is the mean for well-filled columns and zero for the others.
+        """Add XᵀX − n c cᵀ for columns that are at most half full, and XᵀA for the others, which are few.
 
-        What is then left to subtract is at most half of what was summed, because the squared mean of a
-        column is at most its filled share times its mean square. So at most one binary digit is lost.
+        The squared mean of a column is at most its filled share times its mean square. So at most half of
+        what was summed is subtracted, and at most one binary digit lost.
         """
         n_samples, n_features = block.shape
         filled = np.flatnonzero(np.bincount(block.indices, minlength=n_features) > n_samples / 2)
-        shift = np.zeros(n_features)
-        shift[filled] = mean[filled]
-        thin = block.astype(np.float64)
+        cross, thin = np.zeros((n_features, filled.size)), block.astype(np.float64)
         if filled.size:
             thin.data[np.isin(thin.indices, filled)] = 0.0
             thin.eliminate_zeros()
             for rows in row_blocks(n_samples, filled.size * 8):
-                full_part = block[rows][:, filled].toarray() - mean[filled]
-                self._add_filled(second, thin[rows], full_part, filled)
+                centred = block[rows][:, filled].toarray() - mean[filled]
+                cross += thin[rows].T @ centred
+                cross[filled] += centred.T @ centred
         columns = thin.tocsc()
         for start, stop, panel in panels(second, n_features):
-            panel += (columns[:, start:].T @ columns[:, start:stop].tocsr()).toarray().T
-        self.add_rank_one(second, mean - shift, -float(n_samples))
-
-    def _add_filled(
-        self, second: NDArray, thin: sparse.csr_array, full_part: NDArray, filled: NDArray
-    ) -> None:
-        cross = np.asarray(thin.T @ full_part)
-        cross[filled] = full_part.T @ full_part
-        for start, stop, panel in panels(second, thin.shape[1]):
-            to_the_right = np.searchsorted(filled, start)
-            panel[:, filled[to_the_right:] - start] += cross[start:stop, to_the_right:]
-            # Rows of filled features, without the columns of filled features that were just added.
-            inside = slice(to_the_right, np.searchsorted(filled, stop))
-            rows = cross[start:, inside].T.copy()
-            rows[:, filled[to_the_right:] - start] = 0.0
-            panel[filled[inside] - start] += rows
+            product = (columns[:, start:].T @ columns[:, start:stop].tocsr()).toarray().T
+            product -= np.outer(n_samples * mean[start:stop], mean[start:])
+            first, last = np.searchsorted(filled, [start, stop])
+            product[:, filled[first:] - start] = cross[start:stop, first:]
+            product[filled[first:last] - start] = cross[start:, first:last].T
+            panel += product
 
     def add_rank_one(self, second: NDArray, direction: NDArray, weight: float) -> None:
         for start, stop, panel in panels(second, direction.size):
@@ -182,6 +155,9 @@ class GramTimes:
         second[:, :-1] += np.outer(weight * direction, direction @ self.vectors)
         if self.with_diagonal:
             second[:, -1] += weight * direction**2
+
+
+Probe: TypeAlias = WholeGram | GramTimes  # which part of S is accumulated
 
 
 @dataclass(frozen=True)

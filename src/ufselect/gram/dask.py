@@ -160,19 +160,23 @@ class DaskBlocks:
 
     def compute(self, request: Any) -> Any:
         """Compute what is made of the data; if a block cannot be read, raise an error that names it."""
+        dask = import_dask()
         try:
-            return import_dask().compute(request)[0]
+            return dask.compute(request)[0]
         except Exception as error:
             blocks = self._row_blocks()
             names = _names(blocks.chunks[0])
             is_from_scheduler = type(error).__module__.split(".")[0] == "distributed"
             if is_from_scheduler or str(error).startswith(tuple(names)):
                 raise
-            unreadable = _first_unreadable(blocks.to_delayed().ravel())
-            if unreadable is None:
-                raise
-            what = f"{names[unreadable]} cannot be read: {str(error).rstrip('.')}"
-            raise ValueError(f"{what}; write that part again.") from error
+            shape_of = dask.delayed(np.shape)  # reads a block and keeps nothing of it
+            for name, block in zip(names, blocks.to_delayed().ravel(), strict=True):
+                try:
+                    dask.compute(shape_of(block))
+                except Exception:
+                    reason = str(error).rstrip(".")
+                    raise ValueError(f"{name} cannot be read: {reason}; write that part again.") from error
+            raise
 
     def _row_blocks(self) -> Any:
         """Return the array with all features in one chunk; rows are split if chunks become too large."""
@@ -219,21 +223,3 @@ def check_width(block: Any, n_features: int, name: str) -> None:
             f"{name} has the shape {np.shape(block)}, but dask expects {n_features} columns; give it the "
             "right chunks."
         )
-
-
-def _first_unreadable(blocks: Sequence[Any]) -> int | None:
-    """Find the first block that fails, by halving; no block is read twice if only one fails."""
-    dask = import_dask()
-    probe = dask.delayed(np.shape)  # takes a block and keeps nothing of it
-    first, stop = 0, len(blocks)
-    certain = False
-    while stop - first > 1 or not certain:
-        middle = first + max(1, (stop - first) // 2)
-        try:
-            dask.compute([probe(block) for block in blocks[first:middle]])
-            first = middle
-            if first == stop:
-                return None
-        except Exception:
-            stop, certain = middle, True
-    return first

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils._set_output import _get_container_adapter
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from ufselect._utils.validation import (
     ColumnTable,
     as_numpy,
+    check_array,
     has_missing,
     is_dask,
     is_lazy_table,
@@ -25,6 +26,7 @@ from ufselect._utils.validation import (
     like,
     listed,
     tabular,
+    validate_data,
 )
 from ufselect.base import NON_NEGATIVE, HasMethods, StrOptions, check_columns, unchanged_on_error
 from ufselect.gram import gram_operator, reduce_data
