@@ -30,7 +30,7 @@ MINUTES = {
     "coil20": 30, "usps": 6, "lung_discrete": 4, "glioma": 40, "umist": 15, "warppie10p": 25, "isolet": 18,
     "mstar_soc_cnn": 40, "synthetic sets": 5,
 }  # fmt: skip
-QUICK_MINUTES = 0.25
+QUICK_MINUTES = 0.5
 
 
 def plan(names: list[str], output: Path, quick: bool, jobs: int) -> str:
@@ -51,7 +51,7 @@ def plan(names: list[str], output: Path, quick: bool, jobs: int) -> str:
     lines += [
         f"Output\n  {output}: tables (Markdown), figures (PNG, PDF), rows.csv, run.log",
         "  and cache, about 20 MB a data set, from which a stopped run continues",
-        f"Time\n  about {max(1, expected):.0f} minutes with {jobs} process{'es' if jobs > 1 else ''}",
+        f"Time\n  about {max(2, expected):.0f} minutes with {jobs} process{'es' if jobs > 1 else ''}",
     ]
     if quick:
         lines.append(

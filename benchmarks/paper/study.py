@@ -108,6 +108,7 @@ def reproduce(
     """
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # a clone stays clean, whatever the folder
     if protocol is None:
         protocol = Protocol(**QUICK) if quick else Protocol()
     screening_runs = None if exact else 3 if quick else 5

@@ -200,15 +200,15 @@ def test_auto_rotates_for_small_penalties_only(data):
     )
 
 
-def test_rotation_settles_in_a_tenth_of_the_products_for_small_penalties(real):
+def test_rotation_has_settled_long_before_plain_steps_for_small_penalties(real):
     X, _ = real("usps")
     gram = gram_operator(X)
     settings = {"n_components": 10, "entry_sparsity": 256, "mu_entry": 1e-4, "mu_row": 1e-4, "tau": 1e-7}
     settled = fit(gram, 100, x_solver="rotated", tol=1e-14, max_iter=1000, **settings)
-    spent = settled.n_iter_
-    plain = fit(gram, 100, x_solver="power", tol=1e-14, max_iter=10 * spent, **settings)
+    assert settled.converged_
+    plain = fit(gram, 100, x_solver="power", tol=1e-14, max_iter=5 * settled.n_iter_, **settings)
     gain = plain.objective_history_[0] - settled.objective_history_[-1]
-    assert plain.objective_history_[-1] > settled.objective_history_[-1] + 1e-3 * gain
+    assert plain.objective_history_[-1] > settled.objective_history_[-1] + 0.05 * gain
 
 
 @pytest.mark.parametrize("mu", [0.01, 1e4])

@@ -196,6 +196,8 @@ def test_a_handful_of_rows_gets_an_answer(n_rows):
         (np.ones((119, 2)), "guide has 119 rows, but X has 120"),
         (np.full(120, np.nan), "missing or infinite"),
         (np.ones(120), "guide is constant"),
+        (np.array(["a", "b"] * 60), "turn classes into one column each"),
+        (np.zeros((120, 2, 2)), "a table of numbers"),
         ("cluster", "guide"),
     ],
 )

@@ -100,8 +100,13 @@ def guided_gram(
 
 def targets(guide: Any, n_rows: int) -> NDArray:
     """Return an orthonormal basis of the columns of a user's guide, without their means."""
-    values = np.asarray(as_numpy(tabular(guide, "guide") if np.ndim(guide) == 2 else guide), dtype=np.float64)
-    values = values.reshape(len(values), -1)
+    values = np.asarray(as_numpy(tabular(guide, "guide") if np.ndim(guide) == 2 else guide))
+    if values.ndim not in (1, 2) or values.dtype.kind not in "biuf":
+        raise ValueError(
+            "guide must be a table of numbers with a row for each row of X; turn classes into one column "
+            "each, as pandas.get_dummies does."
+        )
+    values = values.reshape(len(values), -1).astype(np.float64)
     if len(values) != n_rows:
         raise ValueError(f"guide has {len(values)} rows, but X has {n_rows}; give one for each row of X.")
     if not np.isfinite(values).all():
