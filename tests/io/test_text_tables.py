@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ufselect.io import ReadOptions, TableError, read_table
 from ufselect.io import text as text_module
 from ufselect.io.table import distinct_names
+from ufselect.pipeline import read_data
 
 pytest.importorskip("pandas")
 
@@ -183,7 +184,10 @@ def test_wide_tables(written):
         ("a,b\n", "no rows"),
         ("a,b\n1,2\n", "a single row"),
         ("a,b\n1,2\n3,4,5\n6,7\n", "Line 3 .* has 3 fields instead of 2"),
-        ("a,b\nx,y\nx,w\n", "No numeric column with varying values is left. Left out 2 columns"),
+        (
+            "a,b\nx,y\nx,w\n",
+            r"No column can be selected from: 2 do not hold numbers \(a holds 'x'\). Left out 2 columns",
+        ),
         ("a,b\n1,2\ninf,3\n", "There are infinite values in a"),
         ("a\x00b", "not a text file"),
     ],
@@ -260,3 +264,47 @@ def test_the_note_on_repeated_names_gives_a_new_name():
     names, notes = distinct_names(["a", "a.2", "a"])
     assert names[2] == "a.3"
     assert "as in a.3: a" in notes[0]
+
+
+def test_negative_numbers_in_parentheses(written):
+    table = read_table(written('shop,a,b\ns1,"(1,234.50)",1\ns2,($3),2\ns3,7,5\n'))
+    assert table.data[:, 0].tolist() == [-1234.5, -3, 7]
+    assert any(note == "Parentheses were read as a minus sign in a." for note in table.notes)
+
+
+def test_a_few_accents_and_a_currency_are_western(written):
+    rows = "".join(f"Filiale {i};{i},50 €;{i * i},25 €\n" for i in range(30))
+    table = read_table(written(f"Filiale;Januar;März\n{rows}", encoding="cp1252"))
+    assert table.feature_names == ["Januar", "März"]
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "hint"),
+    [("t [s]", 0.5, ""), ("Time (min)", 0.25, ""), ("Wavelength (cm-1)", -1.93, "look like wavelengths")],
+)
+def test_an_axis_in_the_first_column_names_the_rows(written, name, steps, hint):
+    values = np.random.default_rng(0).random((20, 3)).round(3)
+    lines = [
+        f"{name},a,b,c",
+        *(f"{4000 + steps * i:.2f},{','.join(map(str, v))}" for i, v in enumerate(values)),
+    ]
+    table = read_data(written("\n".join(lines) + "\n"))
+    assert (table.id_name, table.feature_names) == (name, ["a", "b", "c"])
+    assert [hint in doubt for doubt in table.doubts] == ([True] if hint else [])
+
+
+@pytest.mark.parametrize(
+    ("below", "kept"), [("Mean,SD,CV %", 20), ("Min,Max,Median", 20), ("Std. Dev.,n,Average", 20), ("SD", 21)]
+)
+def test_statistics_below_a_table_are_no_rows(written, below, kept):
+    names = [*(f"s{i}" for i in range(20)), *below.split(",")]
+    values = np.random.default_rng(0).random((len(names), 3)).round(3)
+    lines = [f"{name},{','.join(map(str, row))}" for name, row in zip(names, values, strict=True)]
+    assert read_data(written("\n".join(["id,a,b,c", *lines]) + "\n")).shape[0] == kept
+
+
+def test_the_cell_that_costs_most_columns_is_shown(written):
+    cells = (("5 - agree" if i % 3 == 2 else i % 3, "1 - no" if i % 4 else 2) for i in range(9))
+    rows = "".join(f"{i * i % 7},{b},{c}\n" for i, (b, c) in enumerate(cells))
+    table = read_table(written("a,b,c\n" + rows), ReadOptions(guess=False))
+    assert any(doubt.endswith("2 do not hold numbers (b holds '5 - agree').") for doubt in table.doubts)

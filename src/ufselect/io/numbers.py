@@ -74,6 +74,9 @@ def bare_number(cell: str) -> tuple[str, list[str]]:
     signed = text.translate(SIGNS)
     if signed[:1] == "-" and text[:1] != "-":
         marks.append(text[0])
+    if text[:1] == "(" and text[-1:] == ")":
+        signed = f"-{signed[1:-1]}"
+        marks.append("()")
     bare = CURRENCY.sub(r"\1", signed)
     if bare != signed:
         marks.append("currency")
@@ -294,8 +297,9 @@ class NumberReader:
         notes: list[str] = []
         for mark, positions in self._marks.items():
             where = listed([names[position] for position in sorted(positions)])
-            words = {"currency": "Currency signs were", "%": "Percent signs were"}.get(mark, f'"{mark}" was')
-            if mark in "−–":
+            signs = {"currency": "Currency signs", "%": "Percent signs", "()": "Parentheses"}
+            words = f"{signs[mark]} were" if mark in signs else f'"{mark}" was'
+            if mark in ("−", "–", "()"):
                 notes.append(f"{words} read as a minus sign in {where}.")
             else:
                 words = "Spaces between thousands were" if mark == "a space" else words

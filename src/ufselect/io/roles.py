@@ -21,7 +21,10 @@ ID_NAMES = frozenset([
     "cells", "barcode", "barcodes", "row", "row_name", "row_names", "rowname", "rownames", "patient",
     "subject", "respondent", "participant", "uuid", "key", "nr", "no", "number", "obs", "observation",
 ])  # fmt: skip
-TIME_NAMES = frozenset(["time", "t", "timestamp", "seconds", "date", "datetime", "zeit", "temps", "tiempo"])
+WAVES = ("wavelength", "wavelengths", "wavenumber", "wavenumbers")
+AXIS_NAMES = frozenset(
+    ["time", "t", "timestamp", "seconds", "date", "datetime", "zeit", "temps", "tiempo", "frequency", *WAVES]
+)
 LABEL_NAMES = frozenset([
     "label", "labels", "class", "classes", "target", "targets", "y", "gnd", "category", "group", "cluster",
     "species", "diagnosis", "outcome", "cell_type", "celltype",
@@ -35,6 +38,11 @@ TOTAL = re.compile(
     r"(grand |sub[- ]?|sous-|zwischen|gesamt|end)?(totals?|totale?s?|totaux|totaal|sums?|summen?|gesamt|"
     r"insgesamt|somme|suma|soma|som|somma|mean|average|avg|mittel|mittelwert|durchschnitt|moyenne|media|média|promedio|"
     r"gemiddelde)",
+    re.IGNORECASE,
+)
+STATISTIC = re.compile(
+    r"min(imum)?|max(imum)?|median|s\.?d|std\b.*|stdev|sem|r?cv|rsd|n|count|standard (deviation|error)|"
+    r"standardabweichung|[ée]cart[- ]type",
     re.IGNORECASE,
 )
 GENE = re.compile(
@@ -218,8 +226,10 @@ def _is_id(position: int, name: str, unnamed: bool, look: ColumnLook) -> bool:
         return False
     if not look.coded:  # times of measurements, and ids that pandas has written as floats
         numbers = look.numbers()
-        is_time = position == 0 and folded in TIME_NAMES and bool(np.all(np.diff(numbers) > 0))
-        return look.distinct() and (is_time or (folded in ID_NAMES and bool(np.all(numbers % 1 == 0))))
+        steps = np.diff(numbers)
+        in_order = bool(np.all(steps > 0) or np.all(steps < 0))
+        is_axis = position == 0 and folded.partition("_")[0] in AXIS_NAMES and in_order  # or time_s
+        return look.distinct() and (is_axis or (folded in ID_NAMES and bool(np.all(numbers % 1 == 0))))
     if folded in ID_NAMES or (_is_numbered(folded) and not folded.endswith(NUMBERED)):
         return True
     if folded.rpartition("_")[0] in ID_NAMES and folded.endswith(NUMBERED) and look.distinct():
@@ -272,7 +282,8 @@ def role_doubts(table: Table, options: ReadOptions) -> list[str]:
     if not options.guess:
         return doubts
     if table.ids is not None and _are_features(table.id_name or "", table.ids[:1000], table.feature_names):
-        doubts.append("Rows look like genes and columns like samples; --transpose swaps them.")
+        what = "wavelengths" if table.id_name and table.id_name.lower().startswith("wave") else "genes"
+        doubts.append(f"Rows look like {what} and columns like samples; --transpose swaps them.")
     totals = [name for name in table.feature_names if TOTAL.fullmatch(name.strip(" :*."))]
     for name in totals[:1]:
         doubts.append(f"{name} looks like a total of other columns; --exclude {quote(name)} leaves it out.")
@@ -280,13 +291,13 @@ def role_doubts(table: Table, options: ReadOptions) -> list[str]:
 
 
 def _are_features(id_name: str, ids: Any, names: Sequence[str]) -> bool:
-    """Whether ids name genes, and columns do not, or columns are barcodes of cells."""
+    """Whether ids name genes or wavelengths, and columns do not, or columns are barcodes of cells."""
     if names and all(BARCODE.fullmatch(name) for name in names):
         return True
     if any(GENE.fullmatch(name) for name in names[:20]):
         return False
     words = [str(value) for value in ids]
-    if {"gene", "genes", "symbol"} & {*_folded(id_name).split("_")}:
+    if {"gene", "genes", "symbol", *WAVES} & {*_folded(id_name).split("_")}:
         return True
     if sum(GENE.fullmatch(word) is not None for word in words) > 0.8 * len(words):
         return True

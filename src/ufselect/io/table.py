@@ -149,12 +149,16 @@ class Table:
         lost = [column.name for column in self.left_out if column.reason in (NOT_NUMBERS, SOME_WORDS)]
         if len(lost) <= self.shape[1]:
             return []
-        sentence = f"Only {self.shape[1]} of {self.shape[1] + len(lost)} columns can be selected from: "
-        sentence += f"{len(lost)} do not hold numbers"
-        source = self.columns
-        if source is not None and lost[0] in source.rows.names:
-            cells = source.rows.first().iloc[:, source.rows.names.index(lost[0])]
-            sentence += f" ({lost[0]} holds {str(cells.iloc[0])!r})"
+        count = self.shape[1]
+        sentence = f"Only {count} of {count + len(lost)} columns" if count else "No column"
+        sentence += f" can be selected from: {len(lost)} do not hold numbers"
+        if self.columns is not None and lost[0] in self.columns.rows.names:
+            rows = self.columns.rows
+            cells = rows.first()[rows.names.index(lost[0])]
+            words = (
+                cell for row, cell in enumerate(cells) if rows.look_at(cells.iloc[[row]]).kind == "words"
+            )
+            sentence += f" ({lost[0]} holds {str(next(words, cells.iloc[0]))!r})"
         return [f"{sentence}."]
 
     def with_notes(self, *notes: str) -> Table:
@@ -347,7 +351,8 @@ def _counted(missing: NDArray) -> str:
 
 
 def _nothing_left(table: Table) -> str:
-    why = ["No numeric column with varying values is left.", *table.left_out_sentences()]
+    why = table.lost_columns() or ["No numeric column with varying values is left."]
+    why += table.left_out_sentences()
     if table.left_out and all(column.reason == "missing values" for column in table.left_out):
         return " ".join([*why, "Use --impute median or --impute keep."])
     if table.dialect is None:

@@ -139,10 +139,11 @@ def _encoding(raw: bytes, path: Path) -> str:
             from charset_normalizer import from_bytes
         except ImportError:
             return "cp1252"
-        # It recognises Cyrillic and East Asian code pages, but mistakes short Western texts for cp1250.
+        # It recognises Cyrillic and East Asian code pages, but mistakes short Western texts for others.
         pages = ["cp1252", "cp1250", "cp1251", "cp1253", "shift_jis", "gb18030", "euc_kr", "big5"]
         best = from_bytes(raw[: 1 << 16], cp_isolation=pages).best()
-        return "cp1252" if best is None or best.encoding == "cp1250" else best.encoding
+        is_western = len(re.findall(rb"[A-Za-z]", raw)) > len(re.findall(rb"[\x80-\xff]", raw))
+        return "cp1252" if best is None or (is_western and best.encoding[:4] == "cp12") else best.encoding
 
 
 def _records(text: str) -> tuple[list[str], list[int]]:
@@ -496,7 +497,7 @@ class TextRows:
             lines = f"{dialect.remarks} comment line{'s' * many} before the table"
             notes.append(f"{lines} {'were' if many else 'was'} left out.")
         if dialect.units:
-            units = listed([unit.strip() for unit in dialect.units if unit.strip()])
+            units = listed(list(dict.fromkeys(unit.strip() for unit in dialect.units if unit.strip())))
             notes.append(f"The line under the names holds units ({units}) and is not read as a row.")
         if not dialect.encoding.startswith("utf"):
             name = "Windows-1252" if dialect.encoding == "cp1252" else dialect.encoding

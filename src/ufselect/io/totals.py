@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ufselect._utils.validation import listed
-from ufselect.io.roles import TOTAL
+from ufselect.io.roles import STATISTIC, TOTAL
 from ufselect.io.table import Table
 
 
@@ -34,7 +35,8 @@ class KeptRows:
 def summary_rows(table: Table) -> NDArray:
     """Return rows that any column of text calls total, sum or mean, or that are the sum of all others.
 
-    A row is the sum of all others if it agrees with it within a thousandth in most columns.
+    A row is the sum of all others if it agrees with it within a thousandth in most columns. Below the table,
+    rows called minimum or deviation are meant too.
     """
     n_rows = table.shape[0]
     is_summary = np.zeros(n_rows, dtype=bool)
@@ -42,9 +44,13 @@ def summary_rows(table: Table) -> NDArray:
     if table.columns is not None and table.columns.texts:
         blocks = [block.to_numpy(dtype=object) for block in table.columns.rows.blocks(table.columns.texts)]
         columns += list(np.concatenate(blocks).T)
-    for names in columns:
-        if names is not None and np.asarray(names).dtype.kind not in "iufb":
-            is_called = np.array([TOTAL.fullmatch(str(name).strip(" :*.")) is not None for name in names])
+    for cells in columns:
+        if cells is not None and np.asarray(cells).dtype.kind not in "iufb":
+            names = [str(cell).strip(" :*.%") for cell in cells]
+            is_called = np.array([TOTAL.fullmatch(name) is not None for name in names])
+            below = list(takewhile(_is_statistic, reversed(names)))
+            if len(below) > 1:  # as alone, SD may be South Dakota
+                is_called[-len(below) :] = True
             is_summary |= is_called & (is_called.mean() < 0.2)  # else these are answers, or kinds of rows
     if isinstance(table.data, np.ndarray) and n_rows > 3:
         data = np.nan_to_num(np.where(is_summary[:, None], 0.0, table.data))
@@ -54,6 +60,10 @@ def summary_rows(table: Table) -> NDArray:
         is_summary |= np.mean(agrees & (np.abs(data) > 0), axis=1) > 0.5
     # most rows called so are not summaries of the others
     return np.flatnonzero(is_summary) if is_summary.mean() < 0.2 else np.empty(0, dtype=np.intp)
+
+
+def _is_statistic(name: str) -> bool:
+    return TOTAL.fullmatch(name) is not None or STATISTIC.fullmatch(name) is not None
 
 
 def without_summaries(table: Table) -> Table:
